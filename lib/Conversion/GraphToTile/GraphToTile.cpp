@@ -277,7 +277,7 @@ private:
     };
     auto anchor = findAnchor(function);
     if (failed(anchor))
-      return refuse("two ops that decide how a kernel is cut");
+      return refuse("the cluster has two anchor ops");
     if (!hasKnownTypes(function))
       return refuse("a type without a memory form or with unknown dims");
     if (hasEmptyTensors(function))

@@ -154,7 +154,7 @@ function prepareKernels() {
 }
 
 function prepareMemory() {
-  $('arena-note').textContent = `${formatBytes(report.arena_bytes)} for ${formatCount(report.slots.length)} tensors; no order of places needs less than ${
+  $('arena-note').textContent = `${formatBytes(report.arena_bytes)} for ${formatCount(report.slots.length)} tensors; no placement needs less than ${
     formatBytes(report.arena_lower_bound_bytes)}. Across: launches in their order; up: offsets. The color is the kernel that writes.`;
   views.arena = new ArenaView($('arena'), $('arena-hover'), select);
   drawWeights();

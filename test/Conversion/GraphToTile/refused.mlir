@@ -11,7 +11,7 @@ func.func private @nchw(%x: tensor<1x4x8x8xf32>, %w: tensor<4x2x1x1xf32>) -> ten
 // -----
 
 // CHECK-LABEL: func.func private @two
-// expected-remark @+1 {{two ops that decide how a kernel is cut}}
+// expected-remark @+1 {{the cluster has two anchor ops}}
 func.func private @two(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {adze.kernel} {
   %0 = graph.softmax %x {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = graph.softmax %0 {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>

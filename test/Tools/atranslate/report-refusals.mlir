@@ -8,7 +8,7 @@
 // CHECK-NEXT: "op": "graph.mul",
 // CHECK-NEXT: "node": "swish",
 // CHECK-NEXT: "pattern": "ProductOfInput",
-// CHECK-NEXT: "reason": "a number beside x * sigmoid(x)"
+// CHECK-NEXT: "reason": "a constant factor on x * sigmoid(x)"
 // CHECK-NEXT: },
 // CHECK-NEXT: {
 // CHECK-NEXT: "op": "graph.matmul",
@@ -16,12 +16,12 @@
 // CHECK-NEXT: "pattern": "fusion",
 // CHECK-NEXT: "producer": "graph.mul",
 // CHECK-NEXT: "producer_node": "swish",
-// CHECK-NEXT: "reason": "both decide how their kernel is cut"
+// CHECK-NEXT: "reason": "both are anchor ops, and a kernel has one"
 // CHECK-NEXT: }
 // CHECK-NEXT: ]
 // HTML: "refusals": [
-// HTML: "reason": "a number beside x * sigmoid(x)"
-// HTML: "reason": "both decide how their kernel is cut"
+// HTML: "reason": "a constant factor on x * sigmoid(x)"
+// HTML: "reason": "both are anchor ops, and a kernel has one"
 
 #x = affine_map<()[s0] -> (s0, 8)>
 !x = tensor<?x8xf32, #x>

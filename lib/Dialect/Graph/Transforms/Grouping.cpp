@@ -416,9 +416,9 @@ static StringRef whyNoPiece(const Group &producer, InsertSliceOp insert) {
     return isPointwise(op) || isa<SliceOp, BroadcastToOp>(op);
   };
   if (!llvm::all_of(producer.ops, suits))
-    return "the reader takes parts of tensors, but no other movement";
+    return "the consumer's prologue takes slices and no other data movement";
   return llvm::is_contained(producer.ops, insert.getDest().getDefiningOp())
-             ? "the reader replaces parts of it"
+             ? "the consumer overwrites a slice of it"
              : "";
 }
 
@@ -447,7 +447,7 @@ static StringRef whyNoPick(const Group &producer) {
       bool isBeside =
           picks && isPointwise(user) && sameDims(use.get(), user->getResult(0));
       if (!(isIndex && isMoved) && !isBeside)
-        return "the reader picks elements of it by index";
+        return "the consumer gathers elements of it";
     }
   return "";
 }
@@ -455,30 +455,30 @@ static StringRef whyNoPick(const Group &producer) {
 StringRef Grouping::whyNoPrologue(const Group &producer,
                                   const Group &consumer) const {
   constexpr StringLiteral windows =
-      "the reader's windows take parts of channels alone";
+      "the consumer's windows take slices of channels only";
   if (producer.anchor)
-    return "the op that decides how its kernel is cut is no prologue";
+    return "an anchor op cannot be a prologue";
   bool picks = llvm::any_of(consumer.ops, isElementLookup);
   if ((!picks || consumer.anchor) &&
       llvm::any_of(producer.ops, [&](Operation *op) {
         return isElementLookup(op) && !indexOps.contains(op);
       }))
-    return "what is picked by index is computed by itself";
+    return "gathered elements are computed by a kernel of their own";
   if (llvm::any_of(producer.ops, isStore))
-    return "it stores a part of what is read";
+    return "it stores a slice of the consumer's operand";
   Operation *anchor = consumer.anchor;
   if (consumer.isMoved && llvm::any_of(producer.ops, [&](Operation *op) {
         return llvm::any_of(op->getUsers(), [&](Operation *user) {
           return user != anchor && !llvm::is_contained(producer.ops, user);
         });
       }))
-    return "it is read where the reader moves data";
+    return "the consumer's data movement reads it";
   if (joinsEpilogue(producer, anchor))
     return "";
   if (!anchor)
     return picks ? whyNoPick(producer) : "";
   if (isa<ConcatOp>(anchor) && llvm::any_of(producer.ops, isRowLookup))
-    return "a piece of a concatenation that is looked up";
+    return "a gathered piece of a concatenation";
   if (takesPointwisePrologue(anchor))
     return "";
   if (StringRef why = whyMovedBefore(producer, anchor); !why.empty())
@@ -490,11 +490,12 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (auto insert = dyn_cast<InsertSliceOp>(anchor))
     return whyNoPiece(producer, insert);
   if (!llvm::all_of(producer.ops, isMovement))
-    return "the reader takes no operand that is computed on the way";
+    return "the consumer has no prologue";
   if (isSampling(anchor))
     return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>)
                ? ""
-               : "the reader takes parts of tensors, but no other movement";
+               : "the consumer's prologue takes slices and no other data "
+                 "movement";
   // Channels are read a vector at a time.
   if (isa<WinogradConvOp>(anchor) || isChannelsLastPool(anchor))
     return llvm::all_of(producer.ops,
@@ -517,12 +518,12 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
     Value moved = producer.ops.back()->getResult(0);
     return llvm::is_contained(moved.getUsers(), conv) &&
                    conv.getFilter() == moved
-               ? "the filter is read as it lies"
+               ? "the filter is read in its own layout"
                : "";
   }
   return isa<AttentionOp, MatmulOp>(anchor)
              ? ""
-             : "the reader takes no operand that is moved on the way";
+             : "the consumer's prologue takes no data movement";
 }
 
 /// Gives each reader of cheap data movement a copy of its own, which can then

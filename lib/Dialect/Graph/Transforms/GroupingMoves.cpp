@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Movement before an op that decides how its kernel is cut: where it is better
-// done by itself. Movement that takes dims apart, behind such an op: the kernel
-// stores to where elements belong.
+// Data movement before an anchor op that is faster as a kernel of its own, and
+// data movement after an anchor op that splits dims: the kernel stores elements
+// to their final places.
 #include "Dialect/Graph/IR/Move.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
@@ -66,7 +66,7 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
   if (attention && moves(scattersScores) &&
       (leadsTo(group, attention.getBias()) ||
        leadsTo(group, attention.getMask())))
-    return "the reader's scores would each be in a line of memory of its own";
+    return "each score of the consumer would be in a cache line of its own";
   auto matmul = dyn_cast_or_null<MatmulOp>(anchor);
   if (!matmul || !moves(mixesRows) || !leadsTo(group, matmul.getLhs()))
     return "";
@@ -74,7 +74,7 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
       llvm::all_of(llvm::drop_end(getDims(matmul.getRhs()), 2),
                    [](AffineExpr dim) { return getConstant(dim) == 1; });
   return isOneMatrix && !matmul.getTransposeA()
-             ? "the reader's rows would not follow one another"
+             ? "the consumer's rows would not be contiguous"
              : "";
 }
 

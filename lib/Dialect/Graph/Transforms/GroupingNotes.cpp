@@ -20,7 +20,7 @@ StringRef Grouping::whyStored(unsigned from, unsigned to) const {
       if (it == groupOf.end() && isa<ReshapeOp>(user))
         work.push_back(user);
       else if (it == groupOf.end())
-        return "it is needed outside of kernels as well";
+        return "it is also used outside of kernels";
       else if (it->second != from && it->second != to)
         return "several kernels read it";
     }
@@ -32,8 +32,8 @@ StringRef Grouping::whyNotMerged(unsigned from, unsigned to) {
   if (!isSmall(from, to))
     return "the kernel would be too large";
   if (makesCycle(from, to))
-    return "the kernels would wait for each other";
-  return "the reader had joined another kernel before";
+    return "the kernels would depend on each other";
+  return "the consumer is already part of another kernel";
 }
 
 /// Why the reader of a value is not in the kernel that computes it; `source` is
@@ -43,9 +43,10 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
   const Group &producer = groups[from], &consumer = groups[to];
   Operation *reader = use.getOwner();
   if (isStore(source.getDefiningOp()))
-    return "it stores a part of what is read";
+    return "it stores a slice of the consumer's operand";
   bool isView = source != use.get();
-  constexpr StringLiteral otherDims = "the reader sees other dims of it";
+  constexpr StringLiteral otherDims =
+      "the consumer reads a reshaped view of it";
   if (!producer.anchor) {
     StringRef stored = whyStored(from, to);
     if (!stored.empty())
@@ -56,23 +57,23 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
                             : reason;
   }
   if (consumer.anchor)
-    return "both decide how their kernel is cut";
+    return "both are anchor ops, and a kernel has one";
   bool isTranspose = isa<TransposeOp>(reader);
   if (!hasEpilogue(producer.anchor) &&
       (isTranspose || !isSampling(producer.anchor)))
-    return "its elements are not at hand where they are computed";
+    return "the producer has no epilogue";
   if (isView)
     return otherDims;
   if (isTranspose && !source.hasOneUse())
-    return "others read it before it is moved";
+    return "it has uses besides the transpose";
   if (isTranspose && usesWholeRows(producer))
-    return "its kernel keeps whole rows";
+    return "its kernel computes whole rows";
   if (!isTranspose && !areEqual(getDims(source), getDims(reader->getResult(0))))
-    return "the results have other dims";
+    return "the results have different dims";
   if (isa<TransposeOp>(source.getDefiningOp()) && !source.hasOneUse())
-    return "others read what is moved";
+    return "the transposed result has other uses";
   if (!followsMove(reader, from))
-    return "the reader repeats an operand where elements have moved";
+    return "the consumer broadcasts an operand along transposed dims";
   return whyNotMerged(from, to);
 }
 

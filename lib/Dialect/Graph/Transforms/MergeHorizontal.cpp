@@ -303,7 +303,7 @@ static std::vector<Candidate> select(const Branches &branches,
     }
     Candidate alone{{{self}, {}}};
     if (self.concat)
-      alone.why = "a piece of a concatenation is stored at its place";
+      alone.why = "a piece of a concatenation is stored in place";
     auto joins = [&](Candidate &candidate) {
       Merge larger(candidate.merge);
       larger.branches.push_back(self);

@@ -306,7 +306,7 @@ private:
       }
       failure.set(1, isHalf
                          ? "1 + erf or tanh of something else than the factor"
-                         : "a number other than a half beside 1 + erf or tanh");
+                         : "a factor other than 0.5 on 1 + erf or tanh");
     }
     auto sigmoid = other.getDefiningOp<SigmoidOp>();
     if (sigmoid && sigmoid.getInput() == x && number == 1.0) {
@@ -320,7 +320,7 @@ private:
       return true;
     }
     if (sigmoid && sigmoid.getInput() == x)
-      failure.set(1, "a number beside x * sigmoid(x)");
+      failure.set(1, "a constant factor on x * sigmoid(x)");
     if ((isSixthSigmoid(other, x) && number == 1.0) ||
         (isClippedSum(other, x) && isNear(number, 1.0 / 6, type))) {
       rewriter.replaceOpWithNewOp<HardSwishOp>(op, x);

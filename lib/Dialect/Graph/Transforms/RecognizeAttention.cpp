@@ -123,7 +123,7 @@ bool Recognizer::matchWeights(Value value, bool transposed) {
     if (softmax)
       level = getBatch(softmax.getInput());
     if (!op)
-      return refuse("weights that no softmax computes");
+      return refuse("weights not computed by a softmax");
     if (!op->hasOneUse() && !(zeroEmpty && softmax))
       return refuse("weights are used elsewhere");
     locations.push_back(op->getLoc());
@@ -147,7 +147,7 @@ bool Recognizer::matchScores(Value value, bool inner) {
   for (unsigned steps = 0; steps < 16; ++steps) {
     Operation *op = value.getDefiningOp();
     if (!op)
-      return refuse("scores that no product computes");
+      return refuse("scores not computed by a matrix product");
     if (!op->hasOneUse())
       return refuse("scores are used elsewhere");
     locations.push_back(op->getLoc());
@@ -179,7 +179,7 @@ bool Recognizer::hide(Value condition, bool visibleIfTrue, double number,
   if (inner && (softcap != 0.0 || scale <= 0.0 || !hidesScores(number)))
     return refuse("a mask before the scale");
   return mask.hide(condition, visibleIfTrue, number) ||
-         refuse("masks that cannot be one");
+         refuse("masks that cannot be merged");
 }
 
 /// One op between the softmax and the scores but a sum.
@@ -200,7 +200,7 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
     std::optional<double> onTrue = getSplatNumber(select.getLhs()),
                           onFalse = getSplatNumber(select.getRhs());
     if (onTrue.has_value() == onFalse.has_value())
-      return refuse("a choice between scores");
+      return refuse("a select between scores");
     value = onTrue ? select.getRhs() : select.getLhs();
     if (!areEqual(getDims(value), getDims(select.getResult())))
       return refuse("a mask with dims that the scores lack");
@@ -480,7 +480,7 @@ bool Recognizer::build() {
   Type element = getElement(product.getResult());
   if (getElement(query) != element || getElement(key) != element ||
       getElement(value) != element)
-    return refuse("operands of several types");
+    return refuse("operands of different types");
   // Without masks: the dims before heads and batch were merged.
   if (auto reshape = query.getDefiningOp<ReshapeOp>();
       reshape && mask.isEmpty() && !dropped.first && isBatchReshape(reshape) &&
@@ -491,7 +491,7 @@ bool Recognizer::build() {
   Value q = toLevel(query, scoreBatch), k = toLevelOrGroups(key, scoreBatch),
         v = toLevelOrGroups(value, getBatch(product.getResult()));
   if (!q || !k || !v)
-    return refuse("batch dims that do not fit each other");
+    return refuse("batch dims that do not match");
   if (!isHeadSize(getDims(q).back()) || !isHeadSize(getDims(v).back()))
     return refuse("heads of an unknown or too large size");
   auto [bias, visible] = mask.getOperands();

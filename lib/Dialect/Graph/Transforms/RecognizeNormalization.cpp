@@ -155,7 +155,8 @@ std::optional<Deviation> matchDeviation(const Quotient &quotient,
     mean = variance.getDefiningOp<ReduceMeanOp>();
   result.squared = mean ? matchSquare(mean.getInput()) : Value();
   if (!result.squared) {
-    failure.set(mean ? 1 : 0, "a root of what is no mean of squares");
+    failure.set(mean ? 1 : 0,
+                "a square root of something other than a mean of squares");
     return std::nullopt;
   }
   if (mean.getAxes().empty() || !mean.getKeepdims()) {
@@ -249,17 +250,17 @@ public:
       if (!deviation)
         continue;
       if (!isOf(top, *deviation)) {
-        failure.set(3, "what is divided is not what is squared");
+        failure.set(3, "the dividend is not the squared value");
         continue;
       }
       if (top.getType() != op.getType()) {
-        failure.set(4, "what is divided is repeated");
+        failure.set(4, "the dividend is broadcast");
         continue;
       }
       Value centred = matchCentred(top, deviation->axes);
       auto axis = getTrailing(deviation->axes, top);
       if (axis && scale && !isPerElement(scale, top, *axis)) {
-        failure.set(5, "factors of other dims than the normalised ones");
+        failure.set(5, "scales of dims other than the normalized ones");
         continue;
       }
       Value y;
@@ -308,7 +309,7 @@ public:
           sum.getInput() != quotient.numerator || exp.getType() != op.getType())
         continue;
       if (sum.getAxes().size() != 1 || !sum.getKeepdims()) {
-        failure.set(1, "a sum that is not over one dim of what is divided");
+        failure.set(1, "the sum is not over one dim of the dividend");
         continue;
       }
       Value x = matchWithoutMaximum(exp.getInput(), sum.getAxes());

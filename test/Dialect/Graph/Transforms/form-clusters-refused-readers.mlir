@@ -8,7 +8,7 @@
 !w = tensor<8x8xf32>
 
 // The model gives it as well, so that it is in memory.
-// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="it is needed outside of kernels as well"
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="it is also used outside of kernels"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @result
 // CHECK-COUNT-2: graph.cluster
@@ -19,7 +19,7 @@ func.func @result(%x: !w, %y: !x) -> (!x, !w) attributes {graph.symbols = ["n"]}
 }
 
 // What is picked by index is computed by itself, a row that is looked up as well where pieces are copied.
-// WHY: fusion {{.*}}Producer=graph.gather_elements, {{.*}}Remark="what is picked by index is computed by itself"
+// WHY: fusion {{.*}}Producer=graph.gather_elements, {{.*}}Remark="gathered elements are computed by a kernel of their own"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @picked
 func.func @picked(%x: !x, %i: tensor<?x8xi64, #x>, %w: !w) -> !x attributes {graph.symbols = ["n"]} {
@@ -28,7 +28,7 @@ func.func @picked(%x: !x, %i: tensor<?x8xi64, #x>, %w: !w) -> !x attributes {gra
   return %1 : !x
 }
 
-// WHY: fusion {{.*}}Producer=graph.gather, {{.*}}Remark="a piece of a concatenation that is looked up"
+// WHY: fusion {{.*}}Producer=graph.gather, {{.*}}Remark="a gathered piece of a concatenation"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @looked_up
 func.func @looked_up(%t: !x, %i: tensor<4xi64>, %y: tensor<4x8xf32>) -> tensor<8x8xf32> attributes {graph.symbols = ["n"]} {
@@ -46,7 +46,7 @@ func.func @looked_up(%t: !x, %i: tensor<4xi64>, %y: tensor<4x8xf32>) -> tensor<8
 !w = tensor<8x8xf32>
 
 // Places in the memory of a concatenation are filled one after the other.
-// WHY: fusion {{.*}}Producer=graph.insert_slice, {{.*}}Remark="it stores a part of what is read"
+// WHY: fusion {{.*}}Producer=graph.insert_slice, {{.*}}Remark="it stores a slice of the consumer's operand"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @stored
 func.func @stored(%x: !x, %w: !w) -> !y attributes {graph.symbols = ["n"]} {
@@ -69,12 +69,12 @@ func.func @stored(%x: !x, %w: !w) -> !y attributes {graph.symbols = ["n"]} {
 
 // Others read a product before it is moved, or what is moved; nobody has its elements where a scan computes them; a sum that waits
 // for a number of all that it sums.
-// WHY: fusion {{.*}}Category:graph.transpose {{.*}}Producer=graph.matmul, {{.*}}Remark="others read it before it is moved"
-// WHY: fusion {{.*}}Category:graph.exp {{.*}}Producer=graph.transpose, {{.*}}Remark="others read what is moved"
-// WHY: fusion {{.*}}Producer=graph.cumsum, {{.*}}Remark="its elements are not at hand where they are computed"
+// WHY: fusion {{.*}}Category:graph.transpose {{.*}}Producer=graph.matmul, {{.*}}Remark="it has uses besides the transpose"
+// WHY: fusion {{.*}}Category:graph.exp {{.*}}Producer=graph.transpose, {{.*}}Remark="the transposed result has other uses"
+// WHY: fusion {{.*}}Producer=graph.cumsum, {{.*}}Remark="the producer has no epilogue"
 // WHY: fusion {{.*}}Category:graph.cumsum {{.*}}Producer=graph.matmul
 // WHY: fusion {{.*}}Category:graph.slice {{.*}}Producer=graph.cumsum
-// WHY: fusion {{.*}}Category:graph.add {{.*}}Producer=graph.matmul, {{.*}}Remark="the kernels would wait for each other"
+// WHY: fusion {{.*}}Category:graph.add {{.*}}Producer=graph.matmul, {{.*}}Remark="the kernels would depend on each other"
 // CHECK-LABEL: func.func @moved
 func.func @moved(%x: !x, %w: tensor<8x8xf32>) -> (!t, !x) attributes {graph.symbols = ["n"]} {
   %0 = graph.matmul %x, %w : (!x, tensor<8x8xf32>) -> !x
@@ -107,13 +107,13 @@ func.func @cycle(%x: !x, %w: tensor<8x8xf32>) -> !x attributes {graph.symbols = 
 
 // What the reader's kernel takes on the way, and what not: samples are of tensors or parts of them, windows of whole channels or
 // parts of these, filters as they lie, scans of what is in memory. Rows that a kernel keeps are not moved.
-// WHY: fusion {{.*}}Category:graph.resize {{.*}}Remark="the reader takes parts of tensors, but no other movement"
-// WHY: fusion {{.*}}Category:graph.conv {{.*}}Remark="the reader's windows take parts of channels alone"
-// WHY: fusion {{.*}}Category:graph.conv {{.*}}Remark="the filter is read as it lies"
-// WHY: fusion {{.*}}Category:graph.cumsum {{.*}}Remark="the reader takes no operand that is moved on the way"
-// WHY: fusion {{.*}}Category:graph.transpose {{.*}}Remark="its kernel keeps whole rows"
-// WHY: fusion {{.*}}Category:graph.insert_slice {{.*}}Remark="the reader takes parts of tensors, but no other movement"
-// WHY: fusion {{.*}}Category:graph.slice {{.*}}Remark="the reader replaces parts of it"
+// WHY: fusion {{.*}}Category:graph.resize {{.*}}Remark="the consumer's prologue takes slices and no other data movement"
+// WHY: fusion {{.*}}Category:graph.conv {{.*}}Remark="the consumer's windows take slices of channels only"
+// WHY: fusion {{.*}}Category:graph.conv {{.*}}Remark="the filter is read in its own layout"
+// WHY: fusion {{.*}}Category:graph.cumsum {{.*}}Remark="the consumer's prologue takes no data movement"
+// WHY: fusion {{.*}}Category:graph.transpose {{.*}}Remark="its kernel computes whole rows"
+// WHY: fusion {{.*}}Category:graph.insert_slice {{.*}}Remark="the consumer's prologue takes slices and no other data movement"
+// WHY: fusion {{.*}}Category:graph.slice {{.*}}Remark="the consumer overwrites a slice of it"
 // WHY-NOT: Remark=
 !i = tensor<1x8x8x32xf32>
 !y = tensor<4x16xf32>
@@ -167,7 +167,7 @@ func.func @inserts(%x: tensor<8x4xf32>, %y: !z, %e: !y) -> (!y, !y) {
 // -----
 
 // An operand that repeats does not follow elements that the kernel has moved.
-// WHY: fusion {{.*}}Category:graph.add {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader repeats an operand where elements have moved"
+// WHY: fusion {{.*}}Category:graph.add {{.*}}Producer=graph.transpose, {{.*}}Remark="the consumer broadcasts an operand along transposed dims"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func @windows_bias
 #x = affine_map<()[s0] -> (s0 * 4, 49, 16)>
@@ -196,7 +196,7 @@ func.func @windows_bias(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: 
 
 // A bias that a table has for all heads of two positions is moved once, whoever reads it; one whose queries and keys change
 // places is read as it lies.
-// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader's scores would each be in a line of memory of its own"
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="each score of the consumer would be in a cache line of its own"
 // CHECK-LABEL: func.func @one_reader
 // CHECK-COUNT-2: graph.cluster
 func.func @one_reader(%x: !q, %b: !b) -> !q attributes {graph.symbols = ["n"]} {
@@ -245,7 +245,7 @@ func.func @keys_and_queries(%x: !q, %b: !s) -> !q attributes {graph.symbols = ["
 !w = tensor<8x16xf32>
 
 // Rows whose order is a matter of two dynamic sizes are moved first: the product has all of them as its rows then.
-// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader's rows would not follow one another"
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the consumer's rows would not be contiguous"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @steps_first
 // CHECK: graph.cluster(%{{.*}} = %arg0) anchor "pointwise"

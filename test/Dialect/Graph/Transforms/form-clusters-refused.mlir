@@ -3,8 +3,8 @@
 // RUN: FileCheck %s --check-prefix=WHY < %t
 
 // Two anchors; a value that two kernels read; nothing is said of what is fused.
-// WHY: fusion | Category:graph.matmul | Producer=graph.relu, ProducerNode=, Remark="both decide how their kernel is cut"
-// WHY: fusion | Category:graph.softmax | Producer=graph.matmul, ProducerNode=second, Remark="both decide how their kernel is cut"
+// WHY: fusion | Category:graph.matmul | Producer=graph.relu, ProducerNode=, Remark="both are anchor ops, and a kernel has one"
+// WHY: fusion | Category:graph.softmax | Producer=graph.matmul, ProducerNode=second, Remark="both are anchor ops, and a kernel has one"
 // WHY-NOT: fusion
 // CHECK-LABEL: func.func @anchors
 func.func @anchors(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
@@ -18,7 +18,7 @@ func.func @anchors(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> 
 // -----
 
 // What reads a view of a product has other dims than it.
-// WHY: fusion | Category:graph.relu | {{.*}} Remark="the reader sees other dims of it"
+// WHY: fusion | Category:graph.relu | {{.*}} Remark="the consumer reads a reshaped view of it"
 // CHECK-LABEL: func.func @view
 func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<2x32xf32> {
   %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
@@ -30,11 +30,11 @@ func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<2x32xf32> {
 // -----
 
 // The product's operands are moved on the way, not computed.
-// WHY: fusion | Category:graph.matmul | Producer=graph.exp, ProducerNode=, Remark="the reader takes no operand that is computed on the way"
+// WHY: fusion | Category:graph.matmul | Producer=graph.exp, ProducerNode=, Remark="the consumer has no prologue"
 // WHY: fusion | Category:graph.matmul | Producer=graph.tanh, ProducerNode=, Remark="several kernels read it"
 // WHY: fusion | Category:graph.reduce_sum | Producer=graph.tanh, ProducerNode=, Remark="several kernels read it"
-// WHY: fusion | Category:graph.add | Producer=graph.matmul, ProducerNode=, Remark="the results have other dims"
-// WHY: fusion | Category:graph.add | Producer=graph.reduce_sum, ProducerNode=, Remark="the results have other dims"
+// WHY: fusion | Category:graph.add | Producer=graph.matmul, ProducerNode=, Remark="the results have different dims"
+// WHY: fusion | Category:graph.add | Producer=graph.reduce_sum, ProducerNode=, Remark="the results have different dims"
 // WHY-NOT: fusion
 // CHECK-LABEL: func.func @prologue
 func.func @prologue(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, %w: tensor<8x8xf32>, %y: tensor<3x?x8xf32, affine_map<()[s0] -> (3, s0, 8)>>) -> tensor<3x?x8xf32, affine_map<()[s0] -> (3, s0, 8)>> attributes {graph.symbols = ["n"]} {
@@ -65,7 +65,7 @@ func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // The end of the second product cannot be the end of the first one, too.
 // WHY: fusion | Category:graph.matmul | Producer=graph.matmul
-// WHY: fusion | Category:graph.add | Producer=graph.matmul, ProducerNode=, Remark="both decide how their kernel is cut"
+// WHY: fusion | Category:graph.add | Producer=graph.matmul, ProducerNode=, Remark="both are anchor ops, and a kernel has one"
 // CHECK-LABEL: func.func @both
 func.func @both(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = graph.matmul %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -77,8 +77,8 @@ func.func @both(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // -----
 
 // What is picked by index is computed first.
-// WHY: fusion | Category:graph.gather_elements | Producer=graph.exp, {{.*}} Remark="the reader picks elements of it by index"
-// WHY: fusion | Category:graph.add | Producer=graph.exp, {{.*}} Remark="the reader picks elements of it by index"
+// WHY: fusion | Category:graph.gather_elements | Producer=graph.exp, {{.*}} Remark="the consumer gathers elements of it"
+// WHY: fusion | Category:graph.add | Producer=graph.exp, {{.*}} Remark="the consumer gathers elements of it"
 // CHECK-LABEL: func.func @lookup
 func.func @lookup(%x: tensor<4x4xf32>, %i: tensor<4x4xi64>) -> tensor<4x4xf32> {
   %0 = graph.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -90,7 +90,7 @@ func.func @lookup(%x: tensor<4x4xf32>, %i: tensor<4x4xi64>) -> tensor<4x4xf32> {
 // -----
 
 // A view of moved data needs it in memory.
-// WHY: fusion | Category:graph.relu | Producer=graph.transpose, ProducerNode=, Remark="the reader sees other dims of it"
+// WHY: fusion | Category:graph.relu | Producer=graph.transpose, ProducerNode=, Remark="the consumer reads a reshaped view of it"
 // WHY-NOT: fusion
 // CHECK-LABEL: func.func @moved_view
 func.func @moved_view(%x: tensor<4x8xf32>) -> tensor<32xf32> {

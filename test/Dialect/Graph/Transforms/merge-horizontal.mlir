@@ -110,7 +110,7 @@ func.func @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // What the others lack would be a kernel that copies: a piece of a concat, and a
 // branch with an activation.
-// WHY-DAG: merge-horizontal {{.*}}a piece of a concatenation is stored at its place
+// WHY-DAG: merge-horizontal {{.*}}a piece of a concatenation is stored in place
 // WHY-DAG: merge-horizontal {{.*}}the others go on in other ways
 // CHECK-LABEL: func.func @unlike
 // CHECK-DAG: %[[A:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x4x4x4xf32>

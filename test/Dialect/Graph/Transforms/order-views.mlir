@@ -185,7 +185,7 @@ func.func @pixels(%x: tensor<1x3x2x2x4x4xf32>, %c: tensor<3x1x1xf32>, %z: tensor
 
 // -----
 
-// Not where others read what is moved or the view of it, beside rows of some
+// Not where the transposed result has other uses or the view of it, beside rows of some
 // of the merged ones, or where the other operand is moved and done with.
 // CHECK-LABEL: func.func @kept_views
 // CHECK: graph.add {{.*}} -> tensor<8x16xf32>

@@ -11,7 +11,7 @@
 // WHY: attention {{.*}}Remark="weights without numbers are used elsewhere"
 // WHY: attention {{.*}}Remark="weights are replaced by others"
 // WHY: attention {{.*}}Remark="weights are transposed within the product"
-// WHY: attention {{.*}}Remark="scores that no product computes"
+// WHY: attention {{.*}}Remark="scores not computed by a matrix product"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @weights
 // CHECK-NOT: graph.attention
@@ -103,8 +103,8 @@ func.func @long(%q: !q) -> (!q, !q) {
 !r = tensor<3x2x?x64xf32, #r>
 
 // Two masks with numbers of their own; two scores; masks and biases of more dims; sizes are symbols.
-// WHY: attention {{.*}}Remark="masks that cannot be one"
-// WHY: attention {{.*}}Remark="a choice between scores"
+// WHY: attention {{.*}}Remark="masks that cannot be merged"
+// WHY: attention {{.*}}Remark="a select between scores"
 // WHY: attention {{.*}}Remark="a mask with dims that the scores lack"
 // WHY: attention {{.*}}Remark="a bias that is no mask of the scores"
 // WHY-NOT: Remark=
@@ -171,9 +171,9 @@ func.func @caps(%q: !q, %b: tensor<9x9xf32>) -> (!q, !q) {
 !m = tensor<8x9x64xf32>
 
 // Products of halves, and of what is wider; one batch of queries for all keys; keys that are repeated before a view that mixes batches.
-// WHY: attention {{.*}}Remark="operands of several types"
+// WHY: attention {{.*}}Remark="operands of different types"
 // WHY: attention {{.*}}Remark="dims that attention cannot have"
-// WHY: attention {{.*}}Remark="batch dims that do not fit each other"
+// WHY: attention {{.*}}Remark="batch dims that do not match"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @operands
 // CHECK-NOT: graph.attention

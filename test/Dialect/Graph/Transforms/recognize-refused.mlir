@@ -12,8 +12,8 @@
 !w = tensor<4x?x8xf32, #w>
 
 // CHECK-DAG: ProductOfInput {{.*}}Remark="1 + erf or tanh of something else than the factor"
-// CHECK-DAG: ProductOfInput {{.*}}Remark="a number other than a half beside 1 + erf or tanh"
-// CHECK-DAG: ProductOfInput {{.*}}Remark="a number beside x * sigmoid(x)"
+// CHECK-DAG: ProductOfInput {{.*}}Remark="a factor other than 0.5 on 1 + erf or tanh"
+// CHECK-DAG: ProductOfInput {{.*}}Remark="a constant factor on x * sigmoid(x)"
 func.func @activations(%x: !x, %y: !x) -> (!x, !x, !x) {
   %one = graph.constant dense<1.0> : tensor<f32>
   %half = graph.constant dense<0.5> : tensor<f32>
@@ -32,10 +32,10 @@ func.func @activations(%x: !x, %y: !x) -> (!x, !x, !x) {
   return %a, %b, %s : !x, !x, !x
 }
 
-// CHECK-DAG: NormFromQuotient {{.*}}Remark="a root of what is no mean of squares"
+// CHECK-DAG: NormFromQuotient {{.*}}Remark="a square root of something other than a mean of squares"
 // CHECK-DAG: NormFromQuotient {{.*}}Remark="a mean that is not over the last dims, or drops them"
-// CHECK-DAG: NormFromQuotient {{.*}}Remark="what is divided is not what is squared"
-// CHECK-DAG: NormFromQuotient {{.*}}Remark="what is divided is repeated"
+// CHECK-DAG: NormFromQuotient {{.*}}Remark="the dividend is not the squared value"
+// CHECK-DAG: NormFromQuotient {{.*}}Remark="the dividend is broadcast"
 func.func @deviations(%x: !x, %y: !x) -> (!x, !x, !x, !w) {
   %wide = graph.constant dense<1.0e-5> : tensor<4x1x1xf32>
   %q = graph.mul %x, %x : (!x, !x) -> !x
@@ -55,7 +55,7 @@ func.func @deviations(%x: !x, %y: !x) -> (!x, !x, !x, !w) {
   return %a, %b, %c, %d : !x, !x, !x, !w
 }
 
-// CHECK-DAG: NormFromQuotient {{.*}}Remark="factors of other dims than the normalised ones"
+// CHECK-DAG: NormFromQuotient {{.*}}Remark="scales of dims other than the normalized ones"
 func.func @factors(%x: tensor<?x4x3x3xf32, #i>, %f: tensor<4x3x3xf32>) -> tensor<?x4x3x3xf32, #i> {
   %q = graph.mul %x, %x : (tensor<?x4x3x3xf32, #i>, tensor<?x4x3x3xf32, #i>) -> tensor<?x4x3x3xf32, #i>
   %m = graph.reduce_mean %q {axes = array<i64: 2, 3>, keepdims = true} : (tensor<?x4x3x3xf32, #i>) -> tensor<?x4x1x1xf32, #c>
@@ -66,7 +66,7 @@ func.func @factors(%x: tensor<?x4x3x3xf32, #i>, %f: tensor<4x3x3xf32>) -> tensor
 }
 
 // CHECK-DAG: SoftmaxFromQuotient {{.*}}Remark="no maximum is subtracted from the exponents"
-// CHECK-DAG: SoftmaxFromQuotient {{.*}}Remark="a sum that is not over one dim of what is divided"
+// CHECK-DAG: SoftmaxFromQuotient {{.*}}Remark="the sum is not over one dim of the dividend"
 func.func @softmax(%x: !x) -> (!x, !x) {
   %e0 = graph.exp %x : (!x) -> !x
   %s0 = graph.reduce_sum %e0 {axes = array<i64: 1>, keepdims = true} : (!x) -> !r
