@@ -245,13 +245,14 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) { return readLevel(g, r.options.optLevel); }},
     {{"j", Kind::Prefix, "Threads to compile with", "N"},
      [](R &r, G &g) { return readNumber(g, r.options.jobs); }},
-    {{"q", Kind::Switch, "Errors only", ""},
+    {{"q", Kind::Switch, "Print errors only", ""},
      [](R &r, G &g) { return readSwitch(g, r.options.quiet); }},
-    {{"v", Kind::Switch, "Remarks and notes too", ""},
+    {{"v", Kind::Switch, "Also print remarks and notes", ""},
      [](R &r, G &g) { return readSwitch(g, r.options.verbose); }},
-    {{"timing", Kind::Switch, "Print where the time went", "", true},
+    {{"timing", Kind::Switch, "Print where compile time is spent", "", true},
      [](R &r, G &g) { return readSwitch(g, r.options.timing); }},
-    {{"stats", Kind::Switch, "Print what passes did, and the arena", ""},
+    {{"stats", Kind::Switch, "Print pass statistics and the size of the arena",
+      ""},
      [](R &r, G &g) { return readSwitch(g, r.options.stats); }},
     {{"emit", Kind::Value,
       "What to write: a dialect's text, PTX, an object, ONNX, or a loadable "
@@ -267,7 +268,7 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) { return readText(g, r.options.triple); }},
     {{"mcpu", Kind::Value, "CPUs, one variant each", "native|..."},
      [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
-    {{"mcache", Kind::Value, "Second and third level of cache of the CPUs",
+    {{"mcache", Kind::Value, "Sizes of the L2 and L3 caches of the CPUs",
       "1M,32M[,apart]"},
      [](R &r, G &g) { return readCaches(g, r.options.caches); }},
     {{"dim", Kind::Repeated,
@@ -285,7 +286,7 @@ const OptionTable::Row OptionTable::rows[] = {
       "TYPE"},
      [](R &r, G &g) { return readPrecision(g, r.precision); }},
     {{"max-error", Kind::Value,
-      "For --precision=auto: largest error of an output, as a part of its "
+      "For --precision=auto: largest error of an output, as a fraction of its "
       "range; .01 by default",
       "E"},
      [](R &r, G &g) {
@@ -293,13 +294,14 @@ const OptionTable::Row OptionTable::rows[] = {
        return readFraction(g, r.options.maxError);
      }},
     {{"state", Kind::Repeated,
-      "Output PRESENT continues input PAST in one buffer (* is any text), "
-      "beside those that are found; none: no output does",
+      "Output PRESENT continues input PAST in one buffer (* matches any text), "
+      "in addition to those found by name; none: no output does",
       "PAST=PRESENT[,..]|none"},
      [](R &r, G &g) { return addStates(g, r.options.states); }},
     {{"kv-precision", Kind::Value,
-      "Caches of f32 in another type, which the module's inputs and outputs "
-      "have then; int8 has a scale for each row",
+      "Type of caches that are f32 in the model, and of the module's inputs "
+      "and "
+      "outputs for them; int8 has a scale for each row",
       "f32|f16|bf16|int8"},
      [](R &r, G &g) {
        return readWord<std::string>(g, r.options.cachePrecision,
@@ -310,8 +312,7 @@ const OptionTable::Row OptionTable::rows[] = {
                                      {"int8", "int8"}});
      }},
     {{"overridable", Kind::Repeated,
-      "Initializers (* is any text) for which a context may have other values "
-      "(LoRA)",
+      "Initializers (* matches any text) that a context may override (LoRA)",
       "NAME"},
      [](R &r, G &g) { return add(g, r.options.overridable); }},
     {{"deterministic", Kind::Switch,
@@ -321,8 +322,8 @@ const OptionTable::Row OptionTable::rows[] = {
       ""},
      [](R &r, G &g) { return readSwitch(g, r.options.batchInvariant); }},
     {{"tune", Kind::Value,
-      "Where block sizes come from: rules (off, by default), a model of the "
-      "cost, or times taken here",
+      "Source of block sizes: rules (off, by default), a cost model, or "
+      "measurements on this machine",
       "off|model|measure"},
      [](R &r, G &g) {
        return readWord<Tune>(g, r.options.tune, "off, model or measure",
@@ -332,7 +333,7 @@ const OptionTable::Row OptionTable::rows[] = {
      }},
     {{"tune-db", Kind::Value, "Tuning log", "FILE"},
      [](R &r, G &g) { return readText(g, r.options.tuneDatabase); }},
-    {{"max-compile-seconds", Kind::Value, "Bound on searches", "N"},
+    {{"max-compile-seconds", Kind::Value, "Time limit of searches", "N"},
      [](R &r, G &g) {
        r.sawMaxSeconds = true;
        return readNumber(g, r.options.maxSeconds);
@@ -340,12 +341,12 @@ const OptionTable::Row OptionTable::rows[] = {
     {{"kernels", Kind::Value, "Tile kernels for operators", "FILE.mlir"},
      [](R &r, G &g) { return readText(g, r.options.kernels); }},
     {{"check-bounds", Kind::Switch,
-      "Tile kernels of the text end the run where a window begins out of "
+      "A run fails where a window of a tile kernel given as text begins out of "
       "bounds",
       ""},
      [](R &r, G &g) { return readSwitch(g, r.options.checkBounds); }},
-    {{"weights", Kind::Value, "In the module, or in a file beside it",
-      "embed|file"},
+    {{"weights", Kind::Value,
+      "Store weights in the module, or in a file next to it", "embed|file"},
      [](R &r, G &g) {
        return readWord<std::string>(g, r.weights, "embed or file",
                                     {{"embed", "embed"}, {"file", "file"}});
@@ -358,7 +359,8 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) {
        return readWeightsPrecision(g, r.options.weightsPrecision);
      }},
-    {{"cache", Kind::Value, "Folder of finished modules, by content", "DIR"},
+    {{"cache", Kind::Value, "Cache folder of compiled modules, by content",
+      "DIR"},
      [](R &r, G &g) { return readText(g, r.options.cache); }},
     {{"winograd", Kind::Value,
       "3x3 convolutions with fewer multiplications; on by default", "on|off"},
@@ -366,7 +368,8 @@ const OptionTable::Row OptionTable::rows[] = {
        return readWord<bool>(g, r.options.winograd, "on or off",
                              {{"on", true}, {"off", false}});
      }},
-    {{"check", Kind::Switch, "Only list what can't be compiled", "", true},
+    {{"check", Kind::Switch,
+      "Import only, and list all nodes that cannot be compiled", "", true},
      [](R &r, G &g) { return readSwitch(g, r.options.check); }},
     {{"json", Kind::Switch, "--check writes JSON, to -o or standard output", "",
       true},
@@ -375,7 +378,7 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) { return readText(g, r.options.dumpPhases); }},
     {{"report", Kind::Value, "Write a report", "FILE.{json,html}"},
      [](R &r, G &g) { return readReport(g, r.options.report); }},
-    {{"verify", Kind::Value, "Hold the module to the reference path",
+    {{"verify", Kind::Value, "Compare the module with the reference path",
       "none|differential|passes"},
      [](R &r, G &g) {
        return readWord<Verify>(g, r.options.verify,
@@ -391,7 +394,8 @@ const OptionTable::Row OptionTable::rows[] = {
       "Passes to run after stage graph, tile, linalg, host or kernel",
       "STAGE:PIPELINE", true},
      [](R &r, G &g) { return readStagePasses(g, r.options.stagePasses); }},
-    {{"blob-dir", Kind::Repeated, "Where MLIR text's blobs are", "DIR"},
+    {{"blob-dir", Kind::Repeated,
+      "Folder of the blobs that MLIR text refers to", "DIR"},
      [](R &r, G &g) { return add(g, r.options.blobDirs); }},
     {{"inject-crash", Kind::Switch, "Crash on purpose", "", true, true},
      [](R &r, G &g) { return readSwitch(g, r.injectCrash); }},
