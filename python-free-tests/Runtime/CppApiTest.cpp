@@ -66,6 +66,11 @@ TEST(CppApi, OutputsOutliveContextAndModule) {
   EXPECT_EQ(std::vector<float>(elements.begin(), elements.end()),
             (std::vector<float>{7, 8, 9, 10}));
   EXPECT_EQ(codeOf([&] { sum.elements<int32_t>(); }), ADZE_INVALID_ARGUMENT);
+  std::string message;
+  EXPECT_EQ(codeOf([&] { sum.elements<bool>(); }, &message),
+            ADZE_INVALID_ARGUMENT);
+  EXPECT_EQ(message,
+            "expected a tensor of bool in host memory, but got one of f32");
 }
 
 TEST(CppApi, ErrorsHaveCodeAndMessage) {

@@ -187,9 +187,9 @@ TEST(Operators, OutputsAreChecked) {
       {[](adze::Call &call) { call.output<float>(1, {-2}); },
        "expected the size of dim 0 of output 1"},
       {[](adze::Call &call) { call.output<double>(0); },
-       "expected a tensor of this element type"},
+       "expected a tensor of f64, but got one of f32"},
       {[](adze::Call &call) { call.output<float>(0, {2, 1}); },
-       "expected another rank of output 0"},
+       "output 0: expected rank 1, but got 2"},
       {[](adze::Call &call) {
          call.output<float>(0);
          call.output<float>(0);

@@ -92,6 +92,24 @@ inline bool isSameType(DLDataType a, DLDataType b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
+/// Returns "f32", "bf16", "i64" or "bool".
+inline std::string nameOf(DLDataType type) {
+  switch (type.code) {
+  case kDLBool:
+    return "bool";
+  case kDLInt:
+    return "i" + std::to_string(type.bits);
+  case kDLUInt:
+    return "u" + std::to_string(type.bits);
+  case kDLFloat:
+    return "f" + std::to_string(type.bits);
+  case kDLBfloat:
+    return "bf" + std::to_string(type.bits);
+  }
+  return "DLPack type " + std::to_string(type.code) + " of " +
+         std::to_string(type.bits) + " bits";
+}
+
 constexpr DLDevice cpu() { return {kDLCPU, 0}; }
 constexpr DLDevice cuda(int32_t ordinal = 0) { return {kDLCUDA, ordinal}; }
 
@@ -161,7 +179,9 @@ public:
   Span<const T> elements() const {
     if (!isSameType(dtype(), dtypeOf<T>()) || device().device_type != kDLCPU)
       throw Error(ADZE_INVALID_ARGUMENT,
-                  "expected a tensor of this element type in host memory");
+                  "expected a tensor of " + nameOf(dtypeOf<T>()) +
+                      " in host memory, but got one of " + nameOf(dtype()) +
+                      (device().device_type == kDLCPU ? "" : " on a device"));
     const char *data = static_cast<const char *>(dlpack().data);
     return {reinterpret_cast<const T *>(data + dlpack().byte_offset),
             numElements(shape())};
@@ -431,14 +451,16 @@ public:
   /// element type. Once for each output.
   template <typename T>
   Span<T> output(int32_t index, const Shape &shape) {
-    if (outputShape(index).size() != shape.size())
+    if (size_t rank = outputShape(index).size(); rank != shape.size())
       throw Error(ADZE_INVALID_ARGUMENT,
-                  "expected another rank of output " + std::to_string(index));
+                  "output " + std::to_string(index) + ": expected rank " +
+                      std::to_string(rank) + ", but got " +
+                      std::to_string(shape.size()));
     DLTensor *tensor;
     check(adze_call_output(handle, index, shape.data(), &tensor));
     return {castElements<T>(tensor->data, tensor->dtype), numElements(shape)};
   }
-  /// The same where the declaration of the operator tells the shape.
+  /// The same with the shape that the operator's declaration implies.
   template <typename T>
   Span<T> output(int32_t index) {
     return output<T>(index, outputShape(index));
@@ -456,7 +478,9 @@ private:
       DLDataType dtype) {
     if (!isSameType(dtype, dtypeOf<std::remove_const_t<T>>()))
       throw Error(ADZE_INVALID_ARGUMENT,
-                  "expected a tensor of this element type");
+                  "expected a tensor of " +
+                      nameOf(dtypeOf<std::remove_const_t<T>>()) +
+                      ", but got one of " + nameOf(dtype));
     return static_cast<T *>(data);
   }
   static bool read(const adze_attribute &attribute, int64_t &value) {
@@ -681,8 +705,9 @@ public:
   std::vector<ValueInfo> outputs() const {
     return describe(adze_module_num_outputs(get()), &adze_module_output);
   }
-  /// The outputs' shapes for these inputs' shapes; -1 for a dim that only a run
-  /// can tell. `workspaceBytes`: what bindWorkspace needs for such a run.
+  /// Returns the outputs' shapes for these inputs' shapes; -1 for a
+  /// data-dependent dim. `workspaceBytes` receives the size of the buffer that
+  /// bindWorkspace needs for such a run.
   std::vector<Shape> inferShapes(std::vector<Shape> inputShapes,
                                  uint64_t *workspaceBytes = nullptr) const {
     std::vector<Shape> outputShapes;
