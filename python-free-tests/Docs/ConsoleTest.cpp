@@ -231,6 +231,22 @@ INSTANTIATE_TEST_SUITE_P(Pages, ConsoleTest, testing::ValuesIn([] {
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConsoleTest);
 
+TEST(Pages, ReadmeCountsOperatorsOfMicrosoft) {
+  unsigned count = 0;
+  bool isTheirs = false;
+  for (StringRef line : readPage(ADZE_SOURCE, "docs/OpSupport.md").lines) {
+    if (line.starts_with("## "))
+      isTheirs = line == "## com.microsoft";
+    if (isTheirs && line.starts_with("| ") && !line.starts_with("| operator"))
+      ++count;
+  }
+  std::string claim = "and " + std::to_string(count) + " of com.microsoft: ";
+  EXPECT_TRUE(
+      llvm::any_of(readPage(ADZE_SOURCE, "README.md").lines,
+                   [&](StringRef line) { return line.contains(claim); }))
+      << "expected README.md to say '" << claim << "'";
+}
+
 TEST(Pages, WildcardsStandForTextAndLines) {
   auto fits = [](std::vector<std::string> expected,
                  std::vector<std::string> got) {
