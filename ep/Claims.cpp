@@ -37,8 +37,9 @@ getReaders(const GraphReader &reader, const Nodes &nodes) {
 }
 
 void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
-  // ONNX Runtime asks about bodies before the enclosing graph. If nodes of a
-  // body were claimed, its If, Loop or Scan could not be claimed as a whole.
+  // ONNX Runtime calls GetCapability for bodies before the enclosing graph. If
+  // nodes of a body were claimed, its If, Loop or Scan could not be claimed as
+  // a whole.
   bool isInside = isBody(graph);
   if (isInside && isClaimedWhole(graph))
     return;

@@ -19,7 +19,7 @@ struct Refusal {
   std::string reason;
 };
 
-/// What a check has found.
+/// The result of a check.
 struct CheckResult {
   std::vector<Refusal> refusals;
   /// Why nothing of the model can be compiled; "" if something can.
@@ -51,7 +51,7 @@ public:
   /// Throws if no model can be compiled with the options.
   void checkOptions();
 
-  /// Asks which nodes of a model are supported.
+  /// Returns which nodes of a model are supported.
   CheckResult check(const Source &source);
   /// Compiles a model, or takes its module from the cache.
   ModuleSource compile(const Source &source);

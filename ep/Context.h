@@ -23,8 +23,8 @@ OrtNode *makeContext(const GraphReader &reader, const OrtGraph *graph,
                      const OrtNode *fused, const ModuleSource &module,
                      const Options &options);
 
-/// What a model is said to need, in its metadata; and whether this provider has
-/// that.
+/// The compatibility string in a model's metadata, and whether this provider
+/// can run a model with it.
 std::string getCompatibility();
 OrtCompiledModelCompatibility checkCompatibility(const char *info);
 

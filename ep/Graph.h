@@ -12,7 +12,7 @@ namespace adze::ep {
 using Nodes = std::vector<const OrtNode *>;
 using Values = std::vector<const OrtValueInfo *>;
 
-/// What the members of OrtApi say of graphs, nodes and values.
+/// Accessors of graphs, nodes and values, over the members of OrtApi.
 class GraphReader {
 public:
   explicit GraphReader(const Api &api) : api(api) {}

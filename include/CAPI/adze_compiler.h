@@ -47,7 +47,7 @@ ADZE_COMPILER_API const char *adze_compiler_version(void);
 
 /* ---- Options ----------------------------------------------------------- */
 
-/* What compilations are told. Not to be changed while one uses it. */
+/* Options of compilations. Must not be changed while a compilation uses it. */
 typedef struct adze_compiler_options adze_compiler_options;
 
 ADZE_COMPILER_API adze_compile_status
@@ -111,8 +111,8 @@ typedef void (*adze_diagnostic_fn)(void *user,
  * are compiled. 0 of 0: the stage has no kernels. */
 typedef void (*adze_progress_fn)(void *user, const char *stage, uint64_t done,
                                  uint64_t all);
-/* Returns non-zero to cancel. Asked before each pass and each kernel: the
- * compilation ends when those that run are done, without any output. */
+/* Returns non-zero to cancel. Polled before each pass and each kernel: the
+ * compilation ends without output when the running ones have finished. */
 typedef int (*adze_cancel_fn)(void *user);
 
 ADZE_COMPILER_API void
@@ -127,7 +127,7 @@ adze_compiler_options_set_cancel(adze_compiler_options *options,
 
 /* ---- Compilations ------------------------------------------------------ */
 
-/* What a call below ends with; owned by the caller. */
+/* The result of a compilation or check; owned by the caller. */
 typedef struct adze_compiler_result adze_compiler_result;
 
 /* Compiles the model at `model` (.onnx, or .mlir of any level) to the file
@@ -138,8 +138,8 @@ ADZE_COMPILER_API adze_compile_status adze_compile(
     const char *model, const char *output, const adze_compiler_options *options,
     adze_compiler_result **result);
 /* The same for a model in memory, which is not used afterwards. `name` (NULL:
- * "model.onnx") is the path that it is said to come from: messages and the
- * module have it, and tensors of external data are looked for in its folder.
+ * "model.onnx") is the path that it is reported under: diagnostics and the module
+ * have it, and external data is resolved against its folder.
  * Text ("emit" graph, tile, linalg and llvm) refers to the model's file, and
  * has a file of constants beside it: it is made from a file to a file only. */
 ADZE_COMPILER_API adze_compile_status adze_compile_memory(

@@ -13,13 +13,13 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
   let description = [{
     Replaces every function with the attribute `adze.kernel` that has a tile
     form by a `tile.kernel` of the same name: inputs, then outputs, as memory.
-    The anchor (contraction, window, row, reduction, or none) decides how the
-    kernel is cut into programs and blocks; whatever stands before and after it
-    is emitted on the same tiles, so no intermediate tensor is stored. Block
-    sizes stay parameters; `tile.params` holds their default bindings. Constant
-    filters get a memory layout in panels of columns. Kernels without products
-    whose results may not fit the caches have `tile.stream_bytes`: results of
-    more bytes are stored past them.
+    The anchor (contraction, window, row, reduction, or none) determines how
+    the kernel is tiled into programs and blocks. Its prologue and epilogue are
+    emitted on the same tiles, so no intermediate tensor is stored. Block sizes
+    stay parameters; `tile.params` holds their default bindings. Constant
+    filters are packed into panels of columns. Kernels without products whose
+    results may not fit the caches have `tile.stream_bytes`: larger results use
+    non-temporal stores.
 
     ```mlir
     func.func private @relu_0(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {adze.kernel} {
@@ -116,12 +116,12 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     Tiles are never built whole. Dimensions that move together form a class; a
     class that every dot, reduction and store carries is split: a loop around
     the whole body in steps of a register block. Other classes become loops
-    inside the ops that need them. Loads and elementwise ops are computed when a
-    slice of them is asked for. The right operand of a dot that many blocks of
-    rows read is copied in panels first, unless it lies so already; if its depth
-    is too much for that, the loop over the depth goes outside of the blocks and
-    accumulators wait in scratch between its parts. Bytes that lie in groups of
-    four along the depth are multiplied and summed by groups. Where the target has
+    inside the ops that need them. Loads and elementwise ops are computed by
+    slices, on demand. The right operand of a dot that many blocks of rows read
+    is packed into panels first, unless it is packed already. If the panels
+    would be too deep, the depth is split outside of the loop over blocks, and
+    accumulators stay in scratch memory between its parts. Bytes interleaved in
+    groups of four along the depth are multiplied and summed by groups. Where the target has
     a unit that multiplies matrices (AMX), and the right operand is packed and
     padded to its depth, sums lie in registers of that unit, are handed over
     there by loops and from dot to dot, and go to scratch for the epilogue, which
@@ -229,9 +229,10 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
         ...
     ```
     The attributes `adze.threads` and `adze.shared_bytes` of the function are
-    the launch facts; `@neg_cuda_programs` beside the module counts programs.
-    A kernel that this conversion does not take stays as it is, with a remark. So
-    does one that a host program in the same module launches.
+    the launch facts; `@neg_cuda_programs`, next to the GPU module, returns the
+    number of programs. A kernel that this conversion does not support is left
+    unchanged, with a remark, as is one that a host program in the same module
+    launches.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"0",
@@ -253,11 +254,11 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
 def ConvertKernelToLLVM : Pass<"convert-kernel-to-llvm", "mlir::ModuleOp"> {
   let summary = "Give kernel functions the module's calling convention, in the LLVM dialect";
   let description = [{
-    Expects kernels on `func`, `cf`, `arith`, `memref` and `llvm`; whatever is
-    above them is lowered before. The kernel's body becomes an internal function
+    Expects kernels in `func`, `cf`, `arith`, `memref` and `llvm`; ops of higher
+    levels are lowered before. The kernel's body becomes an internal function
     whose pointers do not alias. Dynamic dims come from `adze.dims` and the
     symbols. `memref.alloc` and `memref.alloca` over 4 KiB become parts of the
-    call's scratch memory, whose size `@k_scratch` tells.
+    call's scratch memory, whose size `@k_scratch` returns.
 
     ```mlir
     func.func @k(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y: memref<4xf32>)

@@ -321,11 +321,11 @@ def compile(
         device: Where the module runs: "cpu" or "cuda:0"; by default the CPU, if
             there is code for it.
         threads: Threads of a run; by default one for each CPU.
-        name: For models in memory: the path that the model is said to come from.
-            Messages name it, and external data is looked for in its folder.
+        name: For models in memory: the path that the model is reported under.
+            Messages name it, and external data is resolved against its folder.
         progress: Called with a stage, how many of its kernels are done, and how
-            many there are (0 of 0 where it has none). What it raises cancels the
-            compilation and is raised here.
+            many there are (0 of 0 where it has none). An exception that it raises
+            cancels the compilation and propagates.
         options: Further flags of atranslate by name, as in ``{"mcpu":
             "x86-64-v3", "weights": "file", "tune": "model"}``; a list for a flag
             that may be repeated.

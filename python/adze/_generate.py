@@ -337,18 +337,18 @@ class Generator:
             prompt: At least one token.
             max_tokens: Most tokens to choose; 0: until there is no room left.
             temperature: Logits are divided by it; 0: always the most likely token.
-            top_k: Only so many of the most likely tokens; 0: all.
+            top_k: Samples from this many of the most likely tokens; 0: all.
             top_p: Only the most likely ones up to this sum of probabilities; 0: all.
             min_p: Only those at least so likely relative to the most likely one.
             repetition_penalty: Makes tokens that occur less likely, if above 1.
-            seed: Of random numbers. The same one gives the same tokens, whatever
-                runs beside the sequence and on how many threads.
+            seed: Seed of the random numbers. Equal seeds give equal tokens, whatever
+                other sequences run, on any number of threads.
             stop: Token sequences that end it.
-            draft: So many tokens at most are drafted behind the next one and run with
-                it; those that the model would have chosen stay. The tokens are the
-                same, in fewer runs of the model.
-            drafter: Returns what may follow, of the tokens so far and the greatest
-                number of tokens; by default what followed the last tokens before.
+            draft: Speculative decoding: at most this many tokens are drafted after the
+                next one and verified in one run; the model keeps those that it would
+                have chosen. The tokens are the same, in fewer runs of the model.
+            drafter: Returns tokens that may follow, given the tokens so far and the
+                greatest number of tokens; by default by prompt lookup.
                 Must not call the generator.
             inputs: Further inputs of the model, which stay for the sequence, such as
                 the results of an encoder.

@@ -257,9 +257,9 @@ def has_rows(value: Any, axis: int | None) -> bool:
 
 
 def _settle(value: Any, rows: int | None) -> Any:
-    """Waits for what still writes the tensor on a device, since our stream knows
-    nothing of the library's; makes it free of gradients, and dense but for room
-    behind rows along `rows`."""
+    """Waits for writes to the tensor on a device, since our stream is not ordered
+    after the library's; detaches it, and makes it dense except for spare room after
+    its rows along `rows`."""
     if _is_torch(value):
         if value.requires_grad:
             value = value.detach()
@@ -303,8 +303,8 @@ def host_tensor(code: int, bits: int, dims: Any) -> lib.DLTensor:
 
 
 def borrow_array(array: np.ndarray, rows: int | None = None) -> Borrowed:
-    """A numpy array without a copy, if it is dense, but for room behind rows along
-    `rows`, and of the machine's byte order."""
+    """Borrows a numpy array without a copy, if it is in native byte order and dense,
+    except for spare room after its rows along `rows`."""
     code, bits = dl_dtype(array.dtype)
     shape = array.shape
     strides = None
@@ -325,8 +325,8 @@ def borrow_array(array: np.ndarray, rows: int | None = None) -> Borrowed:
 
 def borrow(value: Any, dtype: str | None, rows: int | None = None) -> Borrowed:
     """An input without a copy. Numbers, lists and numpy's scalars become arrays
-    of `dtype`, the input's own. A tensor that is not dense is copied, unless all
-    that it lacks is room behind rows along `rows`."""
+    of `dtype`, the input's own. A tensor that is not dense is copied, unless its only
+    gaps are spare room after its rows along `rows`."""
     if isinstance(value, np.ndarray):
         return borrow_array(value, rows)
     if isinstance(value, Tensor):

@@ -37,7 +37,7 @@ _MAX_BYTES_IN_MEMORY = 1 << 30
 
 
 class _Refused(Exception):
-    """Why a graph is not compiled."""
+    """The reason why a graph is not compiled."""
 
 
 def _storage(node: torch.fx.Node) -> int | None:
@@ -47,14 +47,14 @@ def _storage(node: torch.fx.Node) -> int | None:
 
 
 def _stamp(tensor: torch.Tensor) -> tuple[int, int]:
-    """Changes when the tensor's elements do, or when it is another one."""
+    """Returns a value that changes with the tensor's elements or identity."""
     version = 0 if tensor.is_inference() else tensor._version
     return version, tensor.data_ptr()
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what the exporter says of packages that are not installed."""
+    """Suppresses the exporter's messages about packages that are not installed."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -235,7 +235,7 @@ class _Graph:
         if torch.is_grad_enabled() and any(
             isinstance(a, torch.Tensor) and a.requires_grad for a in args
         ):
-            self.tell("gradients may be asked for; use torch.no_grad()")
+            self.tell("the inputs require gradients; run under torch.no_grad()")
             return self.module.forward(*args)
         module = self._find(args)
         if module is None:

@@ -172,10 +172,10 @@ ADZE_API adze_status adze_module_input(const adze_module *module, int32_t index,
 ADZE_API adze_status adze_module_output(const adze_module *module,
                                         int32_t index,
                                         const adze_value_info **info);
-/* Overridable weights (atranslate --overridable): inputs behind those that
- * adze_module_num_inputs counts, which have the model's values unless a context
- * (adze_context_override) or a run has others. adze_module_input takes their
- * indices, from adze_module_num_inputs on. */
+/* Returns the number of overridable weights (atranslate --overridable). They
+ * are inputs after those that adze_module_num_inputs counts, and default to the
+ * model's values; a context (adze_context_override) or a run may replace them.
+ * adze_module_input takes their indices, from adze_module_num_inputs on. */
 ADZE_API int32_t adze_module_num_overridable(const adze_module *module);
 
 /* An output that continues an input: a cache or another state, which a caller
@@ -183,9 +183,9 @@ ADZE_API int32_t adze_module_num_overridable(const adze_module *module);
  *   ROWS   the output is the input with rows along dim `axis` added or
  *          replaced, perhaps without its first rows. Both may be views of a
  *          buffer with room for more rows: the strides of the dims before
- * `axis` tell its capacity. If the output begins where the rows that it has of
- *          the input begin, with equal strides, only the new rows are stored;
- *          else the old ones are copied.
+ *          `axis` give its capacity. If the output begins at the first input
+ *          row that it keeps, with equal strides, only the new rows are
+ *          stored; else the old ones are copied.
  *   WHOLE  all elements are replaced; the output may lie where the input does.
  *   KEEP   the output is the input, and may lie where that does.
  * After a failed run the rows that the input has are intact if they were only
@@ -258,7 +258,7 @@ typedef enum {
   ADZE_ATTRIBUTE_STRINGS = 5
 } adze_attribute_kind;
 
-/* Bytes with a null byte behind them. */
+/* Bytes followed by a null byte, which `length` does not count. */
 typedef struct {
   const char *text;
   size_t length;
@@ -368,8 +368,8 @@ ADZE_API adze_status adze_context_override(adze_context *context,
 
 /* ---- Runs -------------------------------------------------------------- */
 
-/* `inputs` may have the overridable weights as well, behind the others, for
- * this run only; NULL stands for what the context has. Tensors are dense and
+/* `inputs` may continue with the overridable weights, for this run only; NULL
+ * selects the context's value. Tensors are dense and
  * row-major (strides may be NULL), but for rows of states; outputs overlap
  * neither each other nor inputs that they do not continue. In a CUDA context
  * CPU tensors are copied, and tensors of the device are used in place. Shapes,

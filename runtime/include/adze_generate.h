@@ -63,12 +63,12 @@ typedef struct {
   const int64_t *const *stops;
   const size_t *stop_lengths;
   size_t num_stops;
-  /* So many tokens at most (64) are drafted behind the next one. One run of the
-   * model takes all of them, and those that it would have chosen stay: the
-   * tokens are the same, in fewer runs. 0: none; so where a model has states
-   * that can't go back. */
+  /* Speculative decoding: at most this many tokens (up to 64) are drafted after
+   * the next one. One run of the model verifies all of them and keeps those that
+   * it would have chosen: the tokens are the same, in fewer runs. 0: none, as
+   * for any model whose states cannot be rewound. */
   int32_t draft;
-  adze_draft_fn drafter; /* NULL: what followed the last tokens before */
+  adze_draft_fn drafter; /* NULL: prompt lookup, by the last tokens */
   void *drafter_user;
 } adze_sampling;
 
@@ -86,8 +86,8 @@ typedef struct {
   int64_t chunk; /* rows of a prompt that one step takes; 512 */
   const int64_t *end_tokens; /* that end each sequence; copied */
   size_t num_end_tokens;
-  /* Names of the model's values where its own do not tell: by default
-   * input_ids, attention_mask, position_ids or cache_position, logits. */
+  /* Names of the model's values, if they differ from the defaults: input_ids,
+   * attention_mask, position_ids or cache_position, logits. */
   const char *ids, *mask, *positions, *logits;
   int64_t batch; /* most sequences that one run of the model takes; 8 */
 } adze_generator_options;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The functions around the kernels' bodies, for one module.
+// Builds the GPU entries and host functions around the kernels' bodies.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
 
@@ -13,13 +13,13 @@
 
 namespace adze::togpu {
 
-/// The values that a kernel's sizes are computed from.
+/// The values from which a kernel's sizes are computed.
 struct Inputs {
   llvm::SmallVector<mlir::Value> pointers; ///< !llvm.ptr<1>, one an argument
   llvm::SmallVector<mlir::Value> symbols;  ///< index
 };
 
-/// Erases what nothing needs.
+/// Erases dead operations.
 void eraseUnused(mlir::LLVM::LLVMFuncOp function);
 
 /// Converts the kernels of one module.

@@ -12,8 +12,8 @@
 
 namespace adze::togpu {
 
-/// A builder at a location. Values are i32 if nothing else is said; pointers
-/// are those of shared memory.
+/// A builder at a location. Values are i32 unless stated otherwise; pointers
+/// are to shared memory.
 class DeviceBuilder {
 public:
   DeviceBuilder(mlir::OpBuilder &b, mlir::Location loc) : b(b), loc(loc) {}
@@ -55,14 +55,15 @@ public:
     return mlir::arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v);
   }
 
-  /// A pointer to shared memory, so many bytes further.
+  /// Returns a pointer into shared memory, advanced by a number of bytes.
   mlir::Value at(mlir::Value pointer, mlir::Value bytes);
   mlir::Value at(mlir::Value pointer, int64_t bytes);
 
   /// Emits `body` for the threads for which the condition holds.
   void when(mlir::Value condition, llvm::function_ref<void()> body);
 
-  // Barriers of shared memory. `bar` is the first of an array, `stage` which.
+  // Barriers in shared memory. `bar` is the first of an array, `stage` the
+  // index.
   void waitBarrier(mlir::Value bar, mlir::Value stage, mlir::Value phase);
   mlir::Value barrierAt(mlir::Value bar, mlir::Value stage);
   /// The next stage of a ring and the phase of its barriers there.

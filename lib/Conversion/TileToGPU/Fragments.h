@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles at the positions where a warpgroup's matrix instruction leaves its
-// sums.
+// Tiles in the accumulator layout of a warpgroup's matrix instruction.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_FRAGMENTS_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_FRAGMENTS_H
 
@@ -17,11 +16,11 @@ class Fragments {
 public:
   using Pair = std::array<mlir::Value, 2>;
 
-  /// How results lie over rows and columns.
+  /// The layout of results over rows and columns.
   struct Form {
     int64_t imageColumns; ///< of a block of an image that the rows are
     bool transposed;      ///< results are [columns, rows]
-    /// All that is computed is rounded to 16 bits in the end: functions may be
+    /// All results are rounded to 16 bits in the end: functions may be
     /// approximated to that precision.
     bool narrow;
   };
@@ -32,13 +31,13 @@ public:
 
   /// Sets the thread's place: indices in the tile.
   void setPlace(mlir::Value row, mlir::Value column);
-  /// Sets a thread's elements of a tile that an instruction or a loop made.
+  /// Sets a thread's elements of a tile that an instruction or a loop computes.
   void setRoot(mlir::Value tile, llvm::ArrayRef<mlir::Value> elements);
   /// Sets the values of a thread's two rows.
   void setRows(mlir::Value tile, const Pair &rows) { rowRoots[tile] = rows; }
 
-  /// Combines the elements along the columns of so many groups: those of the
-  /// thread, then those of the four threads that share its rows.
+  /// Reduces along the columns of the given number of groups: over the thread's
+  /// elements, then over the four threads that share its rows.
   void reduce(tile::ReduceOp op, unsigned groups);
   /// Returns a tile's values of the thread's two rows.
   Pair evaluateRows(mlir::Value tile);
@@ -49,7 +48,7 @@ public:
   void store(tile::StoreOp op, unsigned half, unsigned group);
 
 private:
-  /// Rows of the product, or the two dims of an image's block that they are.
+  /// Rows of the product, or the two dims of the image block that they flatten.
   enum class Axis { Row, ImageRow, ImageColumn, Column };
   using TileAxes = llvm::SmallVector<Axis, 3>;
   TileAxes getAxes(mlir::Value result) const;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What is known at compile time of an index computed in a specialised kernel.
+// Compile-time facts of the indices in a specialised kernel.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_INDEXFACTS_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_INDEXFACTS_H
 
@@ -9,7 +9,7 @@
 
 namespace adze::togpu {
 
-/// Inclusive bounds; `kUnbounded` as the upper end means that it is not known.
+/// Inclusive bounds; an upper bound of `kUnbounded` is unknown.
 struct IndexRange {
   int64_t low, high;
 };
@@ -19,7 +19,7 @@ constexpr int64_t kUnbounded = int64_t(1) << 40;
 std::optional<IndexRange> getRange(mlir::OpFoldResult index,
                                    unsigned depth = 0);
 
-/// A number that divides the index always; 0 stands for the index zero.
+/// A number that always divides the index; 0 denotes the index zero.
 int64_t getDivisor(mlir::OpFoldResult index, unsigned depth = 0);
 
 } // namespace adze::togpu

@@ -12,7 +12,7 @@
 
 namespace adze::togpu {
 
-/// A kernel argument, or a view of one: where its elements lie.
+/// A kernel argument, or a view of one, with its strides and offset.
 struct MemView {
   mlir::Value base; ///< !llvm.ptr<1>
   mlir::Type elementType;
@@ -52,7 +52,7 @@ using Registers = llvm::ArrayRef<int64_t>;
 void forEachElement(const Axes &axes,
                     llvm::function_ref<void(Registers, int64_t)> f);
 
-/// An affine expression over indices that are not negative.
+/// An affine expression over non-negative indices.
 mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,
                          llvm::ArrayRef<mlir::Value> symbols);
@@ -60,7 +60,7 @@ llvm::SmallVector<mlir::OpFoldResult>
 rowMajorStrides(mlir::OpBuilder &b, mlir::Location loc,
                 llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
-/// Something to be checked at a kernel's entry before its fast version runs.
+/// A condition checked at a kernel's entry that guards its fast version.
 struct Condition {
   mlir::Value value; ///< a pointer or an index
   int64_t multipleOf;
@@ -68,7 +68,7 @@ struct Condition {
 
 class KernelLowering {
 public:
-  /// `fast`: wide accesses may rest on conditions, which are collected.
+  /// `fast`: wide accesses may depend on conditions, which are collected.
   KernelLowering(tile::KernelOp kernel, KernelPlan &plan,
                  const KernelFrame &frame, bool fast)
       : kernel(kernel), plan(plan), frame(frame), map(frame.map), fast(fast),
@@ -156,7 +156,7 @@ private:
   mlir::Value guardedPointer(mlir::Value pointer, mlir::Value guard);
   mlir::Value fromMemory(mlir::Value v, mlir::Type elementType);
   mlir::Value toMemory(mlir::Value v);
-  /// Whether the value is there before the body's version is chosen.
+  /// Returns true if the value dominates the choice of the body's version.
   bool isAtEntry(mlir::Value v) {
     return !entry->getParent()->isAncestor(v.getParentRegion());
   }
@@ -241,7 +241,8 @@ private:
   llvm::DenseMap<mlir::Value, SharedTile> spills, moved;
   llvm::DenseMap<mlir::Operation *, Operands> dotOperands;
   llvm::SmallVector<std::pair<Spread, const Axis *>> stagingAxes;
-  /// By element type: where threads exchange values, and how many each.
+  /// By element type: the exchange buffer in shared memory, and its elements
+  /// per thread.
   llvm::DenseMap<mlir::Type, std::pair<SharedTile, int64_t>> exchanges;
 };
 

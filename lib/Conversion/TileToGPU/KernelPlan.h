@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How the tiles of one specialised kernel are spread over a block's threads.
+// The distribution of a specialised kernel's tiles over a block's threads.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 
@@ -28,15 +28,16 @@ struct Spread {
   bool ragged() const { return chunks * threads * regs != size; }
 };
 
-/// Spreads `sizes`, `order[0]` first, over the thread bits outside `used`.
-/// The first dimension gets `vec` neighbours a thread where its size allows.
+/// Distributes `sizes`, `order[0]` first, over the thread bits outside `used`.
+/// The first dimension gets `vec` adjacent positions a thread if its size
+/// allows.
 llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
                                      llvm::ArrayRef<unsigned> order,
                                      int64_t threads, int64_t vec,
                                      uint64_t used = 0);
 
-/// The positions of a tile from the one whose neighbours are neighbours in
-/// memory outwards, judged by the loads that compute it.
+/// Returns the dimensions of a tile from the contiguous one outwards, as
+/// implied by the loads that compute it.
 llvm::SmallVector<unsigned> memoryOrder(mlir::Value tile);
 
 /// Dimensions of a reshape's source and result that hold the same elements;
@@ -48,8 +49,8 @@ struct ReshapeGroup {
 llvm::SmallVector<ReshapeGroup> reshapeGroups(llvm::ArrayRef<int64_t> from,
                                               llvm::ArrayRef<int64_t> to);
 
-/// Dimension classes and their spread. Two dimensions are of one class if an
-/// operation makes them move together.
+/// Dimension classes and their distribution. Two dimensions are of one class if
+/// an operation ties their positions.
 class KernelPlan {
 public:
   /// `threads` 0: chosen here.
@@ -63,15 +64,15 @@ public:
   /// Returns the unit by which warps compute a product, whose sums lie over
   /// the threads as it leaves them; null if threads multiply.
   tile::TargetUnitAttr getUnit(tile::DotOp dot);
-  /// Computed where it stands (dot, reduce, loop), not on demand.
+  /// Computed at its position (dot, reduce, loop), not on demand.
   static bool isRoot(mlir::Value tile);
-  /// A load that runs where it stands, as its memory is stored to.
+  /// A load that keeps its position, as its memory is stored to.
   bool isPinned(mlir::Value tile) const { return pinned.contains(tile); }
   /// A store that waits until all threads have loaded.
   bool isOrdered(mlir::Operation *store) const {
     return ordered.contains(store);
   }
-  /// A loop whose iterations the threads share out.
+  /// A loop whose iterations are distributed over the threads.
   bool isShared(mlir::Operation *loop) const { return parallel.contains(loop); }
   /// Whether the tile's computation needs a root.
   bool dependsOnRoot(mlir::Value tile);

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A scheduled product as a pipeline: boxes that come to shared memory, and
-// where everything lies there.
+// A scheduled product as a pipeline: the boxes copied to shared memory, and the
+// layout of shared memory.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEPLAN_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEPLAN_H
 
@@ -10,13 +10,13 @@
 
 namespace adze::togpu {
 
-/// Threads that run a matrix instruction together.
+/// Threads of a warpgroup, which issue a matrix instruction together.
 constexpr int64_t kWarpgroupThreads = 128;
 /// Rows of one matrix instruction, and of a piece of a result.
 constexpr int64_t kInstructionRows = 64;
-/// Columns of which a block of a result has a multiple.
+/// The columns of a block of a result are a multiple of this.
 constexpr int64_t kColumnGranule = 64;
-/// Bytes along the depth that a matrix instruction takes.
+/// Bytes along the depth of one matrix instruction.
 constexpr int64_t kInstructionDepthBytes = 32;
 
 /// A result, and the tensor map that stores it; without one it is stored from
@@ -27,7 +27,7 @@ struct PipelineResult {
   std::optional<unsigned> map;
 };
 
-/// The facts of a pipeline that its lowering and its launch need.
+/// The parameters of a pipeline that its lowering and its launch need.
 struct PipelinePlan {
   tile::Product product;
   int64_t m, n, k; ///< blocks
@@ -51,7 +51,7 @@ struct PipelinePlan {
   int64_t getElementBytes() const {
     return tile::getStorageBits(types.getLhs()) / 8;
   }
-  /// Elements along the depth that a matrix instruction takes.
+  /// Elements along the depth of one matrix instruction.
   int64_t getInstructionDepth() const {
     return kInstructionDepthBytes / getElementBytes();
   }
@@ -68,11 +68,11 @@ struct PipelinePlan {
   int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
   int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
 
-  /// Bytes of the sums of a tile, which lie where the ring was when blocks of
-  /// threads share its depth.
+  /// Bytes of a tile's accumulators, which reuse the ring's memory when several
+  /// blocks share the tile's depth (split-K).
   int64_t getSumsBytes() const { return m * n * 4; }
 
-  // Places in shared memory, in bytes.
+  // Offsets in shared memory, in bytes.
   int64_t getPieceBytes() const {
     constexpr int64_t mostRowBytes = 128;
     return kInstructionRows * mostRowBytes;
@@ -87,7 +87,8 @@ struct PipelinePlan {
   int64_t getFullOffset() const {
     return getStagingOffset() + warpgroups * stagingParts * getPieceBytes();
   }
-  /// The barriers of stages, and one of what stays for a tile.
+  /// The barriers of the stages, and the barrier of the operand that stays for
+  /// a tile.
   int64_t getBarriersBytes() const { return (stages + 1) * 8; }
   int64_t getEmptyOffset() const {
     return getFullOffset() + getBarriersBytes();
@@ -97,8 +98,8 @@ struct PipelinePlan {
   }
 };
 
-/// Plans the scheduled, specialised kernel. On failure `why` says what its
-/// schedule does not fit.
+/// Plans the scheduled, specialised kernel. On failure `why` says which
+/// requirement of the schedule it violates.
 mlir::FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel,
                                            std::string &why);
 

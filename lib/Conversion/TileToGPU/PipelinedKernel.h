@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits a scheduled product: one warpgroup copies blocks of the operands to a
-// ring in shared memory, the others multiply them there.
+// Emits a scheduled product: a producer warpgroup copies blocks of the operands
+// to a ring in shared memory, and the consumer warpgroups multiply them.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEDKERNEL_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEDKERNEL_H
 
@@ -65,13 +65,15 @@ protected:
   void setPlace(Fragments &fragments, int64_t rowBlock);
   void storeResults(const KernelFrame &at, mlir::ValueRange sums);
 
-  // Blocks that share the depth of a tile.
-  /// The bounds of this block's part of a loop over the depth.
+  // Split-K: blocks that share the depth of a tile.
+  /// Returns the bounds of this block's part of a loop over the depth.
   std::pair<mlir::Value, mlir::Value>
   getPart(mlir::Value lower, mlir::Value upper, mlir::Value step);
-  /// Stores the results of the sums of all blocks of the cluster.
+  /// Reduces the accumulators of all blocks of the cluster and stores the
+  /// results.
   void storeJoined(const KernelFrame &at, mlir::ValueRange sums);
-  /// A place of this thread's sums in the memory of a block of the cluster.
+  /// Returns the address of this thread's accumulators in the shared memory of
+  /// a block of the cluster.
   mlir::Value getSumsPlace(mlir::Value shared, unsigned number);
   mlir::NVVM::WGMMATypes getUnitType(mlir::Type element);
   // Write a piece of a result to shared memory.

@@ -68,9 +68,9 @@ def quantize(
             DequantizeLinear). "dynamic": they are quantized as the model runs
             (DynamicQuantizeLinear, MatMulInteger, ConvInteger). "weights": weights of
             matrix products only, by blocks.
-        method: What range of an activation 8 bits stand for: "minmax" (all of it),
-            "percentile" (without the rarest values), "entropy" (of the least
-            divergence), "mse" (of the least squared error).
+        method: How the range of an activation is calibrated: "minmax" (its extrema),
+            "percentile" (without outliers), "entropy" (least KL divergence), "mse"
+            (least squared error).
         percentile: The share of values, in percent, that "percentile" keeps.
         per_channel: Weights have a scale for each output channel; else one for all.
         symmetric: "weights": weights have no zero point, activations have one.

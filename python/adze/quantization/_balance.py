@@ -43,7 +43,7 @@ def _divide_product(graph: Graph, product: Product) -> _Edit:
 
 
 def _is_vector(graph: Graph, name: str, channels: int) -> bool:
-    """Whether a constant has an element for each channel, of the last dim."""
+    """Returns True if a constant has an element for each channel of the last dim."""
     if not graph.is_float_constant(name):
         return False
     array = graph.array(name)
@@ -51,7 +51,7 @@ def _is_vector(graph: Graph, name: str, channels: int) -> bool:
 
 
 def _find_edits(graph: Graph, name: str, channels: int, is_image: bool) -> list[_Edit] | None:
-    """How the channels of a tensor are divided; None if they cannot be."""
+    """Returns how the channels of a tensor are scaled; None if they cannot be."""
     node = graph.producers.get(name)
     if node is None:
         return None
@@ -89,7 +89,7 @@ def _find_edits(graph: Graph, name: str, channels: int, is_image: bool) -> list[
 
 
 def _weight_magnitudes(product: Product) -> np.ndarray:
-    """The greatest magnitude of the weights of each input channel."""
+    """Returns the largest magnitude of the weights of each input channel."""
     assert product.depth_axis is not None
     axes = tuple(a for a in range(product.weight.ndim) if a != product.depth_axis)
     return np.abs(product.weight).max(axis=axes)

@@ -172,7 +172,7 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 class _Bar:
-    """A bar on a terminal, on standard error; elsewhere nothing."""
+    """A progress bar on standard error, if that is a terminal."""
 
     def __init__(self) -> None:
         self._is_on = sys.stderr.isatty()
@@ -279,7 +279,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 class _Ended(BaseException):
-    """A signal asks the process to end: what it has begun to write is removed first."""
+    """A signal ends the process: partial outputs are removed first."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

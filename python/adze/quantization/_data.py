@@ -49,7 +49,7 @@ class _Input:
 
 
 def _load(path: str) -> Any:
-    """What an .npy or .npz file holds."""
+    """Returns the arrays of an .npy or .npz file."""
     try:
         return np.load(path)
     except OSError as error:
@@ -59,7 +59,7 @@ def _load(path: str) -> Any:
 
 
 class Data:
-    """The calibration data of a model: an iterable of feeds, again and again.
+    """The calibration data of a model: a re-iterable sequence of feeds.
 
     Args:
         source: A dict of arrays, an array for a model of one input, the path of an

@@ -1,6 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""An ONNX graph that is edited: who makes and who reads each tensor, constants
-as arrays, and what a model is prepared by before it is quantized."""
+"""An ONNX graph to edit: the producer and the users of each tensor, constants
+as arrays, and the preparation of a model for quantization."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_op(node: Any, *op_types: str) -> bool:
 
 
 def _captured(node: Any) -> Iterator[str]:
-    """Names that the bodies of a node read; some of them are the bodies' own."""
+    """Returns the names that the bodies of a node use, including names defined there."""
     for item in node.attribute:
         for body in [item.g] if item.type == onnx.AttributeProto.GRAPH else item.graphs:
             yield from (output.name for output in body.output)
@@ -61,7 +61,7 @@ class Graph:
         self.index()
 
     def index(self) -> None:
-        """Finds producers and readers again, after nodes have changed."""
+        """Recomputes producers and users after nodes have changed."""
         self.producers: dict[str, Any] = {}
         self.readers: dict[str, list[Any]] = {}
         self.captured: set[str] = set()
@@ -73,7 +73,7 @@ class Graph:
             self.captured.update(_captured(node))
 
     def infer_types(self) -> None:
-        """Finds the element type and rank of tensors (``types``, ``ranks``)."""
+        """Infers the element types and ranks of tensors (``types``, ``ranks``)."""
         try:
             inferred = onnx.shape_inference.infer_shapes(self.model)
         except Exception:  # a model of 2 GB: types of its inputs and outputs only
@@ -86,7 +86,7 @@ class Graph:
         }
 
     def is_float(self, name: str) -> bool:
-        """Whether a tensor is known to be one of f32."""
+        """Returns True if a tensor is known to have elements of f32."""
         if name in self.constants:
             return self.constants[name].data_type == FLOAT
         value = self.values.get(name)
@@ -106,7 +106,7 @@ class Graph:
         )
 
     def array(self, name: str) -> np.ndarray:
-        """The constant of that name."""
+        """Returns the constant with a name."""
         if name not in self._arrays:
             self._arrays[name] = numpy_helper.to_array(self.constants[name])
         return self._arrays[name]
@@ -115,7 +115,7 @@ class Graph:
         return name in self.constants and self.constants[name].data_type == FLOAT
 
     def fresh(self, hint: str) -> str:
-        """A name that nothing has."""
+        """Returns an unused name."""
         name = hint
         for i in itertools.count(1):
             if name not in self._names:
@@ -129,14 +129,14 @@ class Graph:
         return tensor.name
 
     def add_constant(self, array: Any, hint: str) -> str:
-        """A new initializer; returns its name."""
+        """Adds an initializer; returns its name."""
         array = np.asarray(array, order="C")
         return self.add_tensor(numpy_helper.from_array(array, self.fresh(hint)))
 
     def add_node(
         self, op_type: str, inputs: Iterable[str], outputs: Iterable[str] | str, **kwargs: Any
     ) -> str:
-        """A new node, anywhere in the list: `finish` sorts. Returns its first output."""
+        """Adds a node in any order (`finish` sorts); returns its first output."""
         outputs = [outputs] if isinstance(outputs, str) else list(outputs)
         name = self.fresh(f"{outputs[0]}_{op_type}")
         self.nodes.append(helper.make_node(op_type, list(inputs), outputs, name=name, **kwargs))
@@ -176,7 +176,7 @@ class Graph:
 
 
 def layer_name(node: Any) -> str:
-    """What a layer is called: the node's name, or that of its output."""
+    """Returns the name of a layer: the node's, or that of its output."""
     return node.name or node.output[0]
 
 
@@ -186,7 +186,7 @@ def _opset(model: Any) -> int:
 
 
 def _inline_constants(graph: Graph) -> None:
-    """Constant nodes become initializers."""
+    """Converts Constant nodes to initializers."""
     kept = []
     for node in graph.nodes:
         value = attribute(node, "value") if is_op(node, "Constant") else None
@@ -209,7 +209,7 @@ _FOLDED = (
 
 
 def _fold_constants(graph: Graph) -> None:
-    """Nodes whose operands are all constants become constants."""
+    """Folds nodes whose operands are all constants."""
     from onnx.reference import ReferenceEvaluator
 
     kept = []
@@ -225,7 +225,7 @@ def _fold_constants(graph: Graph) -> None:
 
 
 def _fold_summands(graph: Graph) -> None:
-    """A constant for each channel that is added to a convolution becomes its bias."""
+    """Folds an addition of a constant per channel into the bias of a convolution."""
     dropped = set()
     for add in graph.nodes:
         if not is_op(add, "Add"):

@@ -16,7 +16,7 @@ from ._settings import Settings
 
 
 class DynamicRewriter:
-    """Products of integers, whose activations are quantized by DynamicQuantizeLinear."""
+    """Integer products with activations quantized by DynamicQuantizeLinear."""
 
     def __init__(self, graph: Graph, settings: Settings) -> None:
         self.graph, self.settings = graph, settings
@@ -81,7 +81,7 @@ class DynamicRewriter:
 
 
 def _pack(integers: np.ndarray, bits: int) -> np.ndarray:
-    """Integers of `bits` bits in bytes, the first in the lowest bits."""
+    """Packs integers of `bits` bits into bytes, lowest bits first."""
     if bits == 8:
         return integers.astype(np.uint8)
     integers = integers.astype(np.uint8) & 15
@@ -91,7 +91,7 @@ def _pack(integers: np.ndarray, bits: int) -> np.ndarray:
 
 
 class WeightRewriter:
-    """Weights of matrix products as integers by blocks of their depth."""
+    """Block-quantized weights of matrix products, by blocks along the depth."""
 
     def __init__(self, graph: Graph, settings: Settings) -> None:
         self.graph, self.settings = graph, settings
@@ -100,7 +100,7 @@ class WeightRewriter:
             require_opset(graph.model, "com.microsoft", 1)
 
     def _blocks(self, product: Product) -> tuple[np.ndarray, int]:
-        """The weight [columns, blocks, block], with zeros at the end, and its depth."""
+        """Returns the weight [columns, blocks, block], zero-padded, and its depth."""
         weight = product.weight if product.axis == 0 else product.weight.T
         depth, block = weight.shape[1], self.settings.block
         missing = -depth % block
@@ -120,7 +120,7 @@ class WeightRewriter:
         )
 
     def numbers(self, product: Product, rounded: Rounded) -> np.ndarray:
-        """The rounded weight in the shape of the product's."""
+        """Returns the rounded weight in the shape of the product's weight."""
         _, depth = self._blocks(product)
         rows = rounded.numbers.reshape(rounded.numbers.shape[0], -1)[:, :depth]
         return rows if product.axis == 0 else rows.T
@@ -169,7 +169,7 @@ class WeightRewriter:
             graph.add_node("Add", [result, graph.add_constant(bias, f"{output}_bias")], output)
 
     def _blocked(self, product: Product, rounded: Rounded) -> None:
-        """DequantizeLinear of the weight [depth, columns] by blocks."""
+        """Adds the blocked DequantizeLinear of the weight [depth, columns]."""
         graph, node, bits = self.graph, product.node, self.settings.bits
         _, depth = self._blocks(product)
         hint = node.input[1]

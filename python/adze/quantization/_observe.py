@@ -26,7 +26,7 @@ _LARGEST_MESSAGE = (1 << 31) - (1 << 20)
 
 
 def with_outputs(model: Any, names: Iterable[str]) -> Any:
-    """A copy of the model with further tensors of f32 as outputs."""
+    """Returns a copy of the model with more f32 tensors as outputs."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     graph = Graph(copy)
@@ -66,7 +66,7 @@ def observe(
 
 
 class ChannelStatistics:
-    """The mean and the greatest magnitude of each channel of tensors.
+    """The mean and the largest magnitude of each channel of tensors.
 
     Args:
         axes: The channels' dim of each tensor by name.
@@ -96,8 +96,8 @@ class ChannelStatistics:
 
 
 class Histogram:
-    """How often the elements of tensors take which values, between the least and
-    the greatest, which an earlier run found.
+    """Histograms of the elements of tensors, between the extrema that an earlier run
+    found.
 
     Attributes:
         counts: Of elements in each bin, but for those that are 0.
@@ -122,7 +122,7 @@ class Histogram:
             self.counts += np.bincount(self._bins(values), minlength=BINS)
 
     def all_counts(self) -> np.ndarray:
-        """The counts with those of 0."""
+        """Returns the counts including those of 0."""
         counts = self.counts.copy()
         counts[self._bins(np.zeros(1, np.float32))[0]] += self.zeros
         return counts
@@ -133,7 +133,7 @@ class Histogram:
 
 
 class Errors:
-    """Sums of squares of tensors and of what other tensors differ from them."""
+    """Sums of squares of tensors and of their differences from other tensors."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.signal = dict.fromkeys(names, 0.0)

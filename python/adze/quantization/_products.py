@@ -47,7 +47,7 @@ class Product:
 
     @property
     def input_axis(self) -> int:
-        """The input's dim of channels."""
+        """Returns the channel dim of the input."""
         return 1 if self.node.op_type == "Conv" else -1
 
     @property
@@ -55,14 +55,14 @@ class Product:
         return self.weight.shape[self.axis]
 
     def along_channels(self, vector: np.ndarray) -> np.ndarray:
-        """A vector of output channels, to be broadcast with the weight."""
+        """Reshapes a vector of output channels to broadcast with the weight."""
         shape = [1] * self.weight.ndim
         shape[self.axis] = -1
         return vector.reshape(shape)
 
 
 def match_product(graph: Graph, node: Any) -> Product | None:
-    """The product that a node is; None if it is another one."""
+    """Returns the product that a node computes; None for other nodes."""
     if not is_op(node, "Conv", "Gemm", "MatMul") or not graph.is_float_constant(node.input[1]):
         return None
     weight = graph.array(node.input[1])
@@ -117,14 +117,14 @@ def find_products(
 
 
 def is_kept(node: Any, keep: Sequence[str]) -> bool:
-    """Whether a name or pattern is that of the node or of its output."""
+    """Returns True if a pattern matches the name of the node or of its output."""
     names = (layer_name(node), *node.output)
     return any(name == p or fnmatchcase(name, p) for p in keep for name in names)
 
 
 @dataclass
 class Rounded:
-    """Numbers as (integers - zeros) * scales.
+    """Quantized numbers: (integers - zeros) * scales.
 
     Attributes:
         integers: Of the shape of the numbers, as int32.
@@ -203,7 +203,7 @@ def round_weight(
 
 
 def signal_to_noise(signal: float, noise: float) -> float:
-    """The ratio of two sums of squares in dB."""
+    """Returns the ratio of two sums of squares in dB."""
     if noise <= 0:
         return float("inf")
     return 10 * float(np.log10(max(signal, 1e-300) / noise))

@@ -63,7 +63,7 @@ def _copy(model: Any) -> Any:
 
 
 def _split_op_types(settings: Settings) -> tuple[list[str], list[str]]:
-    """The products and the ops between them that are quantized."""
+    """Selects the products to quantize and the ops between them."""
     if settings.op_types is None:
         products = PRODUCTS if settings.mode != "weights" else PRODUCTS[1:]
         return list(products), [op for op in BETWEEN if op != "Mul"]
@@ -78,7 +78,7 @@ def _split_op_types(settings: Settings) -> tuple[list[str], list[str]]:
 
 
 class _Quantizer:
-    """One quantization: the prepared f32 graph becomes the quantized one."""
+    """One quantization, from the prepared f32 graph to the quantized one."""
 
     def __init__(
         self, model: Any, name: str, data: Data | None, settings: Settings, progress: Progress
@@ -184,7 +184,7 @@ class _Quantizer:
         return result
 
     def _measure(self, quantized: Any, names: list[str]) -> dict[str, float]:
-        """Signal to noise of tensors of the quantized model."""
+        """Measures the signal-to-noise ratio of tensors of the quantized model."""
         if self.data is None:
             return {}
         graph = Graph(self.reference)
@@ -202,7 +202,7 @@ class _Quantizer:
 
 
 def _count_hits(model: Any, data: Data, labels: np.ndarray) -> tuple[int, int]:
-    """How many samples the first output classifies as their labels, of how many."""
+    """Counts the samples whose first output predicts their label, and all samples."""
     module = compile_proto(model, data.model_name)
     name = module.outputs[0].name
     hits = seen = 0

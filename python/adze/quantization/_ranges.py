@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Which part of an activation's values 8 bits stand for."""
+"""Calibration: the range of an activation that 8 bits represent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _percentile(histogram: Histogram, percentile: float) -> tuple[float, float]:
 
 
 def _squared_error(histogram: Histogram) -> _Loss:
-    """The sum of squared errors of the bins' middles."""
+    """Returns the sum of squared errors at the centers of the bins."""
     edges = histogram.edges
     middles, counts = (edges[:-1] + edges[1:]) / 2, histogram.counts
 
@@ -73,7 +73,7 @@ def _divergence(histogram: Histogram) -> _Loss:
 
 
 def _search(histogram: Histogram, make_loss: Callable[[Histogram], _Loss]) -> tuple[float, float]:
-    """The range of the least loss: one end is moved, then the other."""
+    """Searches the range of least loss, one end at a time."""
     loss = make_loss(histogram)
     low, high = min(histogram.low, 0.0), max(histogram.high, 0.0)
     lows, highs = (end * np.linspace(1, 0.2, 81) for end in (low, high))
@@ -86,7 +86,7 @@ def _search(histogram: Histogram, make_loss: Callable[[Histogram], _Loss]) -> tu
 
 
 def choose_range(method: str, percentile: float, histogram: Histogram) -> tuple[float, float]:
-    """The least and the greatest value that is represented."""
+    """Returns the smallest and the largest representable value."""
     if method == "minmax" or histogram.counts.sum() == 0 or histogram.low >= histogram.high:
         return histogram.low, histogram.high
     if method == "percentile":

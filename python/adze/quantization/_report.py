@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""What a quantization results in: the model, the error of each layer, accuracy."""
+"""The result of a quantization: the model, the error of each layer, accuracy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST_MESSAGE = (1 << 31) - (1 << 20)
 
 @dataclass(frozen=True)
 class LayerError:
-    """What quantization changes in a layer, as signal to noise in dB.
+    """The quantization error of a layer, as a signal-to-noise ratio in dB.
 
     Attributes:
         name: Of the node, or of an output of the model.
@@ -35,7 +35,7 @@ class LayerError:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of samples whose greatest output is their label's."""
+    """The share of samples whose largest output is that of their label."""
 
     before: float
     after: float
@@ -44,7 +44,7 @@ class Accuracy:
 
 @dataclass
 class QuantizationResult:
-    """A quantized model and what it loses.
+    """A quantized model and its quantization error.
 
     Attributes:
         model: The ``onnx.ModelProto``.
@@ -62,7 +62,7 @@ class QuantizationResult:
     bytes_after: int = 0
 
     def table(self) -> str:
-        """The error of each layer, the size, and the accuracy, as text."""
+        """Returns the error of each layer, the size and the accuracy as text."""
 
         def show(value: float | None) -> str:
             return "" if value is None else f"{value:.1f} dB"

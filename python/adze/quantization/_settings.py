@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""What a caller asks of a quantization."""
+"""The settings of a quantization."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOICES = {
 
 
 class SettingError(ArgumentError):
-    """A setting has no such value."""
+    """An invalid value of a setting."""
 
 
 @dataclass

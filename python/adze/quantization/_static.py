@@ -21,7 +21,7 @@ MOVES = ("MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "
 BETWEEN = ("Add", "Mul", "Concat", "AveragePool", "GlobalAveragePool")
 #: Functions that only bound what is quantized next.
 _BOUNDS = ("Relu", "Clip")
-#: Functions of one operand, which a search for the product behind them passes.
+#: Elementwise functions that the search for a producing product looks through.
 _FUNCTIONS = (
     *_BOUNDS,
     "LeakyRelu",
@@ -60,7 +60,7 @@ class Plan:
         self._find_tensors()
 
     def _find_derived(self) -> set[str]:
-        """Tensors that quantized products make, with what is done between."""
+        """Returns the results of quantized products and of the ops between them."""
         derived: set[str] = set()
         passed = (*_FUNCTIONS, *MOVES, *BETWEEN)
         for node in self.graph.nodes:
@@ -107,18 +107,18 @@ class Plan:
         self._parents[self.group(a)] = self.group(b)
 
     def group(self, name: str) -> str:
-        """The name that tensors of one scale have in common."""
+        """Returns the name of the group of tensors that share a scale with a tensor."""
         while name in self._parents:
             name = self._parents[name]
         return name
 
     @property
     def observed(self) -> list[str]:
-        """Tensors whose values decide about scales."""
+        """Returns the tensors whose ranges determine scales."""
         return [name for name in self.tensors if name not in self._moved]
 
     def _is_epilogue(self, node: Any) -> bool:
-        """Whether a node bounds a tensor or adds a constant to it."""
+        """Returns True if a node clamps a tensor or adds a constant to it."""
         is_sum = is_op(node, "Add") and any(i in self.graph.constants for i in node.input)
         return is_op(node, *_BOUNDS) or is_sum
 
@@ -135,7 +135,7 @@ class Plan:
 
 
 class Scale:
-    """The scale and zero point of an activation."""
+    """Computes the scale and zero point of an activation."""
 
     def __init__(self, low: float, high: float, settings: Settings) -> None:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -155,7 +155,7 @@ class Scale:
 def calibrate(
     model: Any, plan: Plan, data: Data, settings: Settings, progress: Progress
 ) -> dict[str, Scale]:
-    """The scale of each group of tensors."""
+    """Computes the scale of each group of tensors."""
     lows: dict[str, float] = {}
     highs: dict[str, float] = {}
     for results in observe(model, plan.observed, data, progress, "ranges"):
@@ -181,7 +181,7 @@ def calibrate(
 
 
 def round_product(product: Product, settings: Settings, input_scale: Any, bias: Any) -> Rounded:
-    """The weight of a product as integers of 8 bits, for each output channel or all."""
+    """Quantizes the weight of a product to 8 bits, per output channel or per tensor."""
     axes = tuple(a for a in range(product.weight.ndim) if a != product.axis)
     if not settings.per_channel:
         axes = tuple(range(product.weight.ndim))
