@@ -155,7 +155,7 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
   for (unsigned dim = 0; dim + 2 < rank; ++dim) {
     std::optional<int64_t> repeats = op.getRepeats(operand, dim);
     if (!repeats)
-      return e.fail("a batch dim may or may not be repeated");
+      return e.fail("a batch dim may or may not broadcast");
     Value id = batch[dim];
     if (dim + 3 == rank && heads > 1)
       id = e.mul(id, e.index(heads));
@@ -184,7 +184,7 @@ LogicalResult AttentionEmitter::cut() {
   depth = getKnown(getDims(op.getQuery()).back());
   columns = getKnown(result.back());
   if (!isHeadSize(getDims(op.getQuery()).back()) || !isHeadSize(result.back()))
-    return e.fail("heads of an unknown or too large size");
+    return e.fail("heads of dynamic or too large size");
   knownQueries = getKnown(scores[rank - 2]);
   int64_t knownKeys = getKnown(scores.back());
   queries = e.size(scores[rank - 2]);
@@ -339,7 +339,7 @@ FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
       continue;
     }
     if (!areEqual(dim, scores[at]))
-      return e.fail("a dim of a mask may or may not be repeated");
+      return e.fail("a dim of a mask may or may not broadcast");
     if (at + 1 == rank)
       places.push_back({first, axes.keys, 1, 1});
     else
@@ -549,6 +549,6 @@ LogicalResult AttentionEmitter::emitForms(ArrayRef<Form> forms) {
 
 LogicalResult adze::emitAttention(KernelEmitter &e, AttentionOp op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("no other cut of attention");
+    return e.fail("no other tiling of attention");
   return AttentionEmitter(e, op).run();
 }

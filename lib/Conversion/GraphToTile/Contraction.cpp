@@ -405,7 +405,7 @@ FailureOr<KernelEmitter::Carried> adze::loopWindow(
   dim.inside = areWindowsInside(conv.input[d + 1], conv.result[d + 1], dim.taps,
                                 stride, op.getPads()[d], dim.dilation);
   if (axis >= 0 && !dim.inside && getKnown(conv.input[d + 1]) == 1)
-    return e.fail("a window that looks beyond rows of one pixel");
+    return e.fail("a window beyond rows of one pixel");
   auto inner = [&](Value tap, Value position, ValueRange carried) {
     taps.filter.push_back(tap);
     taps.input.push_back({position, axis, axis >= 0 ? stride : 1, 1});
@@ -586,7 +586,7 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
     return e.fail("only channels-last convolutions have a tile form");
   if (planes)
     return cut == Cut::Dims ? emitDepthwise(e, conv)
-                            : e.fail("no other cut of planes");
+                            : e.fail("no other tiling of planes");
   if (cut == Cut::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
   if (cut == Cut::Dims)
@@ -596,5 +596,5 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
                    (!e.gpu && conv.isPlane())
                ? emitDepthwise(e, conv)
                : emitDirectConv(e, conv);
-  return e.fail("no other cut of a convolution");
+  return e.fail("no other tiling of a convolution");
 }

@@ -343,6 +343,6 @@ LogicalResult ConvChainEmitter::run() {
 LogicalResult adze::emitConvChain(KernelEmitter &e, ArrayRef<ConvOp> chain,
                                   Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("rows keep their dims");
+    return e.fail("no other tiling of a chain of convolutions");
   return ConvChainEmitter(e, chain).run();
 }

@@ -363,7 +363,7 @@ LogicalResult adze::emitConvTranspose(KernelEmitter &e, ConvTransposeOp op,
   if (op.getLayout() != Layout::NHWC)
     return e.fail("only channels-last convolutions have a tile form");
   if (cut != Cut::Dims)
-    return e.fail("no other cut of a transposed convolution");
+    return e.fail("no other tiling of a transposed convolution");
   if (llvm::any_of(getDims(op.getFilter()),
                    [](AffineExpr size) { return getKnown(size) <= 0; }))
     return e.fail("a filter of dynamic size");

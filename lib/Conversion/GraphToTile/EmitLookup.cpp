@@ -107,7 +107,7 @@ static FailureOr<Value> emitIndex(KernelEmitter &e, Operation *lookup,
   if (failed(picked))
     return failure();
   if (!picked->axes.empty())
-    return e.fail("a tile runs over dims that are picked by index");
+    return e.fail("a tile runs over gathered dims");
   return picked->value;
 }
 
@@ -127,9 +127,9 @@ static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
       axes.push_back(place.axis);
   llvm::sort(axes);
   if (!llvm::is_contained(picked.axes, axes.back()))
-    return e.fail("a tile runs over dims that are picked by index");
+    return e.fail("a tile runs over gathered dims");
   if (!e.getMemory(data) || getElementTypeOrSelf(data.getType()).isInteger(1))
-    return e.fail("elements to be gathered that are not in memory as they are");
+    return e.fail("gathered elements that are not a plain buffer");
   if (llvm::any_of(places, [](const Place &place) { return place.span != 1; }))
     return e.fail("a tile runs over several dims that an op keeps apart");
   return emitGathered(e, data, places, axis, picked, axes);
@@ -188,7 +188,7 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
     return failure();
   auto tuple = getConstant(getDims(op.getIndices()).back());
   if (!tuple)
-    return fail("the length of index tuples is not known");
+    return fail("index tuples of dynamic length");
   Places prefix, rest;
   unsigned dim = 0;
   for (const Place &place : *aligned) {

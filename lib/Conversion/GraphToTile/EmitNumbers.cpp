@@ -79,7 +79,7 @@ FailureOr<Emitted> adze::emitOneOf(KernelEmitter &e,
     result = number;
   }
   if (!result)
-    return e.fail("a number behind the last one");
+    return e.fail("a constant index past the end");
   return Emitted{result, position.axes};
 }
 

@@ -51,7 +51,7 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
   if (isLanes && dim + 1 != places.size())
     return e.fail("a tile runs over interpolated elements");
   if (isLanes && !isa<BlockArgument>(op.getInput()))
-    return e.fail("elements to be gathered that the kernel computes");
+    return e.fail("gathered elements that the kernel computes");
   Value in = e.size(op.getInput(), dim), out = e.size(op.getResult(), dim);
   if (!in || !out)
     return failure();
@@ -74,7 +74,7 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
   constexpr size_t most = 16; // all of them are in the code
   neighbours *= taps[dim].size();
   if (taps[dim].empty() || neighbours > most)
-    return e.fail("many neighbours of an element, or an unknown number");
+    return e.fail("windows of many elements, or of dynamic size");
   return success();
 }
 

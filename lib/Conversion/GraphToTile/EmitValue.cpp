@@ -77,7 +77,7 @@ FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<Place> places,
   if (failed(tile))
     return failure();
   if (llvm::any_of(tile->axes, isForeign))
-    return fail("a tile on another axis than its places say");
+    return fail("a tile on another axis than its indices");
   return broadcast(*tile, axes);
 }
 
@@ -135,8 +135,8 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](GatherElementsOp op) { return emitGatherElements(op, places); })
       .Case([&](GatherNDOp op) { return emitGatherND(op, places); })
       .Default([&](Operation *op) -> Result {
-        return fail("no tile of " + op->getName().getStringRef() +
-                    " on the way to another op");
+        return fail(op->getName().getStringRef() +
+                    " cannot be computed by tiles");
       });
 }
 
@@ -397,7 +397,7 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
       const Place &place = places[i];
       merged.offset = add(mul(place.offset, inner), merged.offset);
       if (merged.end && getConstantIntValue(place.offset) != 0)
-        return fail("a part of one dim is summed among places of others");
+        return fail("a reduction over a part of a merged dim");
       if (place.axis >= 0) {
         auto step = getConstantIntValue(inner);
         if (merged.axis >= 0 || !step)

@@ -268,7 +268,7 @@ private:
   bool convert(func::FuncOp function, ArrayRef<host::LaunchOp> launches) {
     auto refuse = [&](StringRef reason) {
       if (remarks)
-        function.emitRemark() << "left to the reference path: " << reason;
+        function.emitRemark() << "falls back to the reference path: " << reason;
       // For the message that the device has no code for it.
       if (tile::findCudaTarget(function))
         function->setAttr(host::refusalAttr,

@@ -200,7 +200,7 @@ Value KernelEmitter::min(Value lhs, Value rhs) {
 
 Value KernelEmitter::size(AffineExpr expr) {
   if (!expr) {
-    (void)fail("a size is not known as an expression of symbols");
+    (void)fail("a size is not an expression of symbols");
     return {};
   }
   if (auto constant = getConstant(expr))

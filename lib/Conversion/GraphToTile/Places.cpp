@@ -81,12 +81,12 @@ static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
       open = cover.realDims[cover.placeOf[target]];
     }
     if (open.front() != target)
-      return e.fail("dims taken as one are apart in an operand");
+      return e.fail("merged dims are separate in an operand");
     ++mapped.back().span;
     open = open.drop_front();
   }
   if (!open.empty())
-    return e.fail("an operand has a part of the dims that are taken as one");
+    return e.fail("an operand has a part of the merged dims");
   return mapped;
 }
 
@@ -308,7 +308,7 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
             succeeded(inner))
           return inner;
   }
-  return fail("an output does not follow from the anchor place by place");
+  return fail("an output is not elementwise in the anchor");
 }
 
 LogicalResult KernelEmitter::storeOutputs(Value anchor,

@@ -555,9 +555,9 @@ LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op) {
 
 LogicalResult adze::emitInsertions(KernelEmitter &e, InsertSliceOp op) {
   if (e.getOutputs().size() != 1)
-    return e.fail("insertions beside other results");
+    return e.fail("insertions next to other results");
   if (!isa<BlockArgument>(op.getDest()))
-    return e.fail("an insertion into what the kernel computes");
+    return e.fail("an insertion into a tensor that the kernel computes");
   return emitPieces(e, op.getSources(), op.getAxis(),
                     op.getOffsets().getResults());
 }

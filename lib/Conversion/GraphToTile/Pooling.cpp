@@ -240,7 +240,7 @@ FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
                        pool.strides[d], pool.pads[d], pool.dilations[d]);
   bool isTile = place.axis >= 0, isUnrolled = unrolls(d);
   if (isTile && !window.inside && getKnown(pool.in[dim]) == 1)
-    return e.fail("a window that looks beyond rows of one pixel");
+    return e.fail("a window beyond rows of one pixel");
   // Lines share what each row of their windows comes to.
   bool byRows = isUnrolled && place.axis == Line;
   bool isFirst = true;
@@ -313,14 +313,14 @@ LogicalResult PoolEmitter::run() {
 
 LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("windows keep their dims");
+    return e.fail("no other tiling of windows");
   return PoolEmitter(e, *Pool::get(op)).run();
 }
 
 /// The sum of squares of neighbours along one dim, as shifted loads.
 LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("neighbours keep their dims");
+    return e.fail("no other tiling of adjacent windows");
   Dims dims = getDims(op.getResult());
   unsigned rank = dims.size(), axis = op.getAxis();
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));

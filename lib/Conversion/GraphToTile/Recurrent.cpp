@@ -153,7 +153,7 @@ AffineExpr adze::getGroups(const KernelEmitter &e, RecurrentOp op) {
 
 LogicalResult RecurrentEmitter::check() {
   if (e.gpu)
-    return e.fail("steps of a recurrent layer on a device");
+    return e.fail("a recurrent layer on a device");
   if (type != getAccumulatorType(type))
     return e.fail("a state that is kept in another type than it has");
   if (isTwofold(op) && op.getLengths())
@@ -161,7 +161,7 @@ LogicalResult RecurrentEmitter::check() {
                   "the other");
   // The first step of a row that begins late finds zeros before it.
   if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
-    return e.fail("rows of several lengths from behind, with a first state");
+    return e.fail("rows of several lengths in reverse, with an initial state");
   hidden = getKnown(getDims(op.getWeights())[1]);
   if (op.getScales() &&
       (isTwofold(op) || hidden % getPackedGroup(e, op.getWeights()).size != 0))
@@ -583,6 +583,6 @@ LogicalResult RecurrentEmitter::runSteps() {
 
 LogicalResult adze::emitRecurrent(KernelEmitter &e, RecurrentOp op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("steps, rows and units keep their dims");
+    return e.fail("no other tiling of a recurrent layer");
   return RecurrentEmitter(e, op).run();
 }

@@ -408,7 +408,7 @@ sortByNeed(ArrayRef<std::unique_ptr<Fold>> folds) {
 
 LogicalResult adze::emitReductions(KernelEmitter &e, Cut cut) {
   if (cut != Cut::Flat && cut != Cut::Dims)
-    return e.fail("no other cut of a reduction");
+    return e.fail("no other tiling of a reduction");
   SmallVector<std::unique_ptr<Fold>> folds;
   for (Operation &op : e.getSource().getBody().front())
     if (getReduced(&op))

@@ -26,7 +26,7 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   bool whole = length >= 1 && length <= longestTileRow;
   bool inner = end < dims.size();
   if (!inner && first == 0) {
-    (void)e.fail("one row only, without a dim for blocks of rows");
+    (void)e.fail("a single row, with no dim to block over");
     return failure();
   }
   rows.reduced = inner ? 0 : 1;
@@ -129,7 +129,7 @@ static FailureOr<Value> emitRMSNorm(RowMath &m, RMSNormOp op, Value x) {
 
 LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
   if (cut == Cut::Points)
-    return e.fail("a row is not computed element by element");
+    return e.fail("a row kernel has no elementwise tiling");
   Value result = op->getResult(0), input = op->getOperand(0);
   unsigned first, end = getDims(result).size();
   if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
@@ -166,7 +166,7 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
 FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
                                                    ArrayRef<Place> places) {
   if (!rows)
-    return fail("a reduction on the way to another op");
+    return fail("a reduction as a producer");
   Value input = op.getInput(), result = op->getResult(0);
   Key wanted = getKey(result, places), own = getKey(rows->result, rows->places);
   llvm::erase_if(own, [&](const auto &part) {
@@ -209,7 +209,7 @@ static FailureOr<Places> placeOutput(KernelEmitter &e, const Rows &rows,
 LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
                                     Cut cut) {
   if (cut == Cut::Points)
-    return e.fail("a row is not computed element by element");
+    return e.fail("a row kernel has no elementwise tiling");
   Value input = op.getInput();
   auto rows =
       cutRows(e, input, op.getAxes().front(), op.getAxes().back() + 1, cut);

@@ -249,7 +249,7 @@ LogicalResult WinogradEmitter::cut() {
   Dims result = getDims(op.getResult()), input = getDims(op.getInput());
   std::optional<WinogradSizes> sizes = getWinogradSizes(result, input[3]);
   if (!sizes)
-    return e.fail("channels of unknown number");
+    return e.fail("a dynamic number of channels");
   Value batch = e.size(result[0]), height = e.size(result[1]),
         width = e.size(result[2]);
   if (!batch || !height || !width)
@@ -483,6 +483,6 @@ LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
   bool hasTwoForms =
       cut == Cut::Flat && !e.gpu && hasTaps && !isKnown && e.cutsEvenly;
   if (cut != Cut::Dims && !hasTwoForms)
-    return e.fail("patches keep their dims");
+    return e.fail("no other tiling of Winograd patches");
   return WinogradEmitter(e, op, hasTwoForms).run();
 }

@@ -195,6 +195,6 @@ LogicalResult WordMatmul::emit() {
 
 LogicalResult adze::emitWordMatmul(KernelEmitter &e, WordMatmulOp op, Cut cut) {
   if (cut != Cut::Flat)
-    return e.fail("no other cut of a product of words");
+    return e.fail("no other tiling of a product of words");
   return WordMatmul(e, op).emit();
 }

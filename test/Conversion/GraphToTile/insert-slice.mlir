@@ -78,7 +78,7 @@ func.func @readers(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   return %1, %2 : tensor<8xf32>, tensor<4xf32>
 }
 // CHECK-LABEL: func.func private @put
-// expected-remark @+1 {{left to the reference path: a tensor that is read after a part was replaced}}
+// expected-remark @+1 {{falls back to the reference path: a tensor that is read after a part was replaced}}
 func.func private @put(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
   %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>

@@ -211,7 +211,7 @@ func.func private @half(%x: tensor<5x2x16xf16>, %w: tensor<1x16x16xf16>, %h: ten
 
 // A row that begins late finds its first state nowhere but in zeros.
 // CHECK-LABEL: func.func private @late
-// expected-remark @+1 {{rows of several lengths from behind, with a first state}}
+// expected-remark @+1 {{rows of several lengths in reverse, with an initial state}}
 func.func private @late(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xf32>, %h: tensor<2x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<5x2x16xf32>, tensor<1x16x16xf32>, tensor<2x16xf32>, tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
   return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>

@@ -30,7 +30,7 @@ func.func private @unknown(%x: tensor<?xf32>) -> tensor<?xf32> attributes {adze.
 // -----
 
 // CHECK-LABEL: func.func private @cumsum
-// expected-remark @+1 {{a scan along neighbours}}
+// expected-remark @+1 {{a scan along the innermost dim}}
 func.func private @cumsum(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {adze.kernel} {
   %0 = graph.cumsum %x {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>

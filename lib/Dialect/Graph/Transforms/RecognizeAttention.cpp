@@ -493,7 +493,7 @@ bool Recognizer::build() {
   if (!q || !k || !v)
     return refuse("batch dims that do not match");
   if (!isHeadSize(getDims(q).back()) || !isHeadSize(getDims(v).back()))
-    return refuse("heads of an unknown or too large size");
+    return refuse("heads of dynamic or too large size");
   auto [bias, visible] = mask.getOperands();
   auto f64 = [&](double number) { return b.getF64FloatAttr(number); };
   locations.push_back(product.getLoc());

@@ -142,8 +142,8 @@ func.func @dropped_halves(%q: tensor<2x9x64xf16>, %m: tensor<9x1xi1>) -> tensor<
 // -----
 
 // Channels attend to channels by all tokens: heads that no kernel keeps whole.
-// WHY: attention {{.*}}heads of an unknown or too large size
-// WHY: attention {{.*}}heads of an unknown or too large size
+// WHY: attention {{.*}}heads of dynamic or too large size
+// WHY: attention {{.*}}heads of dynamic or too large size
 #q = affine_map<()[s0] -> (3, 32, s0)>
 // CHECK-LABEL: func.func @by_tokens
 // CHECK-COUNT-4: graph.matmul
