@@ -231,6 +231,50 @@ INSTANTIATE_TEST_SUITE_P(Pages, ConsoleTest, testing::ValuesIn([] {
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConsoleTest);
 
+/// What fragments in C take for given.
+constexpr StringLiteral kFragmentPrelude = R"(
+#include "adze.h"
+#include "adze_generate.h"
+#include <stdio.h>
+extern adze_module *module;
+extern adze_sequence *sequence;
+extern DLTensor x, y;
+extern int64_t prompt[];
+extern size_t count;
+void check(adze_status status);
+int print(void *user, adze_sequence *sequence, adze_event event, int64_t token, float logprob);
+void fragment(void);
+void fragment(void) {
+)";
+
+/// Blocks in C without a title are the body of a function.
+TEST(Pages, FragmentsInCCompile) {
+  setEnvironment();
+  unsigned numFragments = 0;
+  for (const std::string &path : findPages(ADZE_SOURCE)) {
+    Page page = readPage(ADZE_SOURCE, path);
+    for (const Block &block : page.blocks) {
+      if (block.language != "c" || !block.title.empty())
+        continue;
+      ++numFragments;
+      Scratch scratch(page);
+      Block program = block;
+      program.title = "fragment.c";
+      program.lines.insert(program.lines.begin(), kFragmentPrelude.str());
+      program.lines.push_back("}");
+      scratch.write(program);
+      std::vector<std::string> output;
+      EXPECT_EQ(scratch.run("cc -std=c11 -Wall -Werror -fsyntax-only "
+                            "-I" ADZE_PREFIX "/include fragment.c",
+                            output),
+                0)
+          << path << ":" << block.line << "\n"
+          << join(output, "\n");
+    }
+  }
+  EXPECT_GT(numFragments, 0u);
+}
+
 TEST(Pages, ReadmeCountsOperatorsOfMicrosoft) {
   unsigned count = 0;
   bool isTheirs = false;

@@ -13,9 +13,13 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 
+import numpy as np
 import pytest
-from conftest import ROOT
+
+import adze
+from conftest import ROOT, parse
 
 # Of the wheel, or of the build.
 TOOLS = f"{pathlib.Path(sys.executable).parent}:{ROOT / 'build' / 'bin'}"
@@ -128,3 +132,58 @@ def test_example(name, modules, tmp_path):
     (examples / "digits").symlink_to(ROOT / "examples" / "digits")
     (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks")
     assert run_page(examples / name / "README.md", tmp_path, examples / name) >= 1
+
+
+IMAGES = """
+<ir_version: 8, opset_import: ["" : 18]>
+images (float[batch, 1, 28, 28] image) => (float[batch, 784] logits) { logits = Flatten(image) }
+"""
+
+CACHE = """
+<ir_version: 8, opset_import: ["" : 18]>
+step (float[1, 8, P, 64] past_k, float[1, 8, 1, 64] x) => (float[1, 8, R, 64] present_k, float[1, 8, 1, 64] y) {
+  present_k = Concat<axis = 2>(past_k, x)
+  y = Relu(x)
+}
+"""
+
+
+def make_images():
+    pathlib.Path("model.onnx").write_bytes(parse(IMAGES))
+    return {"torch": types.SimpleNamespace(compile=lambda net, backend: net), "net": None}
+
+
+def make_generator():
+    adze.compile(ROOT / "examples" / "models" / "decoder.onnx").save("model.so")
+    generator = adze.Generator(adze.load("model.so"))
+    small = types.SimpleNamespace(guess=lambda tokens, most: [1] * most)
+    return {"generator": generator, "prompt": [1, 5, 2], "other": [4, 4], "small": small, "adze": adze}
+
+
+def make_cache():
+    module = adze.compile(parse(CACHE))
+    x = np.ones((1, 8, 1, 64), np.float32)
+    return {"numpy": np, "module": module, "length": 7, "x": x, "y": np.zeros_like(x)}
+
+
+@pytest.mark.parametrize(
+    "page, number, prepare, check",
+    [
+        ("docs/python.md", 0, make_images, lambda n: n["logits"].shape == (8, 784)),
+        ("docs/python.md", 1, make_generator, lambda n: len(n["answers"]) == 2),
+        ("docs/guides/generation.md", 0, make_generator, lambda n: n["sequence"] is not None),
+        ("docs/runtime.md", 0, make_cache, lambda n: n["cache"][0, 0, 7, 0] == 1 and n["y"].all()),
+        ("python/README.md", 0, make_images, lambda n: n["module"].inputs[0].name == "image"),
+    ],
+)
+def test_fragment(page, number, prepare, check, tmp_path, monkeypatch):
+    """Blocks without a title run in this process, after what the page takes for given."""
+    monkeypatch.chdir(tmp_path)
+    blocks = [
+        body
+        for language, title, body in FENCE.findall((ROOT / page).read_text())
+        if language == "python" and not title
+    ]
+    names = prepare()
+    exec(compile(blocks[number], page, "exec"), names)  # noqa: S102
+    assert check(names)
