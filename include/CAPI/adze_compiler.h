@@ -106,9 +106,9 @@ typedef struct {
  * or leave by longjmp, nor start a compilation. */
 typedef void (*adze_diagnostic_fn)(void *user,
                                    const adze_compile_diagnostic *diagnostic);
-/* A stage has begun ("import", "graph", "tile", "linalg", "host", "kernel",
- * "llvm", "link", or the name of a CUDA target), or `done` of its `all` kernels
- * are compiled. 0 of 0: the stage has no kernels. */
+/* A stage has begun ("import", "graph", "tile", "tune", "linalg", "host",
+ * "kernel", "llvm", "link", or the name of a CUDA target), or `done` of its
+ * `all` kernels are tuned or compiled. 0 of 0: the stage has no kernels. */
 typedef void (*adze_progress_fn)(void *user, const char *stage, uint64_t done,
                                  uint64_t all);
 /* Returns non-zero to cancel. Polled before each pass and each kernel: the
@@ -138,10 +138,10 @@ ADZE_COMPILER_API adze_compile_status adze_compile(
     const char *model, const char *output, const adze_compiler_options *options,
     adze_compiler_result **result);
 /* The same for a model in memory, which is not used afterwards. `name` (NULL:
- * "model.onnx") is the path that it is reported under: diagnostics and the module
- * have it, and external data is resolved against its folder.
- * Text ("emit" graph, tile, linalg and llvm) refers to the model's file, and
- * has a file of constants beside it: it is made from a file to a file only. */
+ * "model.onnx") is the path that it is reported under: diagnostics and the
+ * module have it, and external data is resolved against its folder. Text
+ * ("emit" graph, tile, linalg and llvm) refers to the model's file, and has a
+ * file of constants beside it: it is made from a file to a file only. */
 ADZE_COMPILER_API adze_compile_status adze_compile_memory(
     const void *model, size_t size, const char *name, const char *output,
     const adze_compiler_options *options, adze_compiler_result **result);

@@ -70,6 +70,19 @@ TEST(Follow, Progress) {
   EXPECT_EQ(last, all);
 }
 
+TEST(Follow, HeaderNamesAllStages) {
+  std::string header = readFile(ADZE_COMPILER_HEADER);
+  for (const char *tune : {"off", "model", "measure"}) {
+    Followed options;
+    Result result;
+    options.set("tune", tune);
+    ASSERT_EQ(result.compile(getModel("affine"), options), ADZE_COMPILE_OK);
+    for (const Step &step : options.steps)
+      EXPECT_NE(header.find('"' + step.stage + '"'), std::string::npos)
+          << step.stage;
+  }
+}
+
 TEST(Follow, StatisticsAreNotes) {
   Options options;
   options.set("stats", "true");
