@@ -9,12 +9,12 @@ include "mlir/Pass/PassBase.td"
 include "Transforms/CheckPasses.td"
 
 def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
-  let summary = "Give every tensor of the host program its place";
+  let summary = "Assign memory to every tensor of the host program";
   let description = [{
     One linear walk over the functions that launch kernels. Arguments become
-    memrefs, results become further arguments behind them. A launch writes
-    straight into an output where its result is one, else into a `host.slot`;
-    a reshape is a view of the same bytes. An output that is also an input, a
+    memrefs; results become arguments after them. A launch writes directly into
+    an output if its result is one, else into a `host.slot`; a reshape is a view
+    of the same bytes. An output that is also an input, a
     constant or another output is copied.
 
     ```mlir
@@ -49,12 +49,12 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
   let description = [{
     Slots whose lives do not overlap share memory, of whatever sizes. They are
     packed by the better of two greedy orders (by size; in program order with
-    the best fitting hole). Where sizes are formulas of the symbols, that is done
-    at a few values of these (the common ones where `graph.symbol_ranges` names
-    them), and what is kept of the best packing is which slot lies behind which:
-    a slot begins where the last of those ends, so that no two that live at once
-    overlap at whatever sizes. Where that is one formula, it is the slot's
-    offset. Everything is at 64 bytes.
+    the best fitting hole). If sizes are formulas of the symbols, slots are packed
+    at a few values of these (the common ones of `graph.symbol_ranges`), and the
+    best packing yields an order: each slot follows certain others, and begins
+    where the last of them ends, so that no two live slots overlap at any sizes.
+    If that end is one formula, it is the slot's offset. All offsets are
+    multiples of 64 bytes.
 
     The function gets `adze.arena_bytes`, `adze.arena_lower_bound` (the greatest
     sum of slots alive at one launch) and `adze.weights_bytes`; the first two
@@ -305,10 +305,10 @@ def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
 def LowerLoops : Pass<"lower-loops"> {
   let summary = "Turn structured control flow into branches";
   let description = [{
-    What `convert-scf-to-cf` does, by its patterns, but from the end of each
-    block to its begin: a loop splits its block, which moves all that stands
-    behind it, so that from the begin on the time (and, in a dialect conversion,
-    the memory) would be quadratic in the number of loops.
+    Applies the patterns of `convert-scf-to-cf` from the end of each block to its
+    beginning. A loop splits its block, which moves all following ops: in forward
+    order the time (and, in a dialect conversion, the memory) would be quadratic
+    in the number of loops.
 
     ```mlir
     scf.for %i = %a to %b step %c { "use"(%i) : (index) -> () }

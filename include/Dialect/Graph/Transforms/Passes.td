@@ -23,7 +23,7 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
     kernel.
 
     For CPUs, f32 convolutions of at most four outputs, with a window (not 3x3
-    behind ops) and no stride along rows, stay nchw: pixels are lanes.
+    after other ops) and no stride along rows, stay nchw: pixels are lanes.
 
     Before:
     ```mlir
@@ -93,8 +93,8 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
     its ops.
 
     On CPUs a depthwise convolution shares a cluster with the dense ones right
-    before and behind it, if more than `chain-bytes` lie between them and what is
-    computed twice then (ConvChain.h) takes less time than these bytes take to
+    before and after it, if their intermediate tensors exceed `chain-bytes` and
+    the recomputed halo (ConvChain.h) takes less time than moving these bytes to
     the last level of cache and back (`flops_per_byte` of the target).
 
     With `mode=single` each op is its own cluster: the reference path.

@@ -283,10 +283,10 @@ def FoldRequantizationPass
   let description = [{
     Where integers are dequantized, added, bounded and quantized to 8 bits again,
     scales, zero points and the bounds of activations become one factor for each
-    term, one summand, and one pair of bounds behind the rounding, which keeps the
-    order of numbers.
+    term, one summand, and one pair of bounds after the rounding, which is
+    monotonic.
 
-    Products by reciprocals take the place of divisions, and sums are rounded in
+    Products by reciprocals replace divisions, and sums are rounded in
     another order: where a value is within rounding of the middle between two
     steps of the output, the other step may be chosen. Quantizations of what is
     not made of integers stay as they are.

@@ -13,13 +13,12 @@ def RecognizeAttentionPass
     `matmul(softmax(matmul(q, k) ..), v)` becomes `graph.attention`, in the
     spellings of the usual exporters: the scale on the query, the key or the
     scores, as a factor or a divisor; a bias or mask that is added, or selected
-    by a condition, or by factors of 0 and 1, also before the scale; the product the
-    other way round and transposed; the causal triangle as a constant,
-    `trilu` or a comparison of positions; scores bounded below behind the mask; a
-    soft cap; heads that share keys by an expansion or a tile; batch and heads
+    by a condition, or by factors of 0 and 1, also before the scale; the product with
+    swapped operands and transposed; the causal triangle as a constant, `trilu` or
+    a comparison of positions; scores clamped below after the mask; a soft cap; heads that share keys by an expansion or a tile; batch and heads
     merged into one dim for the products; keys transposed in any way; weights
-    without numbers, or of hidden keys, set to 0. What lies between must not be
-    used elsewhere. Why a product of a softmax's result stays is a remark.
+    without numbers, or of hidden keys, set to 0. Intermediate results must not
+    have other uses. A remark says why a product of a softmax's result stays.
 
     Before:
     ```mlir
@@ -69,15 +68,15 @@ def RecognizeNormalizationPass
     : Pass<"graph-recognize-normalization", "::mlir::func::FuncOp"> {
   let summary = "Make one op of a softmax or normalisation spelled by several";
   let description = [{
-    `e / sum(e)` with `e = exp(x - max(x))`, or `exp(x)` in front of a product, becomes softmax;
+    `e / sum(e)` with `e = exp(x - max(x))`, or `exp(x)` before a product, becomes softmax;
     `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims
     layer_norm, the same without the mean rms_norm; roots as powers, quotients as
     products with reciprocals, means as sums by their number, variances as
     `mean(x^2) - mean(x)^2`, dims of 1 that come back by a reshape. Factors and
     summands of the normalised dims, or of dims between these and the first,
-    become scale and bias, wherever they stand. Instance and group normalisation with the
-    channels in front become layer normalisations, of a view, with factors and
-    summands of the channels behind the view.
+    become scale and bias in any order. Instance and group normalisation with
+    leading channels become layer normalisations of a view, with factors and
+    summands of the channels after the view.
 
     Before:
     ```mlir

@@ -100,10 +100,10 @@ def SimplifyMovementPass
 def OrderViewsPass : Pass<"graph-order-views", "::mlir::func::FuncOp"> {
   let summary = "Splits of dims, slices, transposes and merges in this order";
   let description = [{
-    Before and behind attention elements are moved by one reshape that splits
-    dims, one slice, one transpose and one reshape that merges dims, however the
-    model says it: what is stored is then split and merged, and the kernel does
-    the rest. Batch dims that are merged for attention stay apart, and so do rows
+    Before and after attention, data movement becomes one reshape that splits
+    dims, one slice, one transpose and one reshape that merges dims, in any
+    spelling of the model: the reshapes are views of stored tensors, and the
+    kernel does the rest. Batch dims that are merged for attention stay apart, and so do rows
     that are merged for a product; reshapes sink below arithmetic with constants
     and below arithmetic on what a transpose has moved, which is then done by the
     kernel that moves it; repetition by concatenation or look-up is one, but for

@@ -63,13 +63,13 @@ def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
 }
 
 def FindLastRowsPass : Pass<"graph-find-last-rows", "::mlir::func::FuncOp"> {
-  let summary = "Let the caller ask for the last rows of a result";
+  let summary = "Let the caller request only the last rows of a result";
   let description = [{
-    A language model returns scores of all words for each new token, of which a
-    caller that generates text reads those behind the last one. In a function
+    A language model returns logits of the vocabulary for each new token, of
+    which a caller that generates text reads only the last row. In a function
     with states, the number of rows of such a result becomes a symbol of its own,
-    which the caller chooses: at most the number that the model has, which it is
-    unless the caller passes a result with fewer rows. The list
+    which the caller chooses: it is the number of the model unless the caller
+    passes a result with fewer rows. The list
     `graph.last_rows` of the function has `array<i64: output, dim, all, symbol>`
     for each of these results.
 
