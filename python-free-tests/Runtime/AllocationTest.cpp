@@ -372,6 +372,10 @@ TEST(Allocation, FunctionsOfStrings) {
   failEachCall({{"regex_full_match",
                  {words, make<int64_t>(kString, {}, {6})},
                  {{kBool, {4}}}}});
+  failEachCall({{"tokenize",
+                 {words, make<int64_t>(kString, {2}, {3, 4}),
+                  vector(std::vector<int64_t>{0, 1, 1}), comma},
+                 {{kString, {4, -1}}}}});
   failEachCall(
       {{"cast", {make<int64_t>(kString, {2}, {5, 5})}, {{kFloat, {2}}}}});
   failEachCall({{"cast",

@@ -166,6 +166,54 @@ TEST(Functions, StringsAreSplit) {
   EXPECT_EQ(split(2, INT64_MIN)[0].dims[1], 4);
 }
 
+/// Tokens of one string, by the numbers of the module's strings.
+TEST(Functions, TokensAreFound) {
+  enum { Separators = 0, Tokens = 1, Characters = 2 };
+  struct {
+    std::string text, pattern;
+    int64_t kind, least;
+    std::vector<std::string> tokens;
+  } rows[] = {{"ab cd", " ", Separators, 1, {"ab", "cd"}},
+              {" ab  c ", " ", Separators, 1, {"ab", "c"}},
+              {"ab c", " ", Separators, 2, {"ab"}},
+              {"aXXb", "X|XX", Separators, 1, {"a", "b"}},
+              {"aab aab", "\\b", Separators, 1, {"ab", "ab"}},
+              {"ab", "b*$", Separators, 1, {"a"}},
+              {"bcd", "abcd|bc", Tokens, 1, {"bc"}},
+              {"abcd", "abcd|bc", Tokens, 1, {"abcd"}},
+              {"abcx", "abcd|bc", Tokens, 1, {"bc"}},
+              {"abcdef", "[a-c]{2}|[a-f]{4}", Tokens, 3, {"abcd"}},
+              {"aXa", "^a|a$", Tokens, 1, {"a", "a"}},
+              {"xaax", "a*", Tokens, 1, {"aa"}},
+              {"a\xC3\xA4", "", Characters, 1, {"a", "\xC3\xA4"}}};
+  for (const auto &row : rows) {
+    std::vector<std::string> texts{row.text, row.pattern};
+    texts.insert(texts.end(), row.tokens.begin(), row.tokens.end());
+    Operand all = setStrings(texts);
+    std::vector<Operand> result = {{kString, {1, -1}}};
+    ASSERT_ADZE_OK(runOne("tokenize",
+                          {make<int64_t>(kString, {1}, {all.at<int64_t>(0)}),
+                           make<int64_t>(kString, {1}, {all.at<int64_t>(1)}),
+                           vector(std::vector<int64_t>{row.kind, 0, row.least}),
+                           make<int64_t>(kString, {}, {0})},
+                          result));
+    ASSERT_EQ(result[0].dims[1], int64_t(row.tokens.size())) << row.text;
+    for (size_t i = 0; i < row.tokens.size(); ++i)
+      EXPECT_EQ(result[0].at<int64_t>(i), all.at<int64_t>(i + 2))
+          << row.text << " " << i;
+  }
+  setStrings({"a\xC3", "x"});
+  std::vector<Operand> result = {{kString, {1, -1}}};
+  EXPECT_ADZE_ERROR(runOne("tokenize",
+                           {make<int64_t>(kString, {1}, {1}),
+                            make<int64_t>(kString, {1}, {2}),
+                            vector(std::vector<int64_t>{Separators, 0, 1}),
+                            make<int64_t>(kString, {}, {0})},
+                           result),
+                    ADZE_RUN_ERROR,
+                    "node 'Node_0': expected UTF-8, but got byte 0xc3");
+}
+
 TEST(Functions, NumbersAreReadOrRefused) {
   Operand x = setStrings({"1.5", "-inf", "nan", "1e400", "0x10", "1e-50"});
   std::vector<Operand> floats = {{kFloat, {6}}};

@@ -31,8 +31,10 @@ struct rt_regex {
   uint32_t size, capacity;
   range *ranges;
   uint32_t num_ranges, range_capacity;
-  /* Room of a match: two lists of states, marks, and a stack. */
+  /* Room of a match: two lists of states and where the match of each begins,
+   * marks, and a stack. */
   uint32_t *states[2], *stack, *marks;
+  size_t *starts[2];
   uint32_t count[2], generation;
 };
 
@@ -91,8 +93,7 @@ static adze_status add_range(rt_regex *regex, uint32_t low, uint32_t high) {
 
 /* ---- Characters ---------------------------------------------------------- */
 
-/* The next code point; a byte that is no UTF-8 is U+FFFD. */
-static uint32_t next_char(const unsigned char **at, const unsigned char *end) {
+uint32_t rt_next_char(const unsigned char **at, const unsigned char *end) {
   uint32_t c = *(*at)++;
   int more = c < 0xC2 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : c < 0xF5 ? 3 : 0;
   if (c < 0x80)
@@ -208,7 +209,7 @@ static adze_status parse_named(parser *p) {
 /* One end of a range; *is_class where a whole class was added instead. */
 static adze_status parse_member(parser *p, uint32_t *c, bool *is_class) {
   *is_class = false;
-  *c = next_char(&p->at, p->end);
+  *c = rt_next_char(&p->at, p->end);
   if (*c == '[' && p->at < p->end && *p->at == ':') {
     ++p->at;
     *is_class = true;
@@ -218,7 +219,7 @@ static adze_status parse_member(parser *p, uint32_t *c, bool *is_class) {
     return NULL;
   if (p->at == p->end)
     return bad("a backslash at its end");
-  uint32_t letter = next_char(&p->at, p->end);
+  uint32_t letter = rt_next_char(&p->at, p->end);
   RT_TRY(add_class(p->regex, letter, is_class));
   return *is_class ? NULL : parse_escaped(p, letter, c);
 }
@@ -266,7 +267,7 @@ static adze_status append_range(rt_regex *regex, uint32_t low, uint32_t high,
 static adze_status parse_escape(parser *p) {
   if (p->at == p->end)
     return bad("a backslash at its end");
-  uint32_t letter = next_char(&p->at, p->end), c;
+  uint32_t letter = rt_next_char(&p->at, p->end), c;
   const char *asserts = "AzbB";
   const char *found =
       letter && letter < 0x80 ? strchr(asserts, (int)letter) : NULL;
@@ -306,7 +307,7 @@ static adze_status parse_group(parser *p) {
 }
 
 static adze_status parse_atom(parser *p) {
-  uint32_t c = next_char(&p->at, p->end);
+  uint32_t c = rt_next_char(&p->at, p->end);
   switch (c) {
   case '(':
     return parse_group(p);
@@ -429,13 +430,17 @@ static adze_status parse_alternatives(parser *p) {
 
 /* Room for a match. */
 static adze_status make_room(rt_regex *regex) {
-  uint32_t *room = calloc(regex->size, 5 * sizeof(uint32_t));
+  size_t size = regex->size, each = 2 * sizeof(size_t) + 5 * sizeof(uint32_t);
+  size_t *room = calloc(size, each);
   if (!room)
-    return rt_out_of_memory(regex->size * 5 * sizeof(uint32_t));
-  regex->states[0] = room;
-  regex->states[1] = room + regex->size;
-  regex->marks = room + 2 * (size_t)regex->size;
-  regex->stack = room + 3 * (size_t)regex->size; /* two for each state */
+    return rt_out_of_memory(size * each);
+  regex->starts[0] = room;
+  regex->starts[1] = room + size;
+  uint32_t *words = (uint32_t *)(room + 2 * size);
+  regex->states[0] = words;
+  regex->states[1] = words + size;
+  regex->marks = words + 2 * size;
+  regex->stack = words + 3 * size; /* two for each state */
   return NULL;
 }
 
@@ -465,7 +470,7 @@ void rt_regex_free(rt_regex *regex) {
     return;
   free(regex->code);
   free(regex->ranges);
-  free(regex->states[0]);
+  free(regex->starts[0]);
   free(regex);
 }
 
@@ -489,8 +494,9 @@ static bool holds(int32_t which, const position *here) {
   }
 }
 
-/* Adds a state and all that it reaches without a character. */
-static void add_state(rt_regex *regex, int list, uint32_t state,
+/* Adds a state of the match that begins at `start`, and all that it reaches
+ * without a character. */
+static void add_state(rt_regex *regex, int list, uint32_t state, size_t start,
                       const position *here) {
   uint32_t depth = 0;
   regex->stack[depth++] = state;
@@ -509,6 +515,7 @@ static void add_state(rt_regex *regex, int list, uint32_t state,
       if (holds(now->x, here))
         regex->stack[depth++] = at + 1;
     } else {
+      regex->starts[list][regex->count[list]] = start;
       regex->states[list][regex->count[list]++] = at;
     }
   }
@@ -529,27 +536,61 @@ static void begin_list(rt_regex *regex, int list) {
   }
 }
 
-adze_status rt_regex_match(rt_regex *regex, const char *text, size_t length,
-                           bool *matches) {
-  const unsigned char *at = (const unsigned char *)text, *end = at + length;
-  position here = {true, !length, false, length && is_word(*at)};
+/* Reads a character: the states of `list` become those of the other list. */
+static void step(rt_regex *regex, int list, uint32_t c, const position *here) {
+  begin_list(regex, !list);
+  for (uint32_t i = 0; i < regex->count[list]; ++i) {
+    uint32_t state = regex->states[list][i];
+    if (regex->code[state].op == IS_IN && takes(regex, &regex->code[state], c))
+      add_state(regex, !list, state + 1, regex->starts[list][i], here);
+  }
+}
+
+/* Keeps the match that ends here, if one does, and no state that begins after
+ * it. States are in order of where they begin. */
+static void keep_match(rt_regex *regex, int list, size_t here,
+                       rt_regex_range *found) {
+  for (uint32_t i = 0; i < regex->count[list]; ++i) {
+    size_t start = regex->starts[list][i];
+    if (found->end != SIZE_MAX && start > found->begin) {
+      regex->count[list] = i;
+    } else if (regex->code[regex->states[list][i]].op == MATCH) {
+      *found = (rt_regex_range){start, here};
+    }
+  }
+}
+
+/* The longest of the first matches that begin at `from` or, unless `anchored`,
+ * after it; its end is SIZE_MAX if there is none. */
+static rt_regex_range find(rt_regex *regex, const char *text, size_t length,
+                           size_t from, bool anchored) {
+  const unsigned char *bytes = (const unsigned char *)text;
+  const unsigned char *at = bytes + from, *end = bytes + length;
+  rt_regex_range found = {0, SIZE_MAX};
   int list = 0;
   begin_list(regex, list);
-  add_state(regex, list, 0, &here);
-  while (at < end && regex->count[list]) {
-    uint32_t c = next_char(&at, end);
-    here = (position){false, at == end, is_word(c), at < end && is_word(*at)};
-    begin_list(regex, !list);
-    for (uint32_t i = 0; i < regex->count[list]; ++i) {
-      uint32_t state = regex->states[list][i];
-      if (regex->code[state].op == IS_IN &&
-          takes(regex, &regex->code[state], c))
-        add_state(regex, !list, state + 1, &here);
-    }
-    list = !list;
+  for (uint32_t c = 0;; list = !list) {
+    position here = {at == bytes, at == end, at > bytes && is_word(at[-1]),
+                     at < end && is_word(*at)};
+    size_t place = (size_t)(at - bytes);
+    if (place > from)
+      step(regex, !list, c, &here);
+    if (found.end == SIZE_MAX && (!anchored || place == from))
+      add_state(regex, list, 0, place, &here);
+    keep_match(regex, list, place, &found);
+    if (at == end ||
+        (!regex->count[list] && (anchored || found.end != SIZE_MAX)))
+      return found;
+    c = rt_next_char(&at, end);
   }
-  *matches = false;
-  for (uint32_t i = 0; i < regex->count[list] && at == end; ++i)
-    *matches |= regex->code[regex->states[list][i]].op == MATCH;
-  return NULL;
+}
+
+bool rt_regex_match(rt_regex *regex, const char *text, size_t length) {
+  return find(regex, text, length, 0, /*anchored=*/true).end == length;
+}
+
+bool rt_regex_search(rt_regex *regex, const char *text, size_t length,
+                     size_t from, rt_regex_range *match) {
+  *match = find(regex, text, length, from, /*anchored=*/false);
+  return match->end != SIZE_MAX;
 }

@@ -5,6 +5,7 @@
 #include "Calls.h"
 #include "Numbers.h"
 #include "Regex.h"
+#include "Tokens.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -333,11 +334,10 @@ static adze_status regex_full_match(rt_call *call) {
   RT_TRY(rt_regex_compile(pattern.text, pattern.length, &regex));
   adze_status status = NULL;
   for (uint64_t i = 0; i < x->count && !status; ++i) {
-    bool matches = false;
     status = rt_input_string(call, 0, i, &text);
     if (!status)
-      status = rt_regex_match(regex, text.text, text.length, &matches);
-    ((uint8_t *)call->results[0].data)[i] = matches;
+      ((uint8_t *)call->results[0].data)[i] =
+          rt_regex_match(regex, text.text, text.length);
   }
   rt_regex_free(regex);
   return status;
@@ -348,5 +348,6 @@ const rt_function_row rt_text_functions[] = {
     {"string_split", 3, 3, 2, string_split},
     {"string_normalize", 3, 3, 1, string_normalize},
     {"regex_full_match", 2, 2, 1, regex_full_match},
+    {"tokenize", 4, 4, 1, rt_tokenize},
     {"cast", 1, 1, 1, cast},
     {NULL, 0, 0, 0, NULL}};
