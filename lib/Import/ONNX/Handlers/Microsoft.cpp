@@ -91,6 +91,9 @@ LogicalResult importEmbedLayerNormalization(Binder &b) {
         positions = b.operand(8);
   if (b.getRank(ids) != 2)
     return b.fail("expected input_ids of 2 dims");
+  for (unsigned i : {2, 3, 5, 6})
+    if (!b.operand(i))
+      return b.fail("expected operand " + llvm::Twine(i) + " to be present");
   auto check = [&](Value indices, unsigned table) {
     return checkIndices(b, indices, graph::getDims(b.operand(table))[0],
                         NegativeIndex::OutOfRange);
@@ -397,7 +400,7 @@ void adze::importer::addMicrosoftOps(std::vector<OpRow> &rows) {
   };
   using graph::GeluMode;
   add("BiasGelu", 2, importBiasGelu<GeluMode::None>);
-  add("EmbedLayerNormalization", 7, importEmbedLayerNormalization);
+  add("EmbedLayerNormalization", 1, importEmbedLayerNormalization);
   add("FastGelu", 1, importBiasGelu<GeluMode::Tanh>);
   add("FusedMatMul", 2, importFusedMatMul);
   add("GatherBlockQuantized", 3, importGatherBlockQuantized,
