@@ -69,6 +69,10 @@ def norms():
     yield ("EmbedLayerNormalization", {k: FLOATS[k] for k in ("float", "float16")},
            [i32([[1, 0]]), i32([[0, 1]]), words, places, parts[0], SCALE, SHIFT, i32([[1, 1]])], dict(epsilon=0.0),
            [normalized(ROWS[:, :2]) * SCALE + SHIFT, i32([2]), ROWS[:, :2]])
+    # GPT-2 has no segments.
+    yield ("EmbedLayerNormalization", {k: FLOATS[k] for k in ("float", "float16")},
+           [i32([[1, 0]]), None, words, ROWS[0, :2] - words[[1, 0]], None, SCALE, SHIFT], dict(epsilon=0.0),
+           [normalized(ROWS[:, :2]) * SCALE + SHIFT])
 
 
 def products():
@@ -113,6 +117,20 @@ def attentions():
     mean = values[0, 0].mean(0)
     yield ("GroupQueryAttention", FLOATS, [np.zeros((1, 1, 16)), k, v, past / 2, past, i32([3]), i32(4)],
            dict(num_heads=2, kv_num_heads=1), [np.concatenate([mean, mean])[None, None], keys, values])
+
+
+def biases():
+    """As T5 has them: the data of the table is [heads, buckets], of 2 and 8."""
+    table = np.arange(16.0)
+    distances = np.arange(30)[None] - np.arange(30)[:, None]
+    for both in (0, 1):
+        far, size = (np.abs(distances), 4) if both else (np.maximum(-distances, 0), 8)
+        exact = size // 2
+        grown = exact + np.floor(np.log(np.maximum(far, 1) / exact) / math.log(20 / exact) * (size - exact) + 1e-6)
+        buckets = np.where(far < exact, far, np.minimum(grown, size - 1)).astype(int) + both * 4 * (distances > 0)
+        yield ("RelativePositionBias", {k: FLOATS[k] for k in ("float", "float16")},
+               [table.reshape(8, 2), np.array([30]), np.array([30])], dict(is_bidirectional=both, max_distance=20),
+               [table.reshape(2, 8)[:, buckets][None]])
 
 
 def rotations():
@@ -392,6 +410,27 @@ def stand_ins():
            [np.array([3.0, 1.0, 2.0]), np.array([0, 1, 0, 2]), np.array([2, 1, 1])])
 
 
+def tokenizers():
+    """Results of ONNX Runtime 1.32. An empty match takes a character with it."""
+    kinds = {"string": TensorProto.STRING}
+    def text(*values):
+        return np.array(values, object)
+    for x, attributes, y in (
+            (text("Hello World", "a  b c"), dict(separators=[" "]), text(["Hello", "World", "#"], ["a", "b", "c"])),
+            (text(["a b", "c"], ["d e f", ""]), dict(separators=[" "], mark=1),
+             text([["\x02", "a", "b", "\x03", "#"], ["\x02", "c", "\x03", "#", "#"]],
+                  [["\x02", "d", "e", "f", "\x03"], ["\x02", "\x03", "#", "#", "#"]])),
+            (text("ab,cd;;e"), dict(separators=[",", ";"], mincharnum=2), text(["ab", "cd"])),
+            (text("aab aab"), dict(separators=["\\b"]), text(["ab", "ab"])),
+            (text("abc", "d\u00e9"), dict(separators=[""]), text(["a", "b", "c"], ["d", "\u00e9", "#"])),
+            (text("abc 12 d_e"), dict(tokenexp="[a-z]+"), text(["abc", "d", "e"])),
+            (text("foobar xyz"), dict(tokenexp="foo|foobar"), text(["foobar"])),
+            (text("abcdef"), dict(tokenexp="[a-c]{2}|[a-f]{4}", mincharnum=3), text(["abcd"])),
+            (text("aba"), dict(tokenexp="."), text(["a", "b", "a"])),
+            (text("1", ""), dict(tokenexp="[a-z]", mark=1), np.zeros((2, 0), object))):
+        yield "Tokenizer", kinds, [x], dict(dict(mark=0, mincharnum=1, pad_value="#"), **attributes), [y]
+
+
 # The next token is the best one of the row of the last token; scores are multiples of 1000, so that what has not the best score has
 # no share. The state keeps the tokens and is not read.
 CHAIN = """
@@ -417,6 +456,10 @@ def searches():
     yield "GreedySearch", kinds, [prompts, limit], attributes, [i32([[0, 3, 4, 2], [3, 4, 2, 2]])]
     yield "GreedySearch", kinds, [prompts, limit, i32([0]), np.array(1.0)], attributes, [i32([[0, 3, 4, 2], [3, 4, 2, 2]])]
     yield "GreedySearch", kinds, [prompts, limit, i32([3]), None, i32([1, 1, 1, 1, 0])], attributes, [i32([[0, 3, 0, 3], [3, 0, 3, 0]])]
+    for custom in (0, 1):
+        yield ("Sampling", kinds, [prompts, limit, i32([0]), np.array(1.0), None, None, None, None, i32([5])],
+               dict(attributes, top_p=0.5, custom=custom, min_tokens_to_keep=1, temperature=0.5),
+               [i32([[0, 3, 4, 2], [3, 4, 2, 2]])])
     inputs = [prompts, limit, i32([0]), i32([2]), i32([1]), np.array([1.0])]
     yield ("BeamSearch", kinds, inputs, dict(attributes, early_stopping=1),
            [i32([[[0, 3, 4, 2]], [[3, 4, 2, 2]]]), np.array([[0.0], [0.0]])])
@@ -442,7 +485,7 @@ def make(name, kind, inputs, attributes, outputs, kinds=None):
 def cases():
     """(name, case) of each operator in each type."""
     number = 0
-    for family in (activations, norms, products, attentions, rotations, fused, quantised, windows, sinks, stand_ins, searches):
+    for family in (activations, norms, products, attentions, biases, rotations, fused, quantised, windows, sinks, stand_ins, tokenizers, searches):
         for name, kinds, inputs, attributes, outputs in family():
             number += 1
             for text, kind in kinds.items():

@@ -489,6 +489,9 @@ def contributed():
     for one, two in (((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 1, 2, 1, 2, 3), (3, 2))):
         a, b = f(*one), f(*two)
         yield Case("FusedMatMul", [a, b], dict(alpha=0.5), 1, [np.matmul(a, b) * np.float32(0.5)], ms)
+    for shape in ((0, ), (2, 0)):
+        yield Case("Tokenizer", [words(*shape)], dict(mark=1, mincharnum=1, pad_value="", separators=[" "]), 1,
+                   [np.zeros((*shape, 0), object)], ms)
     for rows in (0, 2):
         x, skip, scale = f(rows, 3, 4), f(rows, 3, 4), f(4)
         total = x + skip

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""GreedySearch and BeamSearch of com.microsoft, against searches in Python over ONNX's reference implementation."""
+"""GreedySearch, Sampling and BeamSearch of com.microsoft, against searches in Python over ONNX's reference implementation."""
 
 from __future__ import annotations
 
@@ -214,11 +214,15 @@ def process(scores, sequences, isFirst, penalty=1.0, ngram=0, vocabulary=None, p
     return scores
 
 
-def search_greedily(decoder, ids, limit, mask=None, **rules):
+def take_best(scores):
+    return scores.argmax(1)
+
+
+def search_singly(decoder, ids, limit, mask=None, choose=take_best, **rules):
     sequences, done = [list(row) for row in ids], [False] * len(ids)
     logits, isFirst = decoder.start(ids, mask), True
     while True:
-        best = process(logits, sequences, isFirst, **rules).argmax(1)
+        best = choose(process(logits, sequences, isFirst, **rules))
         done = [d or token == END for d, token in zip(done, best, strict=True)]
         tokens = np.array([PAD if d else token for d, token in zip(done, best, strict=True)])
         for sequence, token in zip(sequences, tokens, strict=True):
@@ -333,7 +337,7 @@ def test_greedy_search(rule, seed):
         decoder=parse(DECODER),
         no_repeat_ngram_size=rules.get("ngram", 0),
     )
-    np.testing.assert_array_equal(run(model, inputs)[0], search_greedily(Decoder(constants), IDS, 10, **rules))
+    np.testing.assert_array_equal(run(model, inputs)[0], search_singly(Decoder(constants), IDS, 10, **rules))
 
 
 def test_greedy_search_dynamic():
@@ -348,9 +352,88 @@ def test_greedy_search_dynamic():
     for batch, limit in ((3, 9), (1, 4), (2, 15)):
         ids, some = IDS[:batch], mask[:batch]
         got = module(input_ids=ids, max_length=i32(limit), attention_mask=some)
-        np.testing.assert_array_equal(got, search_greedily(Decoder(constants), ids, limit, mask=some))
+        np.testing.assert_array_equal(got, search_singly(Decoder(constants), ids, limit, mask=some))
     with pytest.raises(adze.AdzeError, match="max_length to be greater than the length of the prompt"):
         module(input_ids=IDS, max_length=i32(3), attention_mask=mask)
+
+
+class Sampler:
+    """Tokens by chance: NumPy's floats, and C++'s minstd_rand0 with its uniform distribution of doubles."""
+
+    def __init__(self, seed, top_p, temperature=1.0, custom=0, keep=0, filtered=-1e20, presence=None, penalty=0.0):
+        self.state, self.top_p, self.temperature, self.custom = seed % (2**31 - 1) or 1, top_p, temperature, custom
+        self.keep, self.filtered, self.presence, self.penalty = keep, filtered, presence, penalty
+
+    def uniform(self):
+        low = self.state * 16807 % (2**31 - 1)
+        self.state = low * 16807 % (2**31 - 1)
+        return ((low - 1) + (self.state - 1) * (2**31 - 2.0)) / (2**31 - 2.0) ** 2
+
+    def filter(self, row):
+        order = np.argsort(-row if self.custom else row, kind="stable")
+        shares = np.exp(row[order] - row.max())
+        sums = np.cumsum(shares / shares.sum(), dtype=np.float32)
+        for place, token in enumerate(order):
+            if self.custom:
+                beyond = place > 0 and sums[place - 1] > self.top_p
+            else:
+                beyond = sums[place] <= 1 - self.top_p and (place == 0 or place < len(row) - self.keep)
+            if beyond:
+                row[token] = self.filtered
+
+    def __call__(self, scores):
+        scores = scores / np.float32(self.temperature) if self.temperature > 0 else scores.copy()
+        if self.presence is not None:
+            scores = (scores - self.presence * self.penalty).astype(np.float32)
+        tokens = []
+        for row in scores:
+            self.filter(row)
+            sums = np.cumsum(np.exp(row.astype(np.float64) - row.max()))
+            tokens.append(int((sums <= self.uniform() * sums[-1]).sum()))
+        return np.array(tokens)
+
+
+SAMPLES = {
+    "all": {"top_p": 1.0, "keep": 1},
+    "nucleus": {"top_p": 0.7, "keep": 1},
+    "hot": {"top_p": 0.9, "temperature": 2.0},
+    "kept": {"top_p": 0.3, "keep": 4, "filtered": -np.inf},
+    "custom": {"top_p": 0.6, "custom": 1, "temperature": 0.0},
+    "presence": {"top_p": 0.9, "keep": 1, "presence": i32(1, 0, 0, 1, 0, 1, 0, 0, 0), "penalty": 3.0},
+}
+
+
+@pytest.mark.parametrize("sample", list(SAMPLES))
+@pytest.mark.parametrize("seed", [None, 1, 2**31 - 1, 4711])
+def test_sampling(sample, seed):
+    sampler, constants = Sampler(seed or 0, **SAMPLES[sample]), make_constants(4, boost=0.0)
+    presence = None if sampler.presence is None else np.tile(sampler.presence, (len(IDS), 1))
+    rules = RULES["least"] if seed == 1 else RULES["plain"]
+    inputs = {"input_ids": IDS, "max_length": i32(12), **get_inputs(rules), "attention_mask": None}
+    inputs |= {"presence_mask": presence, "seed": None if seed is None else i32(seed)}
+    model = make_search(
+        "Sampling",
+        inputs,
+        ["sequences"],
+        constants,
+        decoder=parse(DECODER),
+        top_p=sampler.top_p,
+        temperature=sampler.temperature,
+        custom=sampler.custom,
+        min_tokens_to_keep=sampler.keep,
+        filter_value=sampler.filtered,
+        presence_penalty=sampler.penalty,
+    )
+    want = search_singly(Decoder(constants), IDS, 12, choose=sampler, **rules)
+    np.testing.assert_array_equal(run(model, inputs)[0], want)
+
+
+def test_sampling_refuses_negative_seeds():
+    inputs = {"input_ids": IDS, "max_length": i32(6), **get_inputs({}), "attention_mask": None, "presence_mask": None}
+    inputs["seed"] = i32(-1)
+    model = make_search("Sampling", inputs, ["sequences"], make_constants(0), decoder=parse(DECODER))
+    with pytest.raises(adze.AdzeError, match="expected a seed of at least 0"):
+        run(model, inputs)
 
 
 def get_beam_inputs(ids, limit, beams, count, penalty, rules):

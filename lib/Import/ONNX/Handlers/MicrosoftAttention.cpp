@@ -4,9 +4,11 @@
 // between, on heads [B, N, S, D].
 #include "../IndexRange.h"
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Arithmetic.h"
 #include "Dialect/Graph/IR/Clamp.h"
 #include "Microsoft.h"
+#include <cmath>
 
 using namespace adze;
 using namespace adze::importer;
@@ -477,6 +479,65 @@ LogicalResult importGroupQueryAttention(Binder &b) {
   return GroupQuery(b).run();
 }
 
+//===----------------------------------------------------------------------===//
+// Biases of attention
+//===----------------------------------------------------------------------===//
+
+/// The bucket of each distance between a key and a query, as T5 has it: half of
+/// the buckets hold one distance each, the others grow by the logarithm.
+Value getBuckets(Binder &b, Value distances, int64_t buckets) {
+  Arithmetic a(b);
+  Value upper;
+  if (b.getInt("is_bidirectional", 0)) {
+    buckets /= 2;
+    upper = a.mul(b.cast(a.greater(distances, 0.0), b.builder.getI64Type()),
+                  double(buckets));
+    distances = a.abs(distances);
+  } else {
+    distances = a.max(a.neg(distances), 0.0);
+  }
+  int64_t exact = buckets / 2;
+  double farthest = double(b.getInt("max_distance", 0));
+  if (exact < 1 || farthest <= double(exact)) {
+    (void)b.fail("expected a max_distance that is greater than half of the "
+                 "buckets of a direction, but got " +
+                 llvm::Twine(int64_t(farthest)));
+    return {};
+  }
+  float scale = float(buckets - exact);
+  Value share = a.div(b.cast(a.max(distances, 1.0), b.builder.getF32Type()),
+                      double(exact));
+  share = a.div(a.log(share), double(std::log(float(farthest / exact))));
+  Value far = a.add(b.cast(a.mul(share, double(scale)), b.builder.getI64Type()),
+                    double(exact));
+  Value bucket = a.select(a.less(distances, double(exact)), distances,
+                          a.min(far, double(buckets - 1)));
+  return upper ? a.add(bucket, upper) : bucket;
+}
+
+/// The table's data is [heads, buckets], whatever its shape says.
+LogicalResult importRelativePositionBias(Binder &b) {
+  Arithmetic a(b);
+  Value table = b.operand(0);
+  if (b.getRank(table) != 2)
+    return b.fail("expected a bias_table of 2 dims");
+  Dims dims = graph::getDims(table);
+  auto buckets = graph::getConstant(dims[0]);
+  if (!buckets)
+    return b.unsupported("expected a known number of buckets");
+  Sizes sizes(b);
+  Value queries = b.withLength(sizes.toVector(b.operand(1)), 1),
+        keys = b.withLength(sizes.toVector(b.operand(2)), 1);
+  Dims rows = b.getSizes(queries), columns = b.getSizes(keys);
+  if (b.hasFailed())
+    return mlir::failure();
+  Value row = a.range(rows.front(), sizes.pickScalar(queries, 0)),
+        column = a.range(columns.front(), sizes.pickScalar(keys, 0));
+  Value bucket = getBuckets(b, a.sub(column, b.unsqueeze(row, {1})), *buckets);
+  Value heads = b.reshape(table, {dims[1], dims[0]});
+  return b.done(b.unsqueeze(a.gather(heads, bucket, 1), {0}));
+}
+
 } // namespace
 
 void adze::importer::addMicrosoftAttentionOps(std::vector<OpRow> &rows) {
@@ -493,5 +554,7 @@ void adze::importer::addMicrosoftAttentionOps(std::vector<OpRow> &rows) {
                    "float8e4m3fn int8 uint8"},
                   {"MultiHeadAttention", 0, 1, importMultiHeadAttention,
                    "shared buffers", INT32_MAX, domain},
+                  {"RelativePositionBias", 0, 3, importRelativePositionBias, "",
+                   INT32_MAX, domain},
               });
 }

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// GreedySearch and BeamSearch of com.microsoft: the first run of the decoder,
-// then a loop of the others until all sequences have ended.
+// GreedySearch, Sampling and BeamSearch of com.microsoft: the first run of the
+// decoder, then a loop of the others until all sequences have ended.
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "MicrosoftSearch.h"
@@ -16,7 +16,7 @@ using Values = Binder::Values;
 
 namespace {
 
-/// Whether one of the conditions does not hold, as a scalar.
+/// Returns true (a scalar) if one of the sequences has not ended.
 Value isAnyOpen(Binder &b, Value done) {
   Arithmetic a(b);
   Value open = b.cast(a.notOf(done), b.builder.getI32Type());
@@ -24,60 +24,202 @@ Value isAnyOpen(Binder &b, Value done) {
 }
 
 //===----------------------------------------------------------------------===//
-// Greedy search
+// One sequence of each prompt
 //===----------------------------------------------------------------------===//
 
-/// What a step of the greedy search needs and makes.
-struct GreedyState {
+/// The state of a search with one sequence of each of B prompts.
+struct Sequences {
   Value sequences, tokens, done; // [B, L], [B], [B]
+  Value generator;               // of random numbers; null: none
+
+  Values pack() const {
+    Values all{sequences, tokens, done};
+    if (generator)
+      all.push_back(generator);
+    return all;
+  }
+  static Sequences unpack(mlir::ValueRange values, bool hasGenerator) {
+    return {values[0], values[1], values[2],
+            hasGenerator ? values[3] : Value()};
+  }
 };
 
-/// The best token of the scores at place `length`; pads after the end.
-GreedyState chooseBest(Search &s, const GreedyState &state, Value logits,
-                       Value length, bool isFirst) {
+/// GreedySearch takes the best token, Sampling one by chance.
+class SingleSearch {
+public:
+  explicit SingleSearch(Binder &b)
+      : b(b), s(b,
+                {/*repetitionPenalty=*/3, /*vocabMask=*/4, /*prefixMask=*/5,
+                 /*attentionMask=*/6},
+                b.expr(1), b.scalar(b.builder.getI64Type(), 1)),
+        a(b), f32(b.builder.getF32Type()), f64(b.builder.getF64Type()) {}
+
+  /// Imports the node. With a generator (an i64 scalar), tokens are drawn.
+  LogicalResult build(Value generator);
+
+private:
+  Sequences step(const Sequences &state, Value logits, Value length,
+                 bool isFirst);
+  Value takeBest(Value scores);
+  Value draw(Value scores, Value &generator);
+  Value adjust(Value scores);
+  Value filter(Value scores);
+  Value drawUniform(Value &generator);
+
+  Binder &b;
+  Search s;
+  Arithmetic a;
+  mlir::Type f32, f64;
+};
+
+Value SingleSearch::takeBest(Value scores) {
+  return b.create<graph::ArgMaxOp>(
+      scores, {b.attr("axis", int64_t(1)), b.attr("keepdims", false)});
+}
+
+/// Appends a token at place `length`; pads follow the end.
+Sequences SingleSearch::step(const Sequences &state, Value logits, Value length,
+                             bool isFirst) {
+  Sequences next = state;
   Value scores = s.process(logits, state.sequences, length, isFirst);
-  Value best = s.b.create<graph::ArgMaxOp>(
-      scores, {s.b.attr("axis", int64_t(1)), s.b.attr("keepdims", false)});
-  Value token = s.b.cast(best, s.b.builder.getI32Type());
-  GreedyState next;
-  next.done = s.a.either(state.done, s.a.equal(token, double(s.end)));
-  next.tokens = s.a.select(s.a.notOf(next.done), token, double(s.pad));
+  Value chosen =
+      state.generator ? draw(scores, next.generator) : takeBest(scores);
+  Value token = b.cast(chosen, b.builder.getI32Type());
+  next.done = a.either(state.done, a.equal(token, double(s.end)));
+  next.tokens = a.select(a.notOf(next.done), token, double(s.pad));
   next.sequences = s.append(state.sequences, next.tokens, length);
   return next;
 }
 
-LogicalResult importGreedySearch(Binder &b) {
-  Search s(b,
-           {/*repetitionPenalty=*/3, /*vocabMask=*/4, /*prefixMask=*/5,
-            /*attentionMask=*/6},
-           b.expr(1), b.scalar(b.builder.getI64Type(), 1));
+LogicalResult SingleSearch::build(Value generator) {
   if (b.hasFailed() || mlir::failed(s.start()))
     return mlir::failure();
-  GreedyState first{s.sequences,
-                    {},
-                    b.broadcastTo(b.scalar(b.builder.getI1Type(), 0), s.batch)};
-  first = chooseBest(s, first, s.logits, s.startLength, /*isFirst=*/true);
-  Values carried{first.sequences, first.tokens, first.done};
+  Value open = b.scalar(b.builder.getI1Type(), 0);
+  Sequences first{s.sequences, {}, b.broadcastTo(open, s.batch), generator};
+  first = step(first, s.logits, s.startLength, /*isFirst=*/true);
+  Values carried = first.pack();
+  size_t own = carried.size();
   llvm::append_range(carried, s.states);
   if (b.hasFailed() || llvm::is_contained(carried, Value()))
     return mlir::failure();
-  Value rest = s.a.sub(s.a.sub(s.limitValue, s.startLength), 1.0);
+  Value rest = a.sub(a.sub(s.limitValue, s.startLength), 1.0);
   Values results = b.createLoop(
       rest, isAnyOpen(b, first.done), carried,
       [&](Value number, mlir::ValueRange values, Binder::LoopBody &body) {
-        GreedyState state{values[0], values[1], values[2]};
-        Values states(values.drop_front(3));
-        Value length = s.a.add(s.a.add(number, s.startLength), 1.0);
+        Sequences state = Sequences::unpack(values, bool(generator));
+        Values states(values.drop_front(own));
+        Value length = a.add(a.add(number, s.startLength), 1.0);
         Value logits = s.next(state.tokens, states);
-        state = chooseBest(s, state, logits, length, /*isFirst=*/false);
+        state = step(state, logits, length, /*isFirst=*/false);
         if (b.hasFailed() || !state.sequences)
           return mlir::failure();
         body.condition = isAnyOpen(b, state.done);
-        body.carried = {state.sequences, state.tokens, state.done};
+        body.carried = state.pack();
         llvm::append_range(body.carried, states);
         return mlir::success();
       });
   return results.empty() ? mlir::failure() : b.done(results.front());
+}
+
+LogicalResult importGreedySearch(Binder &b) {
+  return SingleSearch(b).build(/*generator=*/{});
+}
+
+//===----------------------------------------------------------------------===//
+// Sampling
+//===----------------------------------------------------------------------===//
+
+/// The modulus of the generator minstd_rand0, ONNX Runtime's: each number is
+/// 16807 times the one before it.
+constexpr double kModulus = 2147483647.0;
+
+/// Divides by the temperature, and subtracts the penalty of marked tokens.
+/// (Each token's own; ONNX Runtime 1.32 subtracts all from the first score.)
+Value SingleSearch::adjust(Value scores) {
+  if (double temperature = b.getFloat("temperature", 1.0); temperature > 0)
+    scores = a.div(scores, temperature);
+  if (Value mask = b.operand(7))
+    scores = a.sub(scores,
+                   a.mul(b.cast(mask, f32), b.getFloat("presence_penalty", 0)));
+  return scores;
+}
+
+/// Replaces the scores of tokens beyond the share `top_p`. The custom way sums
+/// shares from the largest on, and keeps the token that reaches top_p; the
+/// other one sums from the smallest on.
+Value SingleSearch::filter(Value scores) {
+  if (!scores)
+    return {};
+  bool fromLargest = b.getInt("custom", 0) != 0;
+  double share = double(float(b.getFloat("top_p", 0.0)));
+  auto [sorted, tokens] =
+      s.takeBest(scores, graph::getDims(scores)[1], fromLargest);
+  Value shares = b.create<graph::SoftmaxOp>(sorted, b.attr("axis", int64_t(1)));
+  Value sums = b.create<graph::CumsumOp>(
+      shares, {b.attr("axis", int64_t(1)), b.attr("exclusive", fromLargest)});
+  Value place = a.iota(scores, 1), isBeyond;
+  if (fromLargest) {
+    isBeyond = a.both(a.greater(sums, share), a.greater(place, 0.0));
+  } else {
+    Value kept =
+        a.sub(a.size(scores, 1), double(b.getInt("min_tokens_to_keep", 0)));
+    isBeyond = a.both(a.lessEqual(sums, double(1.0f - float(share))),
+                      a.less(place, a.max(kept, 1.0)));
+  }
+  isBeyond = b.broadcastTo(isBeyond, graph::getDims(scores));
+  return a.select(a.notOf(s.mark(scores, tokens, isBeyond)), scores,
+                  b.getFloat("filter_value", -1e20));
+}
+
+/// A number in [0, 1) for each row, of two numbers of the generator as
+/// std::uniform_real_distribution<double> makes it.
+Value SingleSearch::drawUniform(Value &generator) {
+  auto next = [&](Value x) { return a.mod(a.mul(x, 16807.0), kModulus); };
+  constexpr double kRange = kModulus - 1;
+  Values results =
+      b.createLoop(s.batchValue, /*condition=*/{}, generator,
+                   [&](Value, mlir::ValueRange values, Binder::LoopBody &body) {
+                     Value low = next(values[0]), high = next(low);
+                     body.carried = {high};
+                     Value sum =
+                         a.add(b.cast(a.sub(low, 1.0), f64),
+                               a.mul(b.cast(a.sub(high, 1.0), f64), kRange));
+                     body.slices = {a.div(sum, kRange * kRange)};
+                     return mlir::failure(b.hasFailed());
+                   });
+  if (results.size() != 2)
+    return {};
+  generator = results[0];
+  return b.refine(results[1], s.batch);
+}
+
+/// The first token whose sum of shares is greater than the number drawn, as
+/// Multinomial of ONNX Runtime has it.
+Value SingleSearch::draw(Value scores, Value &generator) {
+  scores = filter(adjust(scores));
+  Value best = a.max(a.reduce<graph::ReduceMaxOp>(scores, {1}, true),
+                     double(std::numeric_limits<float>::lowest()));
+  Value shares = a.exp(a.sub(b.cast(scores, f64), b.cast(best, f64)));
+  Value sums = b.create<graph::CumsumOp>(shares, b.attr("axis", int64_t(1)));
+  Value drawn =
+      a.mul(drawUniform(generator), a.reduce<graph::ReduceMaxOp>(sums, {1}));
+  Value isPassed = a.lessEqual(sums, b.unsqueeze(drawn, {1}));
+  Value token = a.sum(b.cast(isPassed, b.builder.getI64Type()), {1});
+  return a.min(token, a.sub(a.size(scores, 1), 1.0));
+}
+
+LogicalResult importSampling(Binder &b) {
+  if (b.wants(1))
+    return b.unsupported(
+        "expected output 'filtered_logits' not to be asked for");
+  Arithmetic a(b);
+  mlir::Type i64 = b.builder.getI64Type();
+  Value seed = b.operand(8) ? b.cast(b.reshape(b.operand(8), {}), i64)
+                            : b.scalar(i64, 0);
+  b.check(a.greaterEqual(seed, 0.0), "expected a seed of at least 0");
+  seed = a.mod(seed, kModulus);
+  return SingleSearch(b).build(
+      a.select(a.equal(seed, 0.0), b.scalar(i64, 1), seed));
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,7 +260,6 @@ private:
              Values &states);
   void keepEnded(Beams &state, Value isNew, Value scores, Value sequences);
   Value normalize(Value scores, Value length);
-  std::pair<Value, Value> takeBest(Value x, AffineExpr count, bool largest);
   Value pick(Value x, Value indices) {
     return b.create<graph::GatherElementsOp>({x, indices},
                                              b.attr("axis", int64_t(1)));
@@ -132,20 +273,6 @@ private:
   Value penalty;
   AffineExpr count; // of sequences to return
 };
-
-/// The greatest (or least) elements of each row in order, and their places.
-std::pair<Value, Value> BeamSearch::takeBest(Value x, AffineExpr count,
-                                             bool largest) {
-  if (!x)
-    return {};
-  Dims dims{graph::getDims(x)[0], count};
-  Value values = b.createAs<graph::TopKOp>(
-      mlir::TypeRange{graph::makeType(b.getElementType(x), dims),
-                      graph::makeType(b.builder.getI64Type(), dims)},
-      x, {b.attr("axis", int64_t(1)), b.attr("largest", largest)});
-  return values ? std::pair(values, values.getDefiningOp()->getResult(1))
-                : std::pair<Value, Value>();
-}
 
 /// The score of a sequence by its length.
 Value BeamSearch::normalize(Value scores, Value length) {
@@ -175,7 +302,7 @@ void BeamSearch::keepEnded(Beams &state, Value isNew, Value scores,
                            Value sequences) {
   Value none = b.scalar(f32, -std::numeric_limits<double>::infinity());
   Value all = a.concat({state.keptScores, a.select(isNew, scores, none)}, 1);
-  auto [best, places] = takeBest(all, s.beams, /*largest=*/true);
+  auto [best, places] = s.takeBest(all, s.beams, /*largest=*/true);
   Value both = a.concat({state.kept, sequences}, 1);
   // Rows of [B * 2K, L].
   Value starts =
@@ -201,7 +328,7 @@ Beams BeamSearch::step(const Beams &state, Value logits, Value length,
       b.create<graph::LogSoftmaxOp>(logits, b.attr("axis", int64_t(1)));
   scores = s.process(scores, state.sequences, length, isFirst);
   scores = a.add(scores, b.unsqueeze(state.scores, {1}));
-  auto [best, places] = takeBest(
+  auto [best, places] = s.takeBest(
       b.reshape(scores, {s.batch, graph::mulExprs(s.beams, vocabulary)}), two,
       /*largest=*/true);
   Value starts =
@@ -222,7 +349,7 @@ Beams BeamSearch::step(const Beams &state, Value logits, Value length,
   Value order = a.range(two, twoValue);
   Value keys =
       a.add(order, a.mul(b.cast(isEnd, b.builder.getI64Type()), twoValue));
-  Value chosen = takeBest(keys, s.beams, /*largest=*/false).second;
+  Value chosen = s.takeBest(keys, s.beams, /*largest=*/false).second;
   Value nextRows = b.reshape(pick(rows, chosen), s.rows);
   auto asRows = [&](Value x, double otherwise) {
     return b.reshape(a.select(isOpen, pick(x, chosen), otherwise), s.rows);
@@ -317,4 +444,5 @@ void adze::importer::addMicrosoftGenerationOps(std::vector<OpRow> &rows) {
   add("BeamSearch", 2, importBeamSearch,
       "output scores, decoder_input_ids, logits_processor; model_type 2");
   add("GreedySearch", 2, importGreedySearch, "");
+  add("Sampling", 2, importSampling, "output filtered_logits");
 }

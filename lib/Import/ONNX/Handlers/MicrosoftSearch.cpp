@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The graphs and the scores of GreedySearch and BeamSearch of com.microsoft.
+// The graphs and the scores of GreedySearch, Sampling and BeamSearch of
+// com.microsoft.
 #include "MicrosoftSearch.h"
 #include "../IndexRange.h"
 #include "../Sizes.h"
@@ -48,7 +49,6 @@ Search::Search(Binder &b, const Places &places, AffineExpr beams,
   batch = graph::getDims(ids)[0];
   rows = graph::mulExprs(batch, beams);
   batchValue = a.size(ids, 0);
-  rowsValue = a.mul(batchValue, beamsValue);
 }
 
 Value Search::repeat(Value x) {
@@ -193,7 +193,7 @@ LogicalResult Search::startEncoder() {
     return b.unsupported("expected a decoder whose input_ids are declared as "
                          "one token a row");
   Value ids = b.operand(0), mask = getMask(ids);
-  startLength = i64(1);
+  startLength = b.scalar(b.builder.getI64Type(), 1);
   mlir::Type i32 = b.builder.getI32Type();
   Value start = b.broadcastTo(b.scalar(i32, double(first)), {rows, b.expr(1)});
   Value filler = b.broadcastTo(b.scalar(i32, double(pad)),
@@ -287,10 +287,10 @@ Value Search::next(Value tokens, Values &states) {
   return takeLast(outputs.front());
 }
 
-void Search::reorder(Values &states, Value rows) {
+void Search::reorder(Values &states, Value order) {
   for (auto [state, axis] : llvm::zip_equal(states, rowAxes))
     if (axis >= 0)
-      state = a.gather(state, rows, axis);
+      state = a.gather(state, order, axis);
 }
 
 Value Search::append(Value sequences, Value tokens, Value length) {
@@ -301,6 +301,19 @@ Value Search::append(Value sequences, Value tokens, Value length) {
 //===----------------------------------------------------------------------===//
 // Scores
 //===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> Search::takeBest(Value x, AffineExpr count,
+                                         bool largest) {
+  if (!x)
+    return {};
+  Dims dims{graph::getDims(x)[0], count};
+  Value values = b.createAs<graph::TopKOp>(
+      mlir::TypeRange{graph::makeType(b.getElementType(x), dims),
+                      graph::makeType(b.builder.getI64Type(), dims)},
+      x, {b.attr("axis", int64_t(1)), b.attr("largest", largest)});
+  return values ? std::pair(values, values.getDefiningOp()->getResult(1))
+                : std::pair<Value, Value>();
+}
 
 Value Search::mark(Value scores, Value tokens, Value counts) {
   if (!scores || !tokens || !counts)

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What GreedySearch and BeamSearch share: the graphs that they run in a loop,
-// and the scores of the next token.
+// What GreedySearch, Sampling and BeamSearch share: the graphs that they run in
+// a loop, and the scores of the next token.
 #ifndef ADZE_LIB_IMPORT_ONNX_HANDLERS_MICROSOFTSEARCH_H
 #define ADZE_LIB_IMPORT_ONNX_HANDLERS_MICROSOFTSEARCH_H
 
@@ -16,7 +16,7 @@ public:
   using Value = mlir::Value;
   using Values = Binder::Values;
 
-  /// The operands that both operators have, at different places.
+  /// The operands that all operators have, at different places.
   struct Places {
     unsigned repetitionPenalty, vocabMask, prefixMask, attentionMask;
   };
@@ -35,21 +35,27 @@ public:
   Value process(Value scores, Value sequences, Value length, bool isFirst);
   /// Writes tokens [R] at place `length` of the sequences [R, L].
   Value append(Value sequences, Value tokens, Value length);
-  /// The states with row `rows`[i] instead of row i.
-  void reorder(Values &states, Value rows);
+  /// The states with row `order`[i] instead of row i.
+  void reorder(Values &states, Value order);
   /// x [B, ...] with each entry `beams` times: [R, ...].
   Value repeat(Value x);
   /// An operand as a scalar of that type, or `otherwise` if it is left out.
   Value scalar(unsigned operand, mlir::Type type, double otherwise);
-  Value i64(double value) { return b.scalar(b.builder.getI64Type(), value); }
+  /// The greatest (or least) `count` elements of each row in order, and their
+  /// places.
+  std::pair<Value, Value> takeBest(Value x, mlir::AffineExpr count,
+                                   bool largest);
+  /// For each row and token whether a place of `tokens` [R, N] that `counts`
+  /// (the same shape) has it: [R, V].
+  Value mark(Value scores, Value tokens, Value counts);
 
   Binder &b;
   Arithmetic a;
   const mlir::AffineExpr beams;
   const Value beamsValue;
   mlir::AffineExpr batch, rows, limit;
-  /// Of the batch, of rows, of each sequence at last, and at first.
-  Value batchValue, rowsValue, limitValue, startLength;
+  /// Of the batch, of each sequence at last, and at first.
+  Value batchValue, limitValue, startLength;
   const int64_t end, pad;
 
   // What the first run makes.
@@ -69,9 +75,6 @@ private:
   Value makeEmpty(const ValueInfo &input, int64_t rowAxis, int64_t axis);
   Value penalizeRepeated(Value scores, Value sequences, Value length);
   Value banRepeated(Value scores, Value sequences, Value length);
-  /// For each row and token whether a place of `tokens` [R, N] that `counts`
-  /// (the same shape) has it: [R, V].
-  Value mark(Value scores, Value tokens, Value counts);
 
   const Places places;
   const Graph *decoder = nullptr;

@@ -87,6 +87,38 @@ LogicalResult importRegexFullMatch(Binder &b) {
                              {b.builder.getI1Type(), graph::getDims(x)}));
 }
 
+/// Separators count before the expression of tokens, as in ONNX Runtime.
+LogicalResult importTokenizer(Binder &b) {
+  Value x = b.operand(0);
+  if (!expectStrings(b, x))
+    return mlir::failure();
+  Dims dims = graph::getDims(x);
+  if (dims.empty() || dims.size() > 2)
+    return b.fail("expected strings of shape [C] or [N, C]");
+  enum { Separators = 0, Tokens = 1, Characters = 2 };
+  llvm::SmallVector<std::string> patterns;
+  if (auto separators = b.getStrings("separators"))
+    patterns.assign(separators->begin(), separators->end());
+  int64_t kind = patterns.empty() ? Tokens : Separators;
+  if (patterns.empty())
+    patterns.push_back(b.getString("tokenexp", "").str());
+  if (kind == Tokens && patterns.front().empty())
+    return b.fail("expected separators, or a tokenexp that is not empty");
+  if (patterns.size() == 1 && patterns.front() == (kind == Tokens ? "." : ""))
+    kind = Characters;
+  int64_t least = b.getInt("mincharnum", 0);
+  if (least < 1 || (kind == Characters && least > 1))
+    return b.fail("expected a mincharnum of at least 1, and of 1 for tokens "
+                  "that are characters, but got " +
+                  llvm::Twine(least));
+  dims.push_back(mlir::AffineExpr());
+  return b.done(b.callForOne("tokenize",
+                             {x, b.strings(patterns),
+                              b.ints({kind, b.getInt("mark", 0), least}),
+                              b.string(b.getString("pad_value", ""))},
+                             {b.getStringType(), dims}));
+}
+
 //===----------------------------------------------------------------------===//
 // Labels
 //===----------------------------------------------------------------------===//
@@ -209,6 +241,10 @@ void adze::importer::addStringOps(std::vector<OpRow> &rows) {
   add("StringNormalizer", 10, 1, importStringNormalizer,
       "cases of other scripts than Latin, Greek, Cyrillic and Armenian");
   add("StringSplit", 20, 1, importStringSplit);
+  add("Tokenizer", 1, 1, importTokenizer,
+      "flags and Unicode classes in patterns; no strings give a dim of tokens, "
+      "too",
+      "com.microsoft");
   add("CategoryMapper", 1, 1, importCategoryMapper, "", "ai.onnx.ml");
   add("LabelEncoder", 1, 1, importLabelEncoder, "", "ai.onnx.ml");
 }

@@ -85,8 +85,6 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
     return b.unsupported("expected max_skip_count of at most " +
                          llvm::Twine(kMostSkips) + ", but got " +
                          llvm::Twine(skips));
-  if (byText && !width)
-    return b.unsupported("expected rows of strings of static width");
   if (!byText)
     x = b.cast(x, b.builder.getI64Type());
   std::vector<double> weights = getNumbers(b, "weights");
