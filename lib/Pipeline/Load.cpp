@@ -45,11 +45,13 @@ void Compilation::printCheck(const ImportReport &found) {
   size_t numUnsupported = llvm::count_if(
       found.issues, [](const ImportIssue &issue) { return issue.unsupported; });
   diagnostics << options.input << ": ";
-  if (found.issues.empty())
+  if (found.issues.empty()) {
     diagnostics << "can be compiled\n";
-  else
-    diagnostics << found.issues.size() - numUnsupported << " errors, "
+  } else {
+    size_t numErrors = found.issues.size() - numUnsupported;
+    diagnostics << numErrors << (numErrors == 1 ? " error, " : " errors, ")
                 << numUnsupported << " unsupported\n";
+  }
   if (found.issues.empty() || found.numNodes == 0)
     return;
   printTable(found, diagnostics);

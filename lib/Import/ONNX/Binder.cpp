@@ -374,11 +374,19 @@ mlir::Value Binder::alongAxis(mlir::Value value, int64_t axis, int64_t rank) {
   return reshape(value, dims);
 }
 
+void Binder::failLength(int64_t length) {
+  if (length >= 0)
+    (void)unsupported("expected a vector of at most " + llvm::Twine(kMostDims) +
+                      " sizes or axes, but got " + llvm::Twine(length));
+  else
+    (void)unsupported("expected a vector of known length, but got one of "
+                      "dynamic length; --shape and --dim give inputs shapes");
+}
+
 Dims Binder::getSizes(mlir::Value value) {
   auto elements = graph::getPartialElements(value);
-  if (failed || !elements || elements->size() > 64) {
-    (void)unsupported("expected a vector of known length, but got " +
-                      (value ? mlir::debugString(value.getType()) : "none"));
+  if (failed || !elements || elements->size() > kMostDims) {
+    failLength(elements ? int64_t(elements->size()) : -1);
     return {};
   }
   Dims dims(elements->begin(), elements->end());

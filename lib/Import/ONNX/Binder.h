@@ -97,6 +97,10 @@ public:
   /// What an integer vector holds, taken as sizes: its elements where the
   /// symbolic dims determine them, else symbols that the run binds.
   Dims getSizes(mlir::Value value);
+  /// A vector of sizes or axes has a known length of at most this.
+  static constexpr unsigned kMostDims = 64;
+  /// Refuses a vector of such a length; -1: of dynamic length.
+  void failLength(int64_t length);
   /// The same where `known` has null entries only.
   Dims bindSizes(mlir::Value value, Dims known);
   /// The dims that shapes (vectors) broadcast to, if they do; `known` has null

@@ -15,10 +15,9 @@ static int64_t getLength(Binder &b, Value vector) {
                     ? std::nullopt
                     : graph::getConstant(graph::product(
                           b.builder.getContext(), graph::getDims(vector)));
-  if (length && *length <= 64)
+  if (length && *length <= int64_t(Binder::kMostDims))
     return *length;
-  (void)b.unsupported("expected a vector of known length, but got " +
-                      (vector ? mlir::debugString(vector.getType()) : "none"));
+  b.failLength(length ? *length : -1);
   return -1;
 }
 

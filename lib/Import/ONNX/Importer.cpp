@@ -393,18 +393,25 @@ mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
   if (std::optional<mlir::LogicalResult> expanded =
           expand(binder, place, binder.operands))
     return *expanded;
-  if (node.sinceVersion)
-    return binder.unsupported("expected an operator of docs/OpSupport.md, but "
-                              "got one that is not supported yet; give it a "
-                              "kernel by --kernels FILE.mlir, or, if only this "
-                              "version of it is missing, bring the model to a "
-                              "newer opset by onnx.version_converter");
+  if (node.sinceVersion) {
+    std::optional<int> later =
+        findLaterVersion(node.domain, node.opType, node.sinceVersion);
+    if (!later)
+      return binder.unsupported(
+          "expected an operator of docs/OpSupport.md, but got one that is not "
+          "supported; give it a kernel by --kernels FILE.mlir");
+    return binder.unsupported(
+        "expected version " + llvm::Twine(*later) +
+        " of the operator or a later one, but got " +
+        llvm::Twine(node.sinceVersion) +
+        "; onnx.version_converter brings the model to a newer opset");
+  }
   if (node.domain.empty())
     return binder.unsupported(
         "expected an operator of ai.onnx, but ONNX defines no '" + node.opType +
         "' up to opset " + llvm::Twine(node.opsetVersion) +
         "; onnx.version_converter brings a model to another opset");
-  llvm::StringRef hint = getExportHint(node.domain);
+  llvm::StringRef hint = getExportHint(node.domain, node.opType);
   return binder.unsupported("expected an operator of ai.onnx, but got the "
                             "custom operator '" +
                             node.opType +

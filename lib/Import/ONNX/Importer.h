@@ -39,7 +39,7 @@ void addRanks(llvm::ArrayRef<ValueInfo> outputs, llvm::ArrayRef<Node> nodes,
               llvm::StringMap<int64_t> &ranks);
 
 /// How exporters write no operators of this domain; empty if that is not known.
-llvm::StringRef getExportHint(llvm::StringRef domain);
+llvm::StringRef getExportHint(llvm::StringRef domain, llvm::StringRef op);
 
 struct OpRow;
 

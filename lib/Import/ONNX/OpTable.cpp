@@ -72,6 +72,18 @@ const OpRow *adze::importer::findOp(llvm::StringRef domain,
   return nullptr;
 }
 
+std::optional<int> adze::importer::findLaterVersion(llvm::StringRef domain,
+                                                    llvm::StringRef name,
+                                                    int version) {
+  std::optional<int> first;
+  for (const OperatorVersion &op : getAllOperators())
+    if (op.domain == domain && op.name == name && op.sinceVersion > version &&
+        !op.deprecated &&
+        (op.hasFunction || findOp(domain, name, op.sinceVersion)))
+      first = std::min(first.value_or(op.sinceVersion), op.sinceVersion);
+  return first;
+}
+
 namespace {
 /// What is printed for one operator.
 struct Line {

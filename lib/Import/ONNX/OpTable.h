@@ -28,6 +28,9 @@ struct OpRow {
 
 /// The row for this version of an operator; null if there is none.
 const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name, int version);
+/// The first version after `version` that is imported or expanded.
+std::optional<int> findLaterVersion(llvm::StringRef domain,
+                                    llvm::StringRef name, int version);
 
 // Each family adds its rows.
 void addElementwiseOps(std::vector<OpRow> &rows);

@@ -41,7 +41,11 @@ ImportReport Importer::takeReport() {
 // Hints
 //===----------------------------------------------------------------------===//
 
-llvm::StringRef adze::importer::getExportHint(llvm::StringRef domain) {
+llvm::StringRef adze::importer::getExportHint(llvm::StringRef domain,
+                                              llvm::StringRef op) {
+  if (domain == "com.microsoft" && op == "EPContext")
+    return "export the model without parts that an execution provider compiled "
+           "(ep.context_enable)";
   struct Hint {
     llvm::StringRef domain, text;
   };
@@ -196,8 +200,11 @@ void adze::printTable(const ImportReport &report, llvm::raw_ostream &os) {
   constexpr llvm::StringRef columns[] = {"operator", "state"};
   size_t opWidth = columns[0].size();
   auto rows = collectRows(report);
+  auto nameOf = [](llvm::StringRef op) {
+    return op.empty() ? llvm::StringRef("(the model)") : op;
+  };
   for (const auto &[op, row] : rows)
-    opWidth = std::max(opWidth, op.size());
+    opWidth = std::max(opWidth, nameOf(op).size());
   auto printRow = [&](llvm::StringRef count, llvm::StringRef op,
                       llvm::StringRef state, llvm::StringRef remedies) {
     std::string line;
@@ -209,8 +216,8 @@ void adze::printTable(const ImportReport &report, llvm::raw_ostream &os) {
   };
   printRow("issues", columns[0], columns[1], "what to do");
   for (const auto &[op, row] : rows)
-    printRow(std::to_string(row.count), op.empty() ? "(the model)" : op,
-             describe(row), llvm::join(row.remedies, ", "));
+    printRow(std::to_string(row.count), nameOf(op), describe(row),
+             llvm::join(row.remedies, ", "));
 }
 
 void adze::printJSON(const ImportReport &report, llvm::StringRef path,
