@@ -6,6 +6,7 @@
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace adze::importer;
 
@@ -48,6 +49,7 @@ private:
   std::string describeCycle(const onnx::NodeProto &first,
                             const onnx::NodeProto &last);
   void node(const onnx::NodeProto &proto, Node &node);
+  void schema(const onnx::NodeProto &proto, Node &node);
   void function(const onnx::FunctionProto &function);
   void verify(Node &node);
 
@@ -156,16 +158,22 @@ void Check::node(const onnx::NodeProto &proto, Node &node) {
                       ", which defines it, comes later or depends on it" +
                       describeCycle(proto, *producer->second);
   }
-  for (const auto &output : proto.output()) {
-    if (output.empty())
-      continue;
-    if (names.this_or_ancestor_graph_has(output))
+  llvm::StringSet<> own;
+  for (const auto &output : proto.output())
+    if (!output.empty() && (names.this_or_ancestor_graph_has(output) ||
+                            !own.insert(output).second))
       node.problem = "expected output '" + output +
                      "' to be defined once, but it is defined before";
-    names.add(output);
-  }
-  if (!node.problem.empty() || node.opsetVersion == 0 || node.sinceVersion == 0)
-    return;
+  if (node.problem.empty() && node.opsetVersion != 0 && node.sinceVersion != 0)
+    schema(proto, node);
+  // Only now: graphs of the node may use the names of its outputs.
+  for (const auto &output : proto.output())
+    if (!output.empty())
+      names.add(output);
+}
+
+/// Checks a node of a known operator, with its graphs.
+void Check::schema(const onnx::NodeProto &proto, Node &node) {
   // The importer tells what operators it does not know, or knows though ONNX
   // does not.
   if (hasUnknown(node))
