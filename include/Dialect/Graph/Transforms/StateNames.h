@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -27,6 +28,8 @@ public:
 
   /// Returns true if no output is to continue an input.
   bool isNone() const { return none; }
+  /// Returns true if the user gave pairs.
+  bool areGiven() const { return !given.empty(); }
 
   /// Returns the given pair that these names match, as the user wrote it.
   std::optional<std::string> findGiven(llvm::StringRef input,
@@ -44,6 +47,20 @@ private:
   };
   llvm::SmallVector<Pair> given;
   bool none = false;
+};
+
+/// The inputs of a function, by what pairs them with outputs.
+class InputNames {
+public:
+  InputNames(const StateNames &names, mlir::func::FuncOp function);
+
+  /// Returns the inputs that the output continues by its name, in order.
+  llvm::SmallVector<unsigned> findPaired(unsigned output) const;
+
+private:
+  const StateNames &names;
+  mlir::func::FuncOp function;
+  llvm::StringMap<llvm::SmallVector<unsigned>> byName, byStem;
 };
 
 } // namespace adze::graph

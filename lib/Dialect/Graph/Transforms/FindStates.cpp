@@ -39,7 +39,7 @@ class StateFinder {
 public:
   StateFinder(func::FuncOp function, const StateNames &names)
       : function(function), block(function.front()), names(names),
-        sizes(function) {}
+        inputs(names, function), sizes(function) {}
 
   LogicalResult run();
 
@@ -71,6 +71,7 @@ private:
   func::FuncOp function;
   Block &block;
   const StateNames &names;
+  const InputNames inputs;
   TypicalSizes sizes;
   SmallVector<Attribute> states;
   /// The inputs that an output continues, and these outputs.
@@ -330,9 +331,10 @@ std::optional<Update> StateFinder::match(unsigned output) {
 /// Says why an output does not continue the input that its name does.
 void StateFinder::refuseNamed(unsigned output) {
   Operation *op = getReturned(output).getDefiningOp();
-  for (unsigned input = 0; input < function.getNumArguments() && op; ++input)
-    if (arePaired(input, output) && !continued.contains(input))
-      return refuse(op, "find-states", reasons[output]);
+  if (op && llvm::any_of(inputs.findPaired(output), [&](unsigned input) {
+        return !continued.contains(input);
+      }))
+    refuse(op, "find-states", reasons[output]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -474,11 +476,10 @@ bool StateFinder::findWhole(unsigned output) {
     ++(kind == StateKind::Keep ? numKept : numWhole);
     return true;
   };
-  for (unsigned input = 0; input < function.getNumArguments(); ++input) {
+  for (unsigned input : inputs.findPaired(output)) {
     Value argument = function.getArgument(input);
-    if (continued.contains(input) || !arePaired(input, output) ||
-        argument.getType() != type || isContainer(getElement(argument)) ||
-        isPacked(getElement(argument)))
+    if (continued.contains(input) || argument.getType() != type ||
+        isContainer(getElement(argument)) || isPacked(getElement(argument)))
       continue;
     return add(input, value == argument ? StateKind::Keep : StateKind::Whole);
   }
@@ -487,6 +488,8 @@ bool StateFinder::findWhole(unsigned output) {
 
 /// Fails where --state names what is no update.
 LogicalResult StateFinder::checkNamed() {
+  if (!names.areGiven())
+    return success();
   for (unsigned output = 0; output < function.getNumResults(); ++output)
     for (unsigned input = 0; input < function.getNumArguments(); ++input) {
       auto pair = names.findGiven(getInputName(function, input),

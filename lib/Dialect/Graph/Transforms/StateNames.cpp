@@ -124,3 +124,30 @@ bool StateNames::arePaired(mlir::func::FuncOp function, unsigned input,
   return arePaired(getInputName(function, input),
                    getOutputName(function, output));
 }
+
+InputNames::InputNames(const StateNames &names, mlir::func::FuncOp function)
+    : names(names), function(function) {
+  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
+    StringRef name = getInputName(function, i);
+    byName[name].push_back(i);
+    byStem[getStem(name, true).rest].push_back(i);
+  }
+}
+
+SmallVector<unsigned> InputNames::findPaired(unsigned output) const {
+  mlir::func::FuncOp op = function; // whose methods are not const
+  StringRef name = getOutputName(op, output);
+  SmallVector<unsigned> inputs;
+  if (names.areGiven()) {
+    append_range(inputs, seq<unsigned>(0, op.getNumArguments()));
+  } else {
+    // state, stateN
+    append_range(inputs, byName.lookup(name.drop_back(!name.empty())));
+    append_range(inputs, byStem.lookup(getStem(name, false).rest));
+    sort(inputs);
+    inputs.erase(llvm::unique(inputs), inputs.end());
+  }
+  erase_if(inputs,
+           [&](unsigned input) { return !names.arePaired(op, input, output); });
+  return inputs;
+}
