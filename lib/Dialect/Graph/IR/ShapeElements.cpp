@@ -167,20 +167,6 @@ Result getBroadcast(BroadcastToOp op, Walk &walk) {
   return int64_t(elements->size()) == *size ? elements : std::nullopt;
 }
 
-Result getReduction(Value input, bool isProduct, ArrayRef<int64_t> axes,
-                    Walk &walk) {
-  Result elements = get(input, walk);
-  auto type = cast<RankedTensorType>(input.getType());
-  if (!elements || int64_t(axes.size()) != type.getRank() ||
-      !isa<IntegerType>(type.getElementType()))
-    return std::nullopt;
-  MLIRContext *context = input.getContext();
-  AffineExpr result = getAffineConstantExpr(isProduct ? 1 : 0, context);
-  for (AffineExpr element : *elements)
-    result = isProduct ? mulExprs(result, element) : addExprs(result, element);
-  return Elements{result};
-}
-
 /// Division that truncates is that of expressions where nothing is negative.
 AffineExpr divide(AffineExpr lhs, AffineExpr rhs, Walk &walk) {
   auto l = adze::graph::getConstant(lhs), r = adze::graph::getConstant(rhs);
@@ -209,6 +195,26 @@ AffineExpr extremum(AffineExpr lhs, AffineExpr rhs, bool greater, Walk &walk) {
   if (!walk.cuts)
     return {};
   return greater ? maxExprs(lhs, rhs) : minExprs(lhs, rhs);
+}
+
+/// The reduction of all elements; `ofNone` is that of no elements, if there is
+/// one.
+Result
+getReduction(Value input, std::optional<int64_t> ofNone, ArrayRef<int64_t> axes,
+             llvm::function_ref<AffineExpr(AffineExpr, AffineExpr)> combine,
+             Walk &walk) {
+  Result elements = get(input, walk);
+  auto type = cast<RankedTensorType>(input.getType());
+  if (!elements || int64_t(axes.size()) != type.getRank() ||
+      !isa<IntegerType>(type.getElementType()) ||
+      (elements->empty() && !ofNone))
+    return std::nullopt;
+  if (elements->empty())
+    return Elements{getAffineConstantExpr(*ofNone, input.getContext())};
+  AffineExpr result = elements->front();
+  for (AffineExpr element : llvm::drop_begin(*elements))
+    result = result && element ? combine(result, element) : AffineExpr();
+  return Elements{result};
 }
 
 AffineExpr truth(AffineExpr like, bool isTrue, bool known) {
@@ -330,10 +336,18 @@ Result look(Operation *op, Walk &walk) {
       .Case([&](BroadcastToOp op) { return getBroadcast(op, walk); })
       .Case([&](RangeOp op) { return getRange(op, walk); })
       .Case([&](ReduceProdOp op) {
-        return getReduction(op.getInput(), true, op.getAxes(), walk);
+        return getReduction(op.getInput(), 1, op.getAxes(), mulExprs, walk);
       })
       .Case([&](ReduceSumOp op) {
-        return getReduction(op.getInput(), false, op.getAxes(), walk);
+        return getReduction(op.getInput(), 0, op.getAxes(), addExprs, walk);
+      })
+      .Case<ReduceMaxOp, ReduceMinOp>([&](auto op) {
+        constexpr bool greater = std::is_same_v<decltype(op), ReduceMaxOp>;
+        auto combine = [&](AffineExpr x, AffineExpr y) {
+          return extremum(x, y, greater, walk);
+        };
+        return getReduction(op.getInput(), std::nullopt, op.getAxes(), combine,
+                            walk);
       })
       .Case([&](ElementwiseOpInterface op) { return getArithmetic(op, walk); })
       .Default(std::nullopt);
