@@ -485,7 +485,9 @@ def make(name, kind, inputs, attributes, outputs, kinds=None):
 def cases():
     """(name, case) of each operator in each type."""
     number = 0
-    for family in (activations, norms, products, attentions, biases, rotations, fused, quantised, windows, sinks, stand_ins, tokenizers, searches):
+    families = (activations, norms, products, attentions, biases, rotations, fused, quantised, windows, sinks, stand_ins, tokenizers,
+                searches)
+    for family in families:
         for name, kinds, inputs, attributes, outputs in family():
             number += 1
             for text, kind in kinds.items():
