@@ -69,7 +69,7 @@ public:
   /// Returns true if half a step of a split class may run where less is left:
   /// registers of the matrix unit stay whole.
   bool mayHalve(int c) const {
-    return !matrixUnit || step(c) / 2 % matrixUnit.getShape()[0] == 0;
+    return !matrixUnit || step(c) / 2 % matrixRows == 0;
   }
   bool isContracted(int c) const { return info[c].contracted; }
   bool isColumn(int c) const { return info[c].column; }
@@ -86,6 +86,9 @@ public:
   /// Returns the target's unit that multiplies matrices if the dots are
   /// computed by it, or null.
   TargetUnitAttr getMatrixUnit() const { return matrixUnit; }
+  /// Returns the rows of the unit's registers: all that they may have, or fewer
+  /// where a step is no multiple of that.
+  int64_t getMatrixRows() const { return matrixRows; }
   /// Returns true if the elements of this tile are sums in registers of the
   /// matrix unit.
   bool isMatrixSum(mlir::Value tile) const { return matrixSums.contains(tile); }
@@ -146,6 +149,7 @@ private:
   llvm::SmallVector<int> order;
   llvm::SmallDenseSet<mlir::Operation *> depthDots;
   TargetUnitAttr matrixUnit;
+  int64_t matrixRows = 1;
   llvm::SmallDenseSet<mlir::Value> matrixSums;
   mlir::Value twice;
   llvm::SmallVector<mlir::Value> carried; // tiles that loops carry

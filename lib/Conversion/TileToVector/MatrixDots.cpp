@@ -95,13 +95,20 @@ void DimClasses::chooseMatrixDots() {
   });
 }
 
-/// Returns the step that cuts rows into nearly equal parts of at most `want`,
-/// none of which is less than a register has, unless all are.
+/// Returns the step that cuts rows into the fewest registers: nearly equal
+/// parts of at most `want`, or wants and a rest. None is less than a register
+/// has, unless all are.
 static int64_t stepOfRows(int64_t size, int64_t want, int64_t least) {
+  auto count = [&](int64_t step) {
+    return size / step * llvm::divideCeil(step, least) +
+           llvm::divideCeil(size % step, least);
+  };
   for (int64_t parts = llvm::divideCeil(size, want);; ++parts) {
     int64_t step = llvm::divideCeil(size, parts), rest = size % step;
-    if (step <= least || rest == 0 || rest >= least)
-      return step;
+    if (step > least && rest != 0 && rest < least)
+      continue;
+    bool wholeFits = size > want && size % want >= least;
+    return wholeFits && count(want) < count(step) ? want : step;
   }
 }
 
@@ -112,6 +119,7 @@ void DimClasses::stepsOfMatrices() {
   constexpr int64_t tiles = 4, usual = 2;
   int64_t m = matrixUnit.getShape()[0], n = matrixUnit.getShape()[1];
   int64_t rowTiles = 1, columnTiles = 1;
+  matrixRows = m;
   for (const Info &x : info) {
     if (x.row)
       rowTiles = std::max<int64_t>(rowTiles, llvm::divideCeil(x.size, m));
@@ -125,6 +133,7 @@ void DimClasses::stepsOfMatrices() {
       x.step = std::min(x.padded, wide * n);
     } else if (x.row) {
       x.step = stepOfRows(x.size, high * m, m);
+      matrixRows = llvm::divideCeil(x.step, llvm::divideCeil(x.step, m));
       x.part = std::max<int64_t>(1, getAccumulators(target) / 2 / wide);
     } else if (x.score > 0) {
       x.step = std::min(x.padded, x.lanes);
@@ -149,11 +158,12 @@ static SmallVector<int64_t, 4> cutRows(int64_t size, int64_t whole) {
 SmallVector<MatrixDots::Piece> MatrixDots::cut(Value sums) {
   SmallVector<int> own = kernel.classes.of(sums);
   SmallVector<Piece> pieces;
-  int64_t height = kernel.slice(own[0]).size;
+  int64_t height = kernel.slice(own[0]).size,
+          rows = std::min(height, kernel.classes.getMatrixRows());
   for (int64_t column = 0; column < kernel.slice(own[1]).size;
        column += shape[1])
-    for (int64_t row : cutRows(height, shape[0]))
-      pieces.push_back({row, column, std::min(height, shape[0]), shape[1]});
+    for (int64_t row : cutRows(height, rows))
+      pieces.push_back({row, column, rows, shape[1]});
   return pieces;
 }
 

@@ -69,24 +69,44 @@ tile.kernel @chain(%x: memref<16x256xbf16>, %w: memref<256x32xbf16, #panels>, %y
 
 // -----
 
-// 27 rows: the second register overlaps the first one. 40 deep: the rows of the
+// 27 rows: two registers of 14, the second of which overlaps the first. 40 deep: the rows of the
 // left operand are copied with zeros behind them, and the packing has those of
 // the right one.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @parts(
-// CHECK-DAG: %[[REST:.*]] = memref.alloca() {{.*}} : memref<16x32xbf16>
+// CHECK-DAG: %[[REST:.*]] = memref.alloca() {{.*}} : memref<14x32xbf16>
 // CHECK-DAG: memref.alloca() {{.*}} : memref<27x32xf32>
 // CHECK: amx.tile_load %arg0[%c0, %c0], %c40
-// CHECK: amx.tile_load %arg0[%c11, %c0], %c40
+// CHECK: amx.tile_load %arg0[%c13, %c0], %c40
 // CHECK: %[[MASK:.*]] = vector.constant_mask [8] : vector<32xi1>
-// CHECK-COUNT-16: vector.maskedload {{.*}}, %[[MASK]]
-// CHECK: amx.tile_load {{.*}} memref<16x32xbf16> into !amx.tile<16x32xbf16>
+// CHECK-COUNT-14: vector.maskedload {{.*}}, %[[MASK]]
+// CHECK: amx.tile_load {{.*}} memref<14x32xbf16> into !amx.tile<14x32xbf16>
 tile.kernel @parts(%x: memref<27x40xbf16>, %w: memref<40x32xbf16, #panels>, %y: memref<27x32xf32>) {
   %zero = arith.constant dense<0.0> : tensor<27x32xf32>
   %a = tile.load %x[0, 0] sizes [27, 40] : memref<27x40xbf16> -> tensor<27x40xbf16>
   %b = tile.load %w[0, 0] sizes [40, 32] : memref<40x32xbf16, #panels> -> tensor<40x32xbf16>
   %d = tile.dot %a, %b, %zero : tensor<27x40xbf16>, tensor<40x32xbf16>, tensor<27x32xf32>
   tile.store %d, %y[0, 0] : tensor<27x32xf32>, memref<27x32xf32>
+  tile.return
+}
+
+// -----
+
+// 112 rows: seven registers in three blocks of two and a rest of one, where
+// equal parts would take eight.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+// CHECK-LABEL: func.func @wants(
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %c96{{.*}} step %c32{{.*}}
+// CHECK-COUNT-4: amx.tile_mulf {{.*}} !amx.tile<16x16xf32>
+// CHECK: amx.tile_load %arg0[%c96, %{{.*}}]
+// CHECK-COUNT-2: amx.tile_mulf {{.*}} !amx.tile<16x16xf32>
+// CHECK-NOT: amx.tile_mulf
+tile.kernel @wants(%x: memref<112x32xbf16>, %w: memref<32x32xbf16, #panels>, %y: memref<112x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<112x32xf32>
+  %a = tile.load %x[0, 0] sizes [112, 32] : memref<112x32xbf16> -> tensor<112x32xbf16>
+  %b = tile.load %w[0, 0] sizes [32, 32] : memref<32x32xbf16, #panels> -> tensor<32x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<112x32xbf16>, tensor<32x32xbf16>, tensor<112x32xf32>
+  tile.store %d, %y[0, 0] : tensor<112x32xf32>, memref<112x32xf32>
   tile.return
 }
 
