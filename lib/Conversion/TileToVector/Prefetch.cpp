@@ -33,8 +33,7 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
   if (type == logical || !type.hasStaticShape() || row == context.end() ||
       !row->second.start || !classes.isSplit(rows))
     return false;
-  std::optional<unsigned> panel =
-      getPanelDim(logical);
+  std::optional<unsigned> panel = getPanelDim(logical);
   if (!panel)
     return false;
   ArrayRef<int64_t> sizes = type.getShape();
@@ -154,8 +153,7 @@ void KernelLowering::prefetch(DotOp op) {
   // hardware asks for them as they are read. To ask as well takes the place of
   // a load.
   auto logical = cast<MemRefType>(self.memref.getType());
-  if (mapped(self.memref).getType() != logical &&
-      getPanelDim(logical))
+  if (mapped(self.memref).getType() != logical && getPanelDim(logical))
     return;
   Layout ahead = layout;
   ahead.slices[0].at += prefetchDistance;
@@ -198,15 +196,27 @@ void KernelLowering::prefetchCopied(const Staged &stage) {
   }
 }
 
-/// Asks for where these slices of a tile are stored.
+/// Returns true if memory is the program's own, which it has in its caches.
+static bool isScratch(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref.getDefiningOp<ScratchOp>() != nullptr;
+}
+
+/// Asks for where these slices of a tile are stored, once a line of the cache.
 void KernelLowering::prefetchStores(const Layout &layout) {
+  constexpr int64_t lineBits = 512;
   forEachWindow([&](const Window &window) {
     if (!isa<StoreOp>(window.op) || !mayAsk(window, layout) ||
-        streamsTo(window, layout))
+        streamsTo(window, layout) || isScratch(window.memref))
       return;
+    int64_t bits =
+        cast<MemRefType>(window.memref.getType()).getElementTypeBitWidth();
     for (int64_t i = 0, e = layout.total(); i < e; ++i)
-      ask(b, loc, mapped(window.memref), place(window, layout, i).indices,
-          /*isWrite=*/true);
+      if (layout.laneDim < 0 ||
+          layout.coordinates(i)[layout.laneDim] * bits % lineBits == 0)
+        ask(b, loc, mapped(window.memref), place(window, layout, i).indices,
+            /*isWrite=*/true);
   });
 }
 

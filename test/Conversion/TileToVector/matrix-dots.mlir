@@ -112,6 +112,26 @@ tile.kernel @wants(%x: memref<112x32xbf16>, %w: memref<32x32xbf16, #panels>, %y:
 
 // -----
 
+// What the program itself reads again is not asked for, and bytes are once a
+// line of the cache: two rows of 64 columns, four vectors each.
+#panels = affine_map<(k, n) -> (n floordiv 64, k floordiv 32, (k mod 32) floordiv 2, n mod 64, k mod 2)>
+// CHECK-LABEL: func.func @asks(
+// CHECK-COUNT-2: memref.prefetch %arg2{{.*}}, write
+// CHECK-NOT: write
+tile.kernel @asks(%x: memref<2x32xbf16>, %w: memref<32x64xbf16, #panels>, %y: memref<2x64xi8>, %z: memref<2x64xf32>) {
+  %own = tile.scratch [2, 64] : memref<2x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<2x64xf32>
+  %a = tile.load %x[0, 0] sizes [2, 32] : memref<2x32xbf16> -> tensor<2x32xbf16>
+  %b = tile.load %w[0, 0] sizes [32, 64] : memref<32x64xbf16, #panels> -> tensor<32x64xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<2x32xbf16>, tensor<32x64xbf16>, tensor<2x64xf32>
+  %i = arith.fptosi %d : tensor<2x64xf32> to tensor<2x64xi8>
+  tile.store %d, %own[0, 0] : tensor<2x64xf32>, memref<2x64xf32>
+  tile.store %i, %y[0, 0] : tensor<2x64xi8>, memref<2x64xi8>
+  tile.return
+}
+
+// -----
+
 // Dynamic rows: blocks inside of memory read them in place, those at its end a
 // copy. Bytes are multiplied with and without a sign.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 64, (k mod 64) floordiv 4, n mod 32, k mod 4)>
