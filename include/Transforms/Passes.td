@@ -233,20 +233,24 @@ def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
     does not fit wraps. Where minima and maxima with constants bound the float,
     as where it is quantised, 32 bits hold it: vectors of these are converted by
     one instruction, and packed by one. For the bits of integers of 32 bits a
-    NaN would make a difference; these stay.
+    NaN would make a difference; these stay. The same instruction rounds a vector
+    to the nearest, ties to even, where its bounds are whole numbers.
 
     ```mlir
+    %0 = math.roundeven %x : vector<16xf32>
     %clamped = arith.minimumf %0, %c255 : vector<16xf32>  // of a maximum with 0
     %1 = arith.fptosi %clamped : vector<16xf32> to vector<16xi64>
     %2 = arith.trunci %1 : vector<16xi64> to vector<16xi8>
     ```
     becomes
     ```mlir
-    %1 = arith.fptosi %clamped : vector<16xf32> to vector<16xi32>
+    %clamped = arith.minimumf %x, %c255 : vector<16xf32>
+    %1 = llvm.intr.lrint(%clamped) : (vector<16xf32>) -> vector<16xi32>
     %2 = arith.trunci %1 : vector<16xi32> to vector<16xi8>
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::LLVM::LLVMDialect"];
   let statistics = [Statistic<"numNarrowed", "narrowed", "Conversions by way of i32">];
 }
 

@@ -4,6 +4,7 @@
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -69,6 +70,37 @@ static bool fitsWord(Value value) {
          bounds.high <= double(std::numeric_limits<int32_t>::max());
 }
 
+/// Rewrites bounds of what was rounded as a rounding of what is bounded, and
+/// returns the latter: where the bounds are whole numbers, both are equal. Null
+/// where there is no rounding.
+static Value boundBeforeRounding(OpBuilder &b, Value value) {
+  if (auto round = value.getDefiningOp<math::RoundEvenOp>())
+    return round.getOperand();
+  Operation *op = value.getDefiningOp();
+  APFloat bound(0.0);
+  if (!isa_and_nonnull<arith::MinimumFOp, arith::MaximumFOp>(op) ||
+      !op->hasOneUse() ||
+      !matchPattern(op->getOperand(1), m_ConstantFloat(&bound)) ||
+      !bound.isInteger())
+    return {};
+  Value inner = boundBeforeRounding(b, op->getOperand(0));
+  if (!inner)
+    return {};
+  return b
+      .create(op->getLoc(), op->getName().getIdentifier(),
+              {inner, op->getOperand(1)}, op->getResultTypes(), op->getAttrs())
+      ->getResult(0);
+}
+
+/// Returns a float as an integer: with its rounding, if it is a vector that was
+/// rounded to the nearest.
+static Value convertToWord(OpBuilder &b, Location loc, Value value, Type type) {
+  if (isa<VectorType>(type))
+    if (Value exact = boundBeforeRounding(b, value))
+      return LLVM::LrintOp::create(b, loc, type, exact);
+  return arith::FPToSIOp::create(b, loc, type, value);
+}
+
 void NarrowConversionsPass::runOnOperation() {
   constexpr unsigned wordBits = 32;
   getOperation().walk([&](arith::TruncIOp narrow) {
@@ -84,8 +116,7 @@ void NarrowConversionsPass::runOnOperation() {
     Type type = b.getIntegerType(wordBits);
     if (auto vector = dyn_cast<VectorType>(convert.getType()))
       type = vector.clone(type);
-    Value word =
-        arith::FPToSIOp::create(b, convert.getLoc(), type, convert.getIn());
+    Value word = convertToWord(b, convert.getLoc(), convert.getIn(), type);
     narrow.getInMutable().assign(word);
     convert.erase();
     ++numNarrowed;

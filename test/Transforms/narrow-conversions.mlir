@@ -1,7 +1,11 @@
 // RUN: aopt %s --narrow-conversions | FileCheck %s
 
+// The conversion rounds what is bounded.
 // CHECK-LABEL: func.func @quantised(
-// CHECK: %[[WORD:.*]] = arith.fptosi %{{.*}} : vector<16xf32> to vector<16xi32>
+// CHECK-SAME: %[[X:.*]]: vector<16xf32>
+// CHECK: %[[MAX:.*]] = arith.maximumf %[[X]],
+// CHECK: %[[MIN:.*]] = arith.minimumf %[[MAX]],
+// CHECK: %[[WORD:.*]] = llvm.intr.lrint(%[[MIN]]) : (vector<16xf32>) -> vector<16xi32>
 // CHECK: arith.trunci %[[WORD]] : vector<16xi32> to vector<16xi8>
 // CHECK-NOT: i64
 func.func @quantised(%x: vector<16xf32>) -> vector<16xi8> {
@@ -13,6 +17,32 @@ func.func @quantised(%x: vector<16xf32>) -> vector<16xi8> {
   %3 = arith.fptosi %2 : vector<16xf32> to vector<16xi64>
   %4 = arith.trunci %3 : vector<16xi64> to vector<16xi8>
   return %4 : vector<16xi8>
+}
+
+// Not where a bound is no whole number, another op reads what is bounded, or
+// something stands between.
+// CHECK-LABEL: func.func @rounded(
+// CHECK-NOT: lrint
+// CHECK-COUNT-3: arith.fptosi %{{.*}} : vector<16xf32> to vector<16xi32>
+func.func @rounded(%x: vector<16xf32>) -> (vector<16xi8>, vector<16xi8>, vector<16xi8>, vector<16xf32>) {
+  %low = arith.constant dense<0.0> : vector<16xf32>
+  %half = arith.constant dense<0.5> : vector<16xf32>
+  %high = arith.constant dense<255.0> : vector<16xf32>
+  %0 = math.roundeven %x : vector<16xf32>
+  %1 = arith.maximumf %0, %half : vector<16xf32>
+  %2 = arith.minimumf %1, %high : vector<16xf32>
+  %3 = arith.fptosi %2 : vector<16xf32> to vector<16xi64>
+  %4 = arith.trunci %3 : vector<16xi64> to vector<16xi8>
+  %5 = arith.maximumf %0, %low : vector<16xf32>
+  %6 = arith.minimumf %5, %high : vector<16xf32>
+  %7 = arith.fptosi %6 : vector<16xf32> to vector<16xi64>
+  %8 = arith.trunci %7 : vector<16xi64> to vector<16xi8>
+  %9 = arith.addf %0, %high : vector<16xf32>
+  %10 = arith.maximumf %9, %low : vector<16xf32>
+  %11 = arith.minimumf %10, %high : vector<16xf32>
+  %12 = arith.fptosi %11 : vector<16xf32> to vector<16xi64>
+  %13 = arith.trunci %12 : vector<16xi64> to vector<16xi8>
+  return %4, %8, %13, %6 : vector<16xi8>, vector<16xi8>, vector<16xi8>, vector<16xf32>
 }
 
 // Bounds before what rounds, of scalars.
