@@ -26,7 +26,7 @@ mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
 /// alike (CPUs).
 bool picksAlikeInRows(KernelEmitter &e);
 mlir::LogicalResult emitPickedRows(KernelEmitter &e);
-mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
+mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op, Cut cut);
 /// Several pieces that are copied to their places.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);

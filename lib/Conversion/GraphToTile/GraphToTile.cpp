@@ -99,8 +99,10 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
   if (!anchor) {
     Operation *last = e.getOutputs()[0].getDefiningOp();
     if (auto concat = dyn_cast_or_null<ConcatOp>(last);
-        concat && cut == Cut::Flat)
-      return emitConcat(e, concat);
+        concat &&
+        (cut == Cut::Flat || (cut == Cut::Dims && e.getOutputs().size() == 1 &&
+                              e.getPartAxis(0) < 0)))
+      return emitConcat(e, concat, cut);
     if (auto insertions = dyn_cast_or_null<InsertSliceOp>(last))
       return emitInsertions(e, insertions);
     return cut == Cut::Dims && picksAlikeInRows(e) ? emitPickedRows(e)

@@ -62,6 +62,40 @@ func.func private @concat(%x: tensor<1x8x8x24xf32>, %y: tensor<1x8x8x8xf32>) -> 
 
 // -----
 
+// Parts of rows are no rows of one matrix: each image and line has a program.
+// CHECK-LABEL: tile.kernel @windows
+// CHECK: tile.program_id
+// CHECK: %[[A:.*]] = tile.load %arg0[%[[IMAGE:[^,]*]], %[[LINE:[^,]*]], %{{[^,]*}}, %{{[^,]*}}] sizes
+// CHECK: %[[PA:.*]] = memref.subview %arg1[0, 0, 0, 0] [2, 9, 6, 8] [1, 1, 1, 1]
+// CHECK: tile.store %[[A]], %[[PA]][%[[IMAGE]], %[[LINE]],
+// CHECK: tile.load %arg0
+// CHECK: memref.subview %arg1[0, 0, 0, 8] [2, 9, 6, 8] [1, 1, 1, 1]
+// CHECK-NOT: scf.if
+func.func private @windows(%x: tensor<2x9x7x8xi8>) -> tensor<2x9x6x16xi8> attributes {adze.kernel} {
+  %0 = graph.slice %x {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x9x7x8xi8>) -> tensor<2x9x6x8xi8>
+  %1 = graph.slice %x {starts = array<i64: 0, 0, 1, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x9x7x8xi8>) -> tensor<2x9x6x8xi8>
+  %2 = graph.concat %0, %1 {axis = 3 : i64} : (tensor<2x9x6x8xi8>, tensor<2x9x6x8xi8>) -> tensor<2x9x6x16xi8>
+  return %2 : tensor<2x9x6x16xi8>
+}
+
+// -----
+
+// The same of a number of lines that only the run knows.
+#n = affine_map<()[s0] -> (2, s0, 7, 8)>
+#m = affine_map<()[s0] -> (2, s0, 6, 8)>
+#c = affine_map<()[s0] -> (2, s0, 6, 16)>
+// CHECK-LABEL: tile.kernel @dynamic_windows
+// CHECK-COUNT-2: tile.store
+// CHECK-NOT: scf.if
+func.func private @dynamic_windows(%x: tensor<2x?x7x8xi8, #n>) -> tensor<2x?x6x16xi8, #c> attributes {adze.kernel} {
+  %0 = graph.slice %x {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x?x7x8xi8, #n>) -> tensor<2x?x6x8xi8, #m>
+  %1 = graph.slice %x {starts = array<i64: 0, 0, 1, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x?x7x8xi8, #n>) -> tensor<2x?x6x8xi8, #m>
+  %2 = graph.concat %0, %1 {axis = 3 : i64} : (tensor<2x?x6x8xi8, #m>, tensor<2x?x6x8xi8, #m>) -> tensor<2x?x6x16xi8, #c>
+  return %2 : tensor<2x?x6x16xi8, #c>
+}
+
+// -----
+
 // Slices and repeated elements are places of loads.
 // CHECK-LABEL: tile.kernel @places
 // CHECK: %[[ROW:.*]] = arith.divui %{{.*}}, %c2

@@ -1,0 +1,165 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Pieces that are copied to their places in one output: concatenations and
+// insertions.
+#include "Families.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// Copies each piece into its own part of the output, whose bounds drop the
+/// remainder.
+class PieceEmitter {
+public:
+  /// `cut`: dims in front of the axis are rows together, or only the last one
+  /// is, and the others have a program for each of their places.
+  PieceEmitter(KernelEmitter &e, ValueRange pieces, unsigned axis, Cut cut)
+      : e(e), pieces(pieces), dims(getDims(e.getOutputs()[0])), axis(axis),
+        outer(cut == Cut::Flat || axis == 0 ? 0 : axis - 1) {}
+
+  /// `offsets`: where the pieces begin; none: one after the other.
+  LogicalResult run(ArrayRef<AffineExpr> offsets);
+
+private:
+  LogicalResult cut();
+  LogicalResult store(Value piece, Value begin, Value length);
+  Value getColumns(Value begin, Value length);
+  AffineExpr count(ArrayRef<AffineExpr> dims) {
+    return product(e.getOutputs()[0].getContext(), dims);
+  }
+
+  KernelEmitter &e;
+  ValueRange pieces;
+  Dims dims;
+  unsigned axis, outer; // dims from `outer` to the axis are rows
+  SmallVector<Value> lengths;
+  Places places;
+};
+
+} // namespace
+
+/// Returns the columns [begin, begin + length) of the output seen as outer
+/// dims, rows and columns.
+Value PieceEmitter::getColumns(Value begin, Value length) {
+  OpBuilder &b = e.builder();
+  Value output = e.getOutputMemory(0);
+  int64_t rank = cast<MemRefType>(output.getType()).getRank();
+  SmallVector<ReassociationIndices> groups;
+  auto add = [&](int64_t from, int64_t to) {
+    groups.push_back(llvm::to_vector<2>(llvm::seq(from, to)));
+  };
+  for (unsigned dim = 0; dim < outer; ++dim)
+    add(dim, dim + 1);
+  if (axis > 0)
+    add(outer, axis);
+  add(axis, rank);
+  Value whole = output;
+  if (groups.size() != size_t(rank))
+    whole = memref::CollapseShapeOp::create(b, e.loc(), output, groups);
+  SmallVector<OpFoldResult> offsets(groups.size(), b.getIndexAttr(0)),
+      steps(groups.size(), b.getIndexAttr(1)),
+      sizes = memref::getMixedSizes(b, e.loc(), whole);
+  offsets.back() = getAsOpFoldResult(begin);
+  sizes.back() = getAsOpFoldResult(length);
+  return memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps);
+}
+
+/// Chooses blocks of rows and columns.
+LogicalResult PieceEmitter::cut() {
+  constexpr int64_t elements = 4096, maxColumns = 1024;
+  Value longest = e.index(1);
+  int64_t known = 0;
+  for (Value piece : pieces) {
+    AffineExpr length =
+        count(ArrayRef<AffineExpr>(getDims(piece)).drop_front(axis));
+    lengths.push_back(e.size(length));
+    if (!lengths.back())
+      return failure();
+    longest = e.max(longest, lengths.back());
+    known =
+        getKnown(length) < 0 ? INT64_MAX : std::max(known, getKnown(length));
+  }
+  AffineExpr rowCount = count(ArrayRef(dims).slice(outer, axis - outer));
+  Value rows = e.size(rowCount);
+  if (!rows)
+    return failure();
+  int64_t columnBlock = std::min(known, maxColumns);
+  Value blockN = e.param("BLOCK_N", columnBlock);
+  Value blockM = e.param(
+      "BLOCK_M", chooseBlock(getKnown(rowCount), elements / columnBlock));
+  e.setAxis(0, blockM);
+  e.setAxis(1, blockN);
+  SmallVector<Value> counts{e.ceilDiv(longest, blockN),
+                            e.ceilDiv(rows, blockM)};
+  for (unsigned dim = outer; dim-- > 0;) {
+    counts.push_back(e.size(dims[dim]));
+    if (!counts.back())
+      return failure();
+  }
+  SmallVector<Value> ids = e.programIds(counts);
+  for (unsigned dim = 0; dim < outer; ++dim)
+    places.push_back(point(ids[ids.size() - 1 - dim]));
+  if (axis > 0)
+    places.push_back({e.mul(ids[1], blockM), 0, 1, axis - outer});
+  places.push_back({e.mul(ids[0], blockN), 1, 1, unsigned(dims.size()) - axis});
+  return success();
+}
+
+LogicalResult PieceEmitter::store(Value piece, Value begin, Value length) {
+  auto tile = e.emit(piece, places);
+  if (failed(tile))
+    return failure();
+  Places within = places;
+  for (Place &place : within)
+    place.span = 1;
+  return e.store(*tile, getColumns(begin, length), within);
+}
+
+LogicalResult PieceEmitter::run(ArrayRef<AffineExpr> offsets) {
+  if (failed(cut()))
+    return failure();
+  Value inner = e.size(count(ArrayRef(dims).drop_front(axis + 1)));
+  if (!inner)
+    return failure();
+  Value begin = e.index(0);
+  auto isBehind = [&](size_t i) {
+    AffineExpr before = getDims(pieces[i - 1])[axis];
+    return areEqual(addExprs(offsets[i - 1], before), offsets[i]);
+  };
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
+    if (!offsets.empty() && (i == 0 || !isBehind(i))) {
+      Value offset = e.size(offsets[i]);
+      if (!offset)
+        return failure();
+      begin = e.mul(offset, inner);
+    }
+    // Nothing to copy, and a view of nothing at the end is out of bounds.
+    if (getConstantIntValue(lengths[i]) == 0)
+      continue;
+    if (failed(store(piece, begin, lengths[i])))
+      return failure();
+    begin = e.add(begin, lengths[i]);
+  }
+  return success();
+}
+
+LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op, Cut cut) {
+  if (e.getOutputs().size() != 1 || e.getOutputs()[0] != op.getResult())
+    return e.fail("a concat that is not the result of its kernel");
+  if (e.getPartAxis(0) >= 0)
+    return e.fail("a concat that is a part of its memory");
+  return PieceEmitter(e, op.getInputs(), op.getAxis(), cut).run({});
+}
+
+LogicalResult adze::emitInsertions(KernelEmitter &e, InsertSliceOp op) {
+  if (e.getOutputs().size() != 1)
+    return e.fail("insertions next to other results");
+  if (!isa<BlockArgument>(op.getDest()))
+    return e.fail("an insertion into a tensor that the kernel computes");
+  return PieceEmitter(e, op.getSources(), op.getAxis(), Cut::Flat)
+      .run(op.getOffsets().getResults());
+}
