@@ -112,14 +112,13 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
   return (*carried)[0];
 }
 
-PackedGroup adze::getPackedGroup(KernelEmitter &e, Value rhs) {
+PackedGroup adze::getPackedGroup(KernelEmitter &e, Value rhs, int64_t depth) {
   constexpr int64_t byteBits = 8, byteGroup = 4;
   Builder b(rhs.getContext());
   Type type = getElementTypeOrSelf(rhs.getType());
   bool isByte = type.getIntOrFloatBitWidth() == byteBits;
-  PackedGroup group;
-  if (isByte)
-    group.size = group.depth = byteGroup;
+  int64_t least = isByte ? byteGroup : 1;
+  PackedGroup group{least, least};
   if (e.gpu || (!isByte && !isa<FloatType>(type)))
     return group;
   tile::ProductAttr product =
@@ -131,7 +130,8 @@ PackedGroup adze::getPackedGroup(KernelEmitter &e, Value rhs) {
     group.size = group.depth = unit.getGroup();
   if (auto unit = e.target.findMatrixUnit(product.getLhs(), product.getRhs(),
                                           product.getAcc()))
-    group.depth = unit.getShape()[2];
+    if (depth < 0 || 2 * depth >= unit.getShape()[2])
+      group.depth = unit.getShape()[2];
   return group;
 }
 
@@ -205,7 +205,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   ContractionBlocks blocks = chooseContractionBlocks(
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
       right, flat ? 1 : e.getKnownRows(matrices));
-  PackedGroup group = getPackedGroup(e, op.getRhs());
+  PackedGroup group = getPackedGroup(e, op.getRhs(), getKnown(k));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group.depth));
@@ -348,7 +348,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  PackedGroup group = getPackedGroup(e, op.getFilter());
+  PackedGroup group = getPackedGroup(e, op.getFilter(), getKnown(k));
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group.depth));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
@@ -521,7 +521,7 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   // The only channel is the same in all lanes: beside it there is no 0.
   PackedGroup group = conv.groups > 1 || inputs == 1
                           ? PackedGroup()
-                          : getPackedGroup(e, op.getFilter());
+                          : getPackedGroup(e, op.getFilter(), inputs);
   int64_t depthBlock = llvm::alignTo(chooseBlock(inputs, 512), group.depth);
   if (conv.groups > 1)
     depthBlock = largestDivisor(inputs, 512);

@@ -81,10 +81,11 @@ tile::ProductAttr getByteProduct(mlir::Builder &b);
 struct PackedGroup {
   int64_t size = 1, depth = 1;
 };
-/// Returns the group that a unit of the CPU takes of a column, and the depth of
-/// the unit's operands where it multiplies matrices. Bytes lie in groups on all
-/// CPUs.
-PackedGroup getPackedGroup(KernelEmitter &e, mlir::Value rhs);
+/// Returns the group that a unit of the CPU takes of a column of so many
+/// elements (negative: dynamic), and the depth of the unit's operands where it
+/// multiplies matrices of which the column fills half at least. Bytes lie in
+/// groups on all CPUs.
+PackedGroup getPackedGroup(KernelEmitter &e, mlir::Value rhs, int64_t depth);
 /// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns,
 /// with groups of neighbours along k.
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,

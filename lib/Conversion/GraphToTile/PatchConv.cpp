@@ -4,6 +4,7 @@
 // of the input that its windows see, with padding, as one patch. In that, what
 // a tap reads for all pixels of all lines is a matrix whose rows are equally
 // far apart: the pixels between lines are computed as well, and not stored.
+// Where windows skip pixels, there is a patch for each phase of the strides.
 #include "Convolution.h"
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Precision.h"
@@ -14,27 +15,44 @@ using namespace adze::graph;
 
 namespace {
 
+/// How windows go along a dim of the image: pixels that are `stride` apart make
+/// a patch of their own, by what their place leaves.
+struct Steps {
+  int64_t stride, dilation, pad;
+  int64_t phases; ///< patches
+  int64_t beyond; ///< pixels of a patch that windows see behind their first
+
+  Steps(ConvOp op, unsigned dim)
+      : stride(op.getStrides()[dim]), dilation(op.getDilations()[dim]),
+        pad(op.getPads()[dim]), phases(std::min(stride, getReach(op, dim))),
+        beyond((getReach(op, dim) - 1) / stride) {}
+};
+
 class PatchEmitter {
 public:
   PatchEmitter(KernelEmitter &e, const ConvShape &conv)
-      : e(e), conv(conv), op(conv.op), width(getKnown(conv.result[2])),
-        height(getKnown(conv.result[1])), pitch(width + getReach(op, 1) - 1),
-        group(getPackedGroup(e, op.getFilter())) {}
+      : e(e), conv(conv), op(conv.op), down(op, 0), across(op, 1),
+        width(getKnown(conv.result[2])), height(getKnown(conv.result[1])),
+        pitch(width + across.beyond),
+        group(getPackedGroup(e, op.getFilter(), conv.groupInputs)) {}
 
   LogicalResult run();
 
 private:
   void cut();
-  LogicalResult copyPatch(), multiply(), store();
+  LogicalResult copyPatches(), copyPatch(int64_t y, int64_t x), multiply(),
+      store();
+  Value findTap(Value y, Value x);
 
   KernelEmitter &e;
   const ConvShape &conv;
   ConvOp op;
+  Steps down, across;
   int64_t width, height, pitch; // pixels from line to line of the patch
   PackedGroup group;            // of the filter
   int64_t lines = 1, outputs = 0, inputs = 0;
   Value image, line, channel; // where the program is
-  Value patch, sums;          // [1, lines, pitch, channels]
+  Value patch, sums;          // [patches, lines, pitch, channels]
 };
 
 } // namespace
@@ -55,30 +73,53 @@ void PatchEmitter::cut() {
 /// Copies the input with its padding, and with zeros behind the channels up to
 /// what the unit multiplies at once. Behind the last line is room for what the
 /// last windows of pixels between lines see.
-LogicalResult PatchEmitter::copyPatch() {
-  Value rows = e.index(lines + getReach(op, 0) - 1);
-  e.setAxis(Line, rows);
+LogicalResult PatchEmitter::copyPatches() {
+  e.setAxis(Line, e.index(lines + down.beyond));
   e.setAxis(M, e.index(pitch));
   e.setAxis(K, e.index(inputs));
   Type element = getSignlessType(getElementTypeOrSelf(op.getInput()));
-  patch = e.scratch({e.index(1), e.index(lines + getReach(op, 0)),
-                     e.index(pitch), e.index(inputs)},
+  patch = e.scratch({e.index(down.phases * across.phases),
+                     e.index(lines + down.beyond + 1), e.index(pitch),
+                     e.index(inputs)},
                     element);
-  return e.phase([&]() -> LogicalResult {
-    Place channels{e.index(0), K, 1, 1};
-    auto tile = e.emit(op.getInput(),
-                       {point(image),
-                        {e.sub(line, e.index(op.getPads()[0])), Line, 1, 1},
-                        {e.index(-op.getPads()[1]), M, 1, 1},
-                        channels});
-    if (failed(tile))
-      return failure();
-    return e.store(*tile, patch,
-                   {point(e.index(0)),
-                    {e.index(0), Line, 1, 1},
-                    {e.index(0), M, 1, 1},
-                    channels});
-  });
+  for (int64_t y = 0; y < down.phases; ++y)
+    for (int64_t x = 0; x < across.phases; ++x)
+      if (failed(e.phase([&] { return copyPatch(y, x); })))
+        return failure();
+  return success();
+}
+
+/// Copies the patch of one phase.
+LogicalResult PatchEmitter::copyPatch(int64_t y, int64_t x) {
+  Place channels{e.index(0), K, 1, 1};
+  Value first = e.add(e.mul(line, e.index(down.stride)), e.index(y - down.pad));
+  auto tile =
+      e.emit(op.getInput(), {point(image),
+                             {first, Line, down.stride, 1},
+                             {e.index(x - across.pad), M, across.stride, 1},
+                             channels});
+  if (failed(tile))
+    return failure();
+  return e.store(*tile, patch,
+                 {point(e.index(y * across.phases + x)),
+                  {e.index(0), Line, 1, 1},
+                  {e.index(0), M, 1, 1},
+                  channels});
+}
+
+/// Returns the row of the patches, taken as one matrix, that a tap reads for
+/// the first pixel.
+Value PatchEmitter::findTap(Value y, Value x) {
+  auto place = [&](Value tap, const Steps &steps) {
+    Value at = e.mul(tap, e.index(steps.dilation)),
+          stride = e.index(steps.stride);
+    return std::pair(e.rem(at, stride), e.div(at, stride));
+  };
+  auto [phaseY, lineY] = place(y, down);
+  auto [phaseX, pixelX] = place(x, across);
+  Value phase = e.add(e.mul(phaseY, e.index(across.phases)), phaseX);
+  Value start = e.mul(phase, e.index((lines + down.beyond + 1) * pitch));
+  return e.add(start, e.add(e.mul(lineY, e.index(pitch)), pixelX));
 }
 
 /// Sums over taps and channels, of pixels between lines, too.
@@ -99,8 +140,7 @@ LogicalResult PatchEmitter::multiply() {
     Value zero =
         e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)), {M, N});
     auto addTap = [&](Value y, Value x, Value acc) {
-      Value from = e.add(e.mul(y, e.index(op.getDilations()[0] * pitch)),
-                         e.mul(x, e.index(op.getDilations()[1])));
+      Value from = findTap(y, x);
       return accumulate(
           e, e.index(inputs), depth, acc, op.getInput(), op.getFilter(),
           [&](Value c) { return Places{{from, M, 1, 3}, {c, K, 1, 1}}; },
@@ -162,8 +202,21 @@ LogicalResult PatchEmitter::run() {
   line = e.mul(ids[0], e.index(lines));
   image = ids[1];
   channel = e.mul(ids[2], e.index(outputs));
-  return success(succeeded(copyPatch()) && succeeded(multiply()) &&
+  return success(succeeded(copyPatches()) && succeeded(multiply()) &&
                  succeeded(store()));
+}
+
+/// Returns true if what a tap reads for the pixels of a line fills the unit's
+/// rows as it is: without patches there are no copies, and no pixels between
+/// lines. Where windows skip pixels, that takes one register, else many.
+static bool readsLines(const ConvShape &conv) {
+  constexpr int64_t fewPixels = 8, longLine = 32;
+  ConvOp op = conv.op;
+  if (llvm::any_of(op.getStrides(), [](int64_t s) { return s != 1; }))
+    return getKnown(conv.result[2]) > fewPixels ||
+           (getReach(op, 0) == 1 && getReach(op, 1) == 1);
+  return getKnown(conv.result[2]) >= longLine && getReach(op, 1) == 1 &&
+         llvm::all_of(op.getPads(), [](int64_t pad) { return pad == 0; });
 }
 
 bool adze::takesPatches(KernelEmitter &e, const ConvShape &conv) {
@@ -171,15 +224,13 @@ bool adze::takesPatches(KernelEmitter &e, const ConvShape &conv) {
   if (e.gpu || conv.spatial != 2 || conv.groups != 1 || !conv.isStatic() ||
       conv.hasPlanes() || getKnown(conv.result[1]) < 1 ||
       getKnown(conv.result[2]) < 1 || op.getLayout() != Layout::NHWC ||
-      !e.isPackable(op.getFilter()) ||
-      llvm::any_of(op.getStrides(), [](int64_t s) { return s != 1; }) ||
-      getKnown(conv.kernel(0)) * getKnown(conv.kernel(1)) == 1)
+      !e.isPackable(op.getFilter()) || conv.isPointwise() || readsLines(conv))
     return false;
-  // As for any product: half of the unit's depth, and most of its columns.
-  PackedGroup group = getPackedGroup(e, op.getFilter());
+  // As for any product, most of the columns of the unit are no padding.
+  PackedGroup group = getPackedGroup(e, op.getFilter(), conv.groupInputs);
   constexpr int64_t fewOutputs = 8;
-  return group.depth > group.size && 2 * conv.groupInputs >= group.depth &&
-         conv.groupInputs % group.size == 0 && conv.groupOutputs > fewOutputs;
+  return group.depth > group.size && conv.groupInputs % group.size == 0 &&
+         conv.groupOutputs > fewOutputs;
 }
 
 LogicalResult adze::emitPatchConv(KernelEmitter &e, const ConvShape &conv) {

@@ -164,7 +164,8 @@ LogicalResult RecurrentEmitter::check() {
     return e.fail("rows of several lengths in reverse, with an initial state");
   hidden = getKnown(getDims(op.getWeights())[1]);
   if (op.getScales() &&
-      (isTwofold(op) || hidden % getPackedGroup(e, op.getWeights()).size != 0))
+      (isTwofold(op) ||
+       hidden % getPackedGroup(e, op.getWeights(), hidden).size != 0))
     return e.fail("weights of bytes in steps of two products one after the "
                   "other, or of a depth that is not a multiple of the group");
   output = memoryOf(op.getOutput());
@@ -191,7 +192,7 @@ LogicalResult RecurrentEmitter::cut() {
   e.setAxis(M, blockM);
   e.setAxis(K, e.index(hidden));
   e.setAxis(N, blockN);
-  PackedGroup group = getPackedGroup(e, op.getWeights());
+  PackedGroup group = getPackedGroup(e, op.getWeights(), hidden);
   group.depth = group.size;
   e.pack(op.getWeights(), getPanelMap(op.getContext(), 3, /*transposed=*/false,
                                       blocks.panel, group));

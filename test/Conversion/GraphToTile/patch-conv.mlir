@@ -31,23 +31,72 @@ func.func private @conv(%x: tensor<2x7x7x64xbf16>, %w: tensor<64x64x3x3xbf16>) -
 
 // -----
 
-// Neither windows that skip pixels, nor few channels, nor images of a size that
-// only the run knows.
-// CHECK-NOT: tile.scratch
-// CHECK-LABEL: tile.kernel @conv(
-// CHECK-NOT: tile.scratch
-func.func @main(%x: tensor<1x7x7x64xbf16>) -> tensor<1x4x4x64xf32> {
-  %w = graph.constant dense<1.0> : tensor<64x64x3x3xbf16>
-  %0 = host.launch @conv(%x, %w) : (tensor<1x7x7x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<1x4x4x64xf32>
-  return %0 : tensor<1x4x4x64xf32>
+// Windows that skip pixels: a patch for each phase of the steps, in one matrix.
+// CHECK-LABEL: tile.kernel @strided(
+// CHECK-DAG: %[[PATCHES:.*]] = tile.scratch [4, 9, 8, 64] : memref<4x9x8x64xi8>
+// CHECK-DAG: memref.collapse_shape %[[PATCHES]] {{\[}}[0, 1, 2], [3]] : memref<4x9x8x64xi8> into memref<288x64xi8>
+// CHECK: tile.load %{{.*}}[%{{.*}}, -1, -1, 0] sizes [8, 64, 8] dims [2, 3, 1] strides [2, 1, 2]
+// CHECK: tile.store %{{.*}}, %[[PATCHES]][0, 0, 0, 0]
+// CHECK: tile.load %{{.*}}[%{{.*}}, -1, 0, 0]
+// CHECK: tile.store %{{.*}}, %[[PATCHES]][1, 0, 0, 0]
+// CHECK: tile.load %{{.*}}[%{{.*}}, 0, -1, 0]
+// CHECK: tile.store %{{.*}}, %[[PATCHES]][2, 0, 0, 0]
+// CHECK: tile.load %{{.*}}[%{{.*}}, 0, 0, 0]
+// CHECK: tile.store %{{.*}}, %[[PATCHES]][3, 0, 0, 0]
+// CHECK: tile.dot {{.*}} : tensor<56x64xi8>, tensor<64x64xi8>, tensor<56x64xi32>
+func.func @main(%x: tensor<2x14x14x64xui8>) -> tensor<2x7x7x64xi32> {
+  %w = graph.constant dense<1> : tensor<64x64x3x3xi8>
+  %0 = host.launch @strided(%x, %w) : (tensor<2x14x14x64xui8>, tensor<64x64x3x3xi8>) -> tensor<2x7x7x64xi32>
+  return %0 : tensor<2x7x7x64xi32>
 }
-func.func private @conv(%x: tensor<1x7x7x64xbf16>, %w: tensor<64x64x3x3xbf16>) -> tensor<1x4x4x64xf32> attributes {adze.kernel} {
-  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, wide_result} : (tensor<1x7x7x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<1x4x4x64xf32>
-  return %0 : tensor<1x4x4x64xf32>
+func.func private @strided(%x: tensor<2x14x14x64xui8>, %w: tensor<64x64x3x3xi8>) -> tensor<2x7x7x64xi32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<2x14x14x64xui8>, tensor<64x64x3x3xi8>) -> tensor<2x7x7x64xi32>
+  return %0 : tensor<2x7x7x64xi32>
 }
 
 // -----
 
+// Not where the pixels of a line fill the rows of the unit as they are: long
+// lines without taps in a row, lines of windows that skip pixels.
+// CHECK-LABEL: tile.kernel @lines(
+// CHECK-NOT: tile.scratch
+// CHECK-LABEL: tile.kernel @skipping(
+// CHECK-NOT: tile.scratch
+func.func @main(%x: tensor<1x35x32x64xbf16>) -> (tensor<1x32x32x64xf32>, tensor<1x18x16x64xf32>) {
+  %w = graph.constant dense<1.0> : tensor<64x64x4x1xbf16>
+  %v = graph.constant dense<1.0> : tensor<64x64x3x3xbf16>
+  %0 = host.launch @lines(%x, %w) : (tensor<1x35x32x64xbf16>, tensor<64x64x4x1xbf16>) -> tensor<1x32x32x64xf32>
+  %1 = host.launch @skipping(%x, %v) : (tensor<1x35x32x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<1x18x16x64xf32>
+  return %0, %1 : tensor<1x32x32x64xf32>, tensor<1x18x16x64xf32>
+}
+func.func private @lines(%x: tensor<1x35x32x64xbf16>, %w: tensor<64x64x4x1xbf16>) -> tensor<1x32x32x64xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, wide_result} : (tensor<1x35x32x64xbf16>, tensor<64x64x4x1xbf16>) -> tensor<1x32x32x64xf32>
+  return %0 : tensor<1x32x32x64xf32>
+}
+func.func private @skipping(%x: tensor<1x35x32x64xbf16>, %w: tensor<64x64x3x3xbf16>) -> tensor<1x18x16x64xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, wide_result} : (tensor<1x35x32x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<1x18x16x64xf32>
+  return %0 : tensor<1x18x16x64xf32>
+}
+
+// -----
+
+// Of 20 bytes, a third of the depth of the unit, columns lie as vectors take them.
+// CHECK-LABEL: tile.kernel @shallow(
+// CHECK-SAME: BLOCK_K = 20
+// CHECK-NOT: tile.scratch
+func.func @main(%x: tensor<1x40x40x20xui8>) -> tensor<1x40x40x32xi32> {
+  %w = graph.constant dense<1> : tensor<32x20x1x1xi8>
+  %0 = host.launch @shallow(%x, %w) : (tensor<1x40x40x20xui8>, tensor<32x20x1x1xi8>) -> tensor<1x40x40x32xi32>
+  return %0 : tensor<1x40x40x32xi32>
+}
+func.func private @shallow(%x: tensor<1x40x40x20xui8>, %w: tensor<32x20x1x1xi8>) -> tensor<1x40x40x32xi32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x40x40x20xui8>, tensor<32x20x1x1xi8>) -> tensor<1x40x40x32xi32>
+  return %0 : tensor<1x40x40x32xi32>
+}
+
+// -----
+
+// Neither few channels nor images of a size that only the run knows.
 // CHECK-LABEL: tile.kernel @conv(
 // CHECK-NOT: tile.scratch
 func.func @main(%x: tensor<1x7x7x8xbf16>) -> tensor<1x7x7x64xf32> {
