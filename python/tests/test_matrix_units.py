@@ -92,6 +92,10 @@ def convolve(x, w, stride, pad, dilation):
         (1, 128, 28, 40, 1, 2, 0, 1),
         (1, 32, 40, 33, 3, 1, 2, 2),
         (1, 16, 60, 32, 3, 1, 1, 1),
+        (2, 64, 15, 48, 3, 2, 1, 1),
+        (1, 40, 13, 24, 5, 2, 2, 1),
+        (1, 64, 17, 40, 3, 3, 1, 2),
+        (3, 64, 13, 33, 2, 2, 0, 1),
     ],
 )
 def test_convolutions(batch, inputs, size, outputs, taps, stride, pad, dilation):
@@ -150,6 +154,55 @@ def test_bytes(m, k, n, signed, dynamic):
     )
     module = adze.compile(model, threads=1)
     np.testing.assert_array_equal(module(a), a.astype(np.int32) @ w.astype(np.int32))
+
+
+@pytest.mark.parametrize(
+    "batch, inputs, size, outputs, taps, stride, pad, dilation",
+    [
+        (1, 3, 64, 64, 7, 2, 3, 1),
+        (2, 4, 65, 20, 5, 2, 1, 1),
+        (1, 3, 33, 32, 3, 2, 1, 1),
+        (1, 64, 14, 64, 3, 1, 1, 1),
+        (2, 64, 14, 96, 3, 2, 1, 1),
+        (1, 32, 13, 24, 5, 2, 2, 1),
+        (1, 64, 17, 40, 3, 3, 1, 2),
+        (1, 128, 14, 33, 1, 2, 0, 1),
+        (1, 20, 40, 48, 1, 1, 0, 1),
+        (1, 24, 16, 33, 3, 1, 1, 1),
+    ],
+)
+def test_convolutions_of_bytes(batch, inputs, size, outputs, taps, stride, pad, dilation):
+    rng = np.random.default_rng(inputs * size)
+    x = rng.integers(0, 256, (batch, inputs, size, size), np.uint8)
+    w = rng.integers(-128, 128, (outputs, inputs, taps, taps), np.int8)
+    model = make_model(
+        [
+            onnx.helper.make_node(
+                "ConvInteger", ["x", "w"], ["y"], strides=[stride] * 2, pads=[pad] * 4, dilations=[dilation] * 2
+            )
+        ],
+        [("x", onnx.TensorProto.UINT8, [batch, inputs, size, size])],
+        [("y", onnx.TensorProto.INT32)],
+        {"w": w},
+    )
+    for threads in (1, 2):
+        got = adze.compile(model, threads=threads)(x)
+        np.testing.assert_array_equal(got, convolve(x, w, stride, pad, dilation).astype(np.int32))
+
+
+@pytest.mark.parametrize("zero", [0, 3, 128])
+def test_quantized_results(zero):
+    """Halves are rounded to even, and what is out of range is bounded."""
+    steps = np.arange(-300, 601, dtype=np.float32) / 2
+    x = np.resize(steps, (40, 901)).astype(np.float32)
+    model = make_model(
+        [onnx.helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])],
+        [("x", onnx.TensorProto.FLOAT, ["n", 901])],
+        [("y", onnx.TensorProto.UINT8)],
+        {"s": np.float32(1), "z": np.uint8(zero)},
+    )
+    want = np.clip(np.rint(x) + zero, 0, 255).astype(np.uint8)
+    np.testing.assert_array_equal(adze.compile(model, threads=1)(x), want)
 
 
 def test_threads_give_the_same_bits():

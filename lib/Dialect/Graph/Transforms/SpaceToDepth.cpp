@@ -23,6 +23,8 @@ struct Blocks {
   int64_t outputs, channels, padded; ///< `padded`: channels of a pixel
   std::array<int64_t, 2> sizes, kernel, steps, low, high;
   std::array<int64_t, 2> blocks, taps; ///< of the input and the filter
+  /// The taps of a row are channels of one pixel, too.
+  bool joinsTaps = false;
 
   int64_t depth() const { return padded * steps[0] * steps[1]; }
 };
@@ -71,11 +73,14 @@ std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
     ++blocks.padded;
   // On CPUs the input is turned for it, which takes many products to pay, and
   // less depth would leave the unit padding to multiply.
-  int64_t depth = unit.getShape()[2];
-  if (!adze::tile::findCudaTarget(op) &&
-      (2 * blocks.channels >= depth || 2 * blocks.depth() < depth ||
-       blocks.channels * blocks.kernel[0] * blocks.kernel[1] < 2 * depth))
-    return std::nullopt;
+  int64_t depth = unit.getShape()[2], row = blocks.depth() * blocks.taps[1];
+  if (!adze::tile::findCudaTarget(op)) {
+    blocks.joinsTaps = blocks.taps[1] > 1 && row <= most;
+    if (2 * blocks.channels >= depth ||
+        2 * (blocks.joinsTaps ? row : blocks.depth()) < depth ||
+        blocks.channels * blocks.kernel[0] * blocks.kernel[1] < 2 * depth)
+      return std::nullopt;
+  }
   bool isPatches = blocks.taps[0] == 1 && blocks.taps[1] == 1;
   if (blocks.depth() > most && !isPatches)
     return std::nullopt;
@@ -83,16 +88,20 @@ std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
 }
 
 /// Returns the unit of the program's targets that multiplies matrices of such
-/// elements, or null.
+/// elements, or null; for bytes, of unsigned ones by signed ones, on CPUs.
 adze::tile::TargetUnitAttr findMatrixUnit(Operation *op, Type element) {
-  Type sum = Float32Type::get(op->getContext());
+  Builder b(op->getContext());
+  bool isByte = element.isInteger(8);
+  Type sum = b.getF32Type(), byte = b.getIntegerType(8, /*isSigned=*/false);
   adze::tile::TargetUnitAttr unit;
   for (Attribute target : adze::tile::getTargets(op)) {
     if (auto gpu = dyn_cast<adze::tile::CudaTargetAttr>(target))
       unit = gpu.findUnit(element, element, sum);
     else
       unit = cast<adze::tile::CpuTargetAttr>(target).findMatrixUnit(
-          element, element, sum);
+          isByte ? byte : element,
+          isByte ? b.getIntegerType(8, /*isSigned=*/true) : element,
+          isByte ? b.getIntegerType(32, /*isSigned=*/true) : sum);
     if (!unit)
       break;
   }
@@ -109,7 +118,11 @@ public:
     getOperation().walk([&](ConvOp op) {
       Type element = getPrecision(op).value_or(getElement(op.getFilter()));
       auto unit = findMatrixUnit(op, element);
-      if (!unit || getElement(op.getInput()) != getElement(op.getFilter()))
+      Type input = getElement(op.getInput()),
+           filter = getElement(op.getFilter());
+      bool isMultiplied =
+          filter.isInteger(8) ? input.isUnsignedInteger(8) : input == filter;
+      if (!unit || !isMultiplied)
         return;
       if (auto blocks = matchBlocks(op, unit))
         convolutions.push_back({op, *blocks});
@@ -154,6 +167,20 @@ private:
     return ReshapeOp::create(b, loc, makeType(getElement(x), apart), x);
   }
 
+  /// Gives pixels of [image, line, pixel, channel] the channels of those that a
+  /// window sees to the right.
+  Value joinPixels(OpBuilder &b, Location loc, Value x, int64_t taps) {
+    Dims dims = getDims(x);
+    dims[2] = dims[2] - (taps - 1);
+    SmallVector<Value> parts;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      int64_t starts[] = {0, 0, tap, 0}, steps[] = {1, 1, 1, 1};
+      parts.push_back(SliceOp::create(b, loc, makeType(getElement(x), dims), x,
+                                      ArrayRef(starts), steps));
+    }
+    return ConcatOp::create(b, loc, parts, /*axis=*/3);
+  }
+
   void rewrite(ConvOp op, const Blocks &blocks) {
     OpBuilder b(op);
     Location loc = op.getLoc();
@@ -167,16 +194,21 @@ private:
                                       constant(blocks.blocks[1]),
                                       constant(blocks.depth())};
     x = ReshapeOp::create(b, loc, makeType(getElement(x), inputDims), x);
+    int64_t joined = blocks.joinsTaps ? blocks.taps[1] : 1;
+    if (joined > 1)
+      x = joinPixels(b, loc, x, joined);
 
     std::array<int64_t, 2> more;
     for (unsigned d : {0, 1})
       more[d] = blocks.taps[d] * blocks.steps[d] - blocks.kernel[d];
     Value w = pad(b, loc, op.getFilter(), blocks, {0, 0}, more);
     w = split(b, loc, w, blocks.taps, blocks.steps);
-    w = transpose(b, loc, w, {0, 3, 5, 1, 2, 4});
+    w = transpose(b, loc, w,
+                  joined > 1 ? ArrayRef<int64_t>{0, 4, 3, 5, 1, 2}
+                             : ArrayRef<int64_t>{0, 3, 5, 1, 2, 4});
     SmallVector<AffineExpr> filterDims{
-        constant(blocks.outputs), constant(blocks.depth()),
-        constant(blocks.taps[0]), constant(blocks.taps[1])};
+        constant(blocks.outputs), constant(blocks.depth() * joined),
+        constant(blocks.taps[0]), constant(blocks.taps[1] / joined)};
     w = ReshapeOp::create(b, loc, makeType(getElement(w), filterDims), w);
 
     auto made = cast<ConvOp>(b.clone(*op));
