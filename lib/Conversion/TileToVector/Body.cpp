@@ -105,6 +105,10 @@ void KernelLowering::anchor(Value tile) {
 
 void KernelLowering::store(StoreOp op) {
   Value tile = op.getValue();
+  if (classes.isMatrixSum(tile) && !scratchOf(tile)) {
+    MatrixDots(*this).store(op);
+    return afterRoot();
+  }
   Window target = window(op);
   bool hasOthers = !wanted.empty(); // what is kept is kept to the end
   forAllChunks(

@@ -208,6 +208,28 @@ Carried MatrixDots::take(Value tile) {
   return sums;
 }
 
+/// Returns true if a store fills memory of the tile's sizes with it.
+static bool fillsMemory(StoreOp store) {
+  auto type = cast<MemRefType>(store.getMemref().getType());
+  return type.hasStaticShape() && type.getLayout().isIdentity() &&
+         type.getShape() == tileType(store.getValue()).getShape() &&
+         llvm::equal(store.getMemDims(),
+                     llvm::seq<int64_t>(0, type.getRank())) &&
+         llvm::all_of(store.getMixedOffsets(), isZeroInteger);
+}
+
+void MatrixDots::store(StoreOp op) {
+  Value tile = op.getValue();
+  Window target = kernel.window(op);
+  Layout layout = kernel.layoutOf(tile);
+  for (auto [piece, sum] : llvm::zip_equal(cut(tile), take(tile)))
+    amx::TileStoreOp::create(
+        b, loc, kernel.mapped(target.memref),
+        kernel.place(target, layout, layout.indexOf({piece.row, piece.column}))
+            .indices,
+        sum);
+}
+
 void MatrixDots::keep(Value tile, const Carried &sums) {
   Kept inRegisters;
   inRegisters.matrices = sums;
@@ -216,6 +238,8 @@ void MatrixDots::keep(Value tile, const Carried &sums) {
     Operation *user = use.getOwner();
     if (auto loop = dyn_cast<scf::ForOp>(user))
       return kernel.classes.isMatrixSum(loop.getTiedLoopResult(&use));
+    if (auto store = dyn_cast<StoreOp>(user))
+      return fillsMemory(store);
     return isa<scf::YieldOp>(user) ||
            (isa<DotOp>(user) && cast<DotOp>(user).getAcc() == tile);
   });

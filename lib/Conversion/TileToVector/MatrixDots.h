@@ -25,6 +25,8 @@ public:
   /// Makes these the registers of sums, and stores them to scratch if anything
   /// but a dot reads the sums.
   void keep(mlir::Value sums, const Carried &registers);
+  /// Stores sums that only registers of the unit hold.
+  void store(StoreOp op);
   /// Returns the types of the registers of the current slice of sums.
   llvm::SmallVector<mlir::Type> getTypes(mlir::Value sums);
 

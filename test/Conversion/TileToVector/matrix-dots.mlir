@@ -75,7 +75,6 @@ tile.kernel @chain(%x: memref<16x256xbf16>, %w: memref<256x32xbf16, #panels>, %y
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @parts(
 // CHECK-DAG: %[[REST:.*]] = memref.alloca() {{.*}} : memref<14x32xbf16>
-// CHECK-DAG: memref.alloca() {{.*}} : memref<27x32xf32>
 // CHECK: amx.tile_load %arg0[%c0, %c0], %c40
 // CHECK: amx.tile_load %arg0[%c13, %c0], %c40
 // CHECK: %[[MASK:.*]] = vector.constant_mask [8] : vector<32xi1>
@@ -87,6 +86,55 @@ tile.kernel @parts(%x: memref<27x40xbf16>, %w: memref<40x32xbf16, #panels>, %y: 
   %b = tile.load %w[0, 0] sizes [40, 32] : memref<40x32xbf16, #panels> -> tensor<40x32xbf16>
   %d = tile.dot %a, %b, %zero : tensor<27x40xbf16>, tensor<40x32xbf16>, tensor<27x32xf32>
   tile.store %d, %y[0, 0] : tensor<27x32xf32>, memref<27x32xf32>
+  tile.return
+}
+
+// -----
+
+// Registers are stored where all of the memory is that of the sums, row by row;
+// not so at an offset, nor if another op reads the sums.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+// CHECK-LABEL: func.func @filled(
+// CHECK-NOT: memref.alloca
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %c64 step %c32
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %c16
+// CHECK: amx.tile_store %arg2[%[[ROW]], %c0]
+// CHECK: amx.tile_store %arg2[%[[NEXT]], %c0]
+// CHECK: amx.tile_store %arg2[%[[ROW]], %c16]
+// CHECK: amx.tile_store %arg2[%[[NEXT]], %c16]
+// CHECK-NOT: vector.store
+tile.kernel @filled(%x: memref<64x32xbf16>, %w: memref<32x32xbf16, #panels>, %y: memref<64x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %a = tile.load %x[0, 0] sizes [64, 32] : memref<64x32xbf16> -> tensor<64x32xbf16>
+  %b = tile.load %w[0, 0] sizes [32, 32] : memref<32x32xbf16, #panels> -> tensor<32x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<64x32xbf16>, tensor<32x32xbf16>, tensor<64x32xf32>
+  tile.store %d, %y[0, 0] : tensor<64x32xf32>, memref<64x32xf32>
+  tile.return
+}
+// CHECK-LABEL: func.func @offset(
+// CHECK: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<16x32xf32>
+// CHECK-COUNT-2: amx.tile_store %[[SUMS]]
+// CHECK: vector.store {{.*}}, %arg2
+tile.kernel @offset(%x: memref<16x32xbf16>, %w: memref<32x32xbf16, #panels>, %y: memref<17x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %a = tile.load %x[0, 0] sizes [16, 32] : memref<16x32xbf16> -> tensor<16x32xbf16>
+  %b = tile.load %w[0, 0] sizes [32, 32] : memref<32x32xbf16, #panels> -> tensor<32x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<16x32xbf16>, tensor<32x32xbf16>, tensor<16x32xf32>
+  tile.store %d, %y[1, 0] : tensor<16x32xf32>, memref<17x32xf32>
+  tile.return
+}
+// CHECK-LABEL: func.func @read(
+// CHECK: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<16x32xf32>
+// CHECK-COUNT-2: amx.tile_store %[[SUMS]]
+// CHECK-NOT: amx.tile_store
+tile.kernel @read(%x: memref<16x32xbf16>, %w: memref<32x32xbf16, #panels>, %y: memref<16x32xf32>, %z: memref<16x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %a = tile.load %x[0, 0] sizes [16, 32] : memref<16x32xbf16> -> tensor<16x32xbf16>
+  %b = tile.load %w[0, 0] sizes [32, 32] : memref<32x32xbf16, #panels> -> tensor<32x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<16x32xbf16>, tensor<32x32xbf16>, tensor<16x32xf32>
+  %r = arith.maximumf %d, %zero : tensor<16x32xf32>
+  tile.store %d, %y[0, 0] : tensor<16x32xf32>, memref<16x32xf32>
+  tile.store %r, %z[0, 0] : tensor<16x32xf32>, memref<16x32xf32>
   tile.return
 }
 
