@@ -125,7 +125,7 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     a unit that multiplies matrices (AMX), and the right operand is packed and
     padded to its depth, sums lie in registers of that unit, are handed over
     there by loops and from dot to dot, and go to scratch for the epilogue, which
-    takes a few rows at once. Windows not proven
+    takes a few rows at once, or to the memory that they fill. Windows not proven
     to lie inside their memory get a run-time test: an unchecked body, and a
     masked one for borders.
     Results of more than `tile.stream_bytes` bytes are written by non-temporal stores

@@ -16,7 +16,8 @@ def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
     multiple of 16 bytes in all, is one pixel. Rows of 16 bytes are what tensor
     maps copy. Padding is part of the tensor then, taps are filled up with zeros.
     Not where a pixel would have more than 64 channels, unless the blocks are the
-    windows: patches become rows of a product.
+    windows: patches become rows of a product. On CPUs, where as many channels hold
+    all taps of a row, these are channels of one pixel, too.
 
     Before (cuda=sm_90a):
     ```mlir
