@@ -102,7 +102,7 @@ def test_refused_node():
     "keywords, status, text",
     [
         ({"precision": "f9"}, "usage", "expected --precision="),
-        ({"precision": "tf32", "target": "cuda:sm_80"}, "unsupported", "--precision=tf32"),
+        ({"precision": "f16", "options": {"mcpu": "x86-64-v3"}}, "unsupported", "--precision=f16"),
         ({"target": "abacus"}, "usage", "expected --target="),
         ({"options": {"no_such": 1}}, "usage", "unknown option 'no-such'"),
         ({"options": {"mcpu": "z80"}}, "usage", "unknown CPU"),

@@ -3,14 +3,15 @@
 // RUN: atranslate %s --target=cuda:sm_90a --precision=f16 --emit=ptx -o - | FileCheck %s
 // RUN: atranslate %s --target=cuda:sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=F32
 // RUN: atranslate %s --target=cuda:sm_80 --precision=f16 --emit=ptx -o - | FileCheck %s --check-prefix=WARP
-// RUN: not atranslate %s --target=cuda:sm_80 --precision=tf32 --emit=ptx -o - 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: atranslate %s --target=cuda:sm_80 --precision=tf32 --emit=ptx -o - | FileCheck %s --check-prefix=TF32
 
 // CHECK: .entry
 // CHECK: wgmma.mma_async.sync.aligned.m64n{{[0-9]+}}k16.f32.f16.f16
 // F32-NOT: wgmma
 // WARP: .target sm_80
 // WARP: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
-// REFUSED: error: unsupported: --precision=tf32: sm_80 has no instruction for products of 'tf32'; leave the flag out
+// TF32: cvt.rna.tf32.f32
+// TF32: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 func.func @main(%x: tensor<512x128xf32> {graph.name = "x"}) -> (tensor<512x64xf32> {graph.name = "y"}) {
   %from = graph.constant dense<0.0> : tensor<f32>
   %to = graph.constant dense<16384.0> : tensor<f32>

@@ -39,9 +39,9 @@
 // AUTO: error: --precision=auto needs --emit=so for the CPU alone, at -O1 or above
 // RUN: atranslate %s -o m.so --mcpu=x86-64-v4 --precision=auto 2> err; test $? = 3
 // RUN: not ls m.so
-// RUN: atranslate %s -o m.so --target=cuda:sm_80 --precision=tf32 2> err; test $? = 3
+// RUN: atranslate %s -o m.so --mcpu=x86-64-v3 --precision=f16 2> err; test $? = 3
 // RUN: FileCheck %s --check-prefix=REFUSED < err
-// REFUSED: error: unsupported: --precision=tf32: sm_80 has no instruction for products of 'tf32'; leave the flag out, or name another target
+// REFUSED: error: unsupported: --precision=f16: x86-64-v3 has no instruction for products of 'f16'; leave the flag out, or name another CPU by --mcpu
 // RUN: atranslate %s -o m.so --mcpu=x86-64-v4 --precision=bf16 2> err; test $? = 3
 // RUN: FileCheck %s --check-prefix=NO-UNIT < err
 // NO-UNIT: error: unsupported: --precision=bf16: x86-64-v4 has no instruction for products of 'bf16'

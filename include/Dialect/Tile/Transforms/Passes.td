@@ -15,9 +15,9 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
     unit takes, those win that need the least time: waves of tiles over the
     multiprocessors, times the cycles of a tile. Where tiles are so few that all
     run at a time, blocks of threads may share the depth of one (a dim `split`).
-    A product that no unit takes gets
-    bindings of blocks that threads compute, and `remarks` says why. A kernel
-    that has `tile.params.cuda` keeps them.
+    A product whose operands a warp's unit (`mma`) takes from registers gets
+    bindings of blocks alone; any other gets those of blocks that threads compute,
+    and `remarks` says why. A kernel that has `tile.params.cuda` keeps them.
 
     ```mlir
     module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
