@@ -65,9 +65,25 @@ done
 # LLVM's libraries are not instrumented: what ours and theirs both see is not poisoned for either.
 export ASAN_OPTIONS=abort_on_error=1:allow_user_poisoning=0:detect_container_overflow=0:detect_odr_violation=0
 
+# contexts SECONDS: context-soak in processes of two minutes, since ThreadSanitizer
+# keeps up to 3 GB a minute of the many threads that end. Prints the sums of their
+# last lines.
+contexts() {
+  local left=$1 part=0 each=120 log=$out/contexts-part.log
+  local lasts=$out/contexts-lasts.log
+  : >"$lasts"
+  while [ "$left" -gt 0 ]; do
+    LD_LIBRARY_PATH=build-tsan/fake-cuda build-tsan/bin/context-soak build-tsan/lib/libfake-module.so \
+      --seconds=$((left < each ? left : each)) --seed=$((seed + part)) --cuda >"$log" 2>&1 || { cat "$log"; return 1; }
+    tail -1 "$log" >>"$lasts"
+    left=$((left - each)) part=$((part + 1))
+  done
+  sed 's/.* seconds: //; s/, /\n/g' "$lasts" | awk -v parts="$part" '
+    { count = $1; sub(/^[0-9]+ /, ""); if (!($0 in sums)) names[++n] = $0; sums[$0] += count }
+    END { line = parts " processes"; for (i = 1; i <= n; ++i) line = line ", " sums[names[i]] " " names[i]; print line }'
+}
 # The slice leaves this one to the sanitizers' ctest.
-[ -n "$slice" ] || LD_LIBRARY_PATH=build-tsan/fake-cuda run "16 threads, contexts of modules that come and go (TSan)" \
-  contexts.log build-tsan/bin/context-soak build-tsan/lib/libfake-module.so --seconds="$seconds" --seed="$seed" --cuda
+[ -n "$slice" ] || run "16 threads, contexts of modules that come and go (TSan)" contexts.log contexts "$seconds"
 run "mutated modules, checks before dlopen (ASan, UBSan)" modules.log build-asan/bin/soak-module-file --seed="$seed" \
   --count="$modules" --seconds="$seconds" --keep="$out/failed-module-" build-asan/lib/libfake-module.so
 if [ -n "$slice" ]; then
