@@ -241,8 +241,7 @@ private:
   llvm::DenseMap<mlir::Value, SharedTile> spills, moved;
   llvm::DenseMap<mlir::Operation *, Operands> dotOperands;
   llvm::SmallVector<std::pair<Spread, const Axis *>> stagingAxes;
-  /// By element type: the exchange buffer in shared memory, and its elements
-  /// per thread.
+  /// By element type: the shared exchange buffer, and its elements per thread.
   llvm::DenseMap<mlir::Type, std::pair<SharedTile, int64_t>> exchanges;
 };
 
