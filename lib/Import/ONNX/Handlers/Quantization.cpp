@@ -81,10 +81,15 @@ Value adze::importer::buildRequantize(Binder &b, Value scaled, Value zero,
       scaled = a.add(scaled, b.cast(zero, type));
     return b.cast(scaled, to);
   }
+  unsigned bits = integer.getWidth();
+  if (bits > 16) {
+    (void)b.fail("expected a zero point of 16 bits at most, but got " +
+                 llvm::Twine(bits));
+    return {};
+  }
   Value whole = a.round(scaled);
   if (zero)
     whole = a.add(whole, b.cast(zero, type));
-  unsigned bits = integer.getWidth();
   double low = integer.isUnsigned() ? 0 : -double(int64_t(1) << (bits - 1));
   double high = low + double((int64_t(1) << bits) - 1);
   return b.cast(a.min(a.max(whole, low), high), to);
