@@ -199,6 +199,20 @@ static bool usesTiles(const Module &module) {
   });
 }
 
+/// Keeps unoptimized code for x86 from AVX512-FP16. There LLVM 22 holds bf16 in
+/// registers of f16, and cannot select zeros that its optimizations left.
+static void avoidHalfRegisters(Module &module) {
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    StringRef features =
+        function.getFnAttribute("target-features").getValueAsString();
+    function.addFnAttr(
+        "target-features",
+        (features + (features.empty() ? "" : ",") + "-avx512fp16").str());
+  }
+}
+
 Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
                  SmallVectorImpl<char> &object) {
   std::unique_ptr<TargetMachine> machine = target.createMachine(optLevel);
@@ -213,6 +227,8 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
     machine->setOptLevel(usesTiles(module) ? CodeGenOptLevel::Less
                                            : CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
+    if (machine->getTargetTriple().isX86())
+      avoidHalfRegisters(module);
   } else {
     if (optLevel < 2 || isVectorized(module)) {
       static WithoutStrengthReduction gate; // it has no state

@@ -130,6 +130,38 @@ TEST(ObjectCodeTest, RangesOfIndicesAreKnown) {
   EXPECT_EQ(count(code, "call i64 @llvm.smin"), 1u) << code;
 }
 
+static void compileAtAllLevels(const char *text) {
+  auto target = llvm::cantFail(
+      adze::cpu::CpuTarget::resolve("x86_64-linux-gnu", "sapphirerapids"));
+  for (unsigned level : {0, 1, 2}) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic error;
+    auto module = llvm::parseAssemblyString(text, error, context);
+    ASSERT_TRUE(module) << error.getMessage().str() << error.getLineNo();
+    llvm::SmallVector<char> object;
+    llvm::cantFail(adze::cpu::emitObject(*module, target, level, object));
+    EXPECT_FALSE(object.empty());
+  }
+}
+
+/// Unoptimized code, too, selects zeros of bf16 on CPUs with AVX512-FP16.
+TEST(ObjectCodeTest, BrainFloatZerosAreSelectedAtAnyLevel) {
+  const char *text = R"(
+declare <4 x bfloat> @llvm.masked.load.v4bf16.p0(ptr, <4 x i1>, <4 x bfloat>)
+declare void @llvm.masked.store.v4bf16.p0(<4 x bfloat>, ptr, <4 x i1>)
+define void @f(ptr %x, ptr %y) {
+  %next = getelementptr bfloat, ptr %x, i64 4
+  %a = load <4 x bfloat>, ptr %x, align 2
+  %b = call <4 x bfloat> @llvm.masked.load.v4bf16.p0(ptr align 2 %next, <4 x i1> <i1 true, i1 false, i1 false, i1 false>, <4 x bfloat> zeroinitializer)
+  %even = shufflevector <4 x bfloat> %a, <4 x bfloat> %b, <4 x i32> <i32 0, i32 2, i32 4, i32 6>
+  %low = select <4 x i1> <i1 false, i1 false, i1 true, i1 true>, <4 x bfloat> %even, <4 x bfloat> zeroinitializer
+  call void @llvm.masked.store.v4bf16.p0(<4 x bfloat> %low, ptr align 2 %y, <4 x i1> <i1 true, i1 true, i1 true, i1 false>)
+  ret void
+}
+)";
+  compileAtAllLevels(text);
+}
+
 /// Unoptimized code, too, hands tile registers from block to block.
 TEST(ObjectCodeTest, TilesAreHandedOnAtAnyLevel) {
   const char *text = R"(
@@ -165,17 +197,7 @@ done:
   ret void
 }
 )";
-  auto target = llvm::cantFail(
-      adze::cpu::CpuTarget::resolve("x86_64-linux-gnu", "sapphirerapids"));
-  for (unsigned level : {0, 1, 2}) {
-    llvm::LLVMContext context;
-    llvm::SMDiagnostic error;
-    auto module = llvm::parseAssemblyString(text, error, context);
-    ASSERT_TRUE(module) << error.getMessage().str() << error.getLineNo();
-    llvm::SmallVector<char> object;
-    llvm::cantFail(adze::cpu::emitObject(*module, target, level, object));
-    EXPECT_FALSE(object.empty());
-  }
+  compileAtAllLevels(text);
 }
 
 } // namespace
