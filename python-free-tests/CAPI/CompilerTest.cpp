@@ -315,11 +315,11 @@ TEST(Compiler, UsageErrors) {
   }
   Options rounded;
   Result refused;
-  ASSERT_EQ(rounded.set("target", "cuda:sm_80"), ADZE_COMPILE_OK);
-  ASSERT_EQ(rounded.set("precision", "tf32"), ADZE_COMPILE_OK);
+  ASSERT_EQ(rounded.set("mcpu", "x86-64-v3"), ADZE_COMPILE_OK);
+  ASSERT_EQ(rounded.set("precision", "f16"), ADZE_COMPILE_OK);
   EXPECT_EQ(refused.compile(getModel("affine"), rounded),
             ADZE_COMPILE_UNSUPPORTED);
-  EXPECT_THAT(refused.message(), HasSubstr("unsupported: --precision=tf32"));
+  EXPECT_THAT(refused.message(), HasSubstr("unsupported: --precision=f16"));
   EXPECT_EQ(adze_compile(getModel("affine").c_str(), nullptr, nullptr, nullptr),
             ADZE_COMPILE_USAGE);
   EXPECT_EQ(adze_compile(nullptr, "m.so", nullptr, nullptr),
