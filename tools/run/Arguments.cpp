@@ -376,6 +376,9 @@ Error parseArguments(int argc, char **argv, Arguments &arguments) {
       return "unknown flag '" + name + "'";
     if (equals == std::string::npos && i + 1 == argc)
       return name + ": expected a value";
+    if (equals == std::string::npos && !std::strncmp(argv[i + 1], "--", 2))
+      return name + ": expected a value, but got the flag '" + argv[i + 1] +
+             "'; " + name + "=VALUE takes any";
     std::string value =
         equals == std::string::npos ? argv[++i] : name.substr(equals + 1);
     if (Error error = flag->set(value, arguments); !error.empty())
