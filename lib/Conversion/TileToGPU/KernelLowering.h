@@ -189,7 +189,6 @@ private:
     SharedTile shared, staged; ///< as (k, other), and in the tile's order
     mlir::Type type;           ///< of the product
     bool isUnits = false;      ///< a unit loads it from shared memory
-    bool alongDepth = false;   ///< of these: neighbours there are along k
     int64_t chunk = 0;         ///< of k that is multiplied at a time
   };
   using Operands = std::array<Operand, 2>;

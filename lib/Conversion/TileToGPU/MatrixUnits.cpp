@@ -98,11 +98,15 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
   Value row = bits(0, kPieceRows), low = bits(3, both), high = bits(4, both);
   Value warp = bits(llvm::Log2_64(lanes), threads / kPieceRows);
 
+  auto isAlongDepth = [](const Operand &operand) {
+    return operand.shared.strides[0] == 1;
+  };
   // Where a lane's row begins, but for what is known.
   auto getStart = [&](const Operand &operand, Value other, Value depth) {
     Value k =
         multiplyBy(depth, kPieceBytes / bytesOf(operand.shared.elementType));
-    (operand.alongDepth ? other : k) = add(operand.alongDepth ? other : k, row);
+    Value &along = isAlongDepth(operand) ? other : k;
+    along = add(along, row);
     if (operand.whole)
       k = add(k, start);
     Axes axes = {positionAxis(k), positionAxis(other)};
@@ -118,7 +122,7 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
     Value pointer = LLVM::GEPOp::create(b, loc, starts[i].getType(),
                                         operand.shared.elementType, starts[i],
                                         LLVM::GEPArg(int32_t(offset)));
-    return product.load(pointer, count, !operand.alongDepth);
+    return product.load(pointer, count, !isAlongDepth(operand));
   };
 
   int64_t numRows = out[0]->regs(), numColumns = out[1]->regs();

@@ -80,14 +80,14 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
   Type type = getElementTypeOrSelf(
       (operand.isUnits ? tile : dot.getResult()).getType());
   // Elements of 16 bits alone are transposed as they are loaded.
-  operand.alongDepth = operand.isUnits && (transposed || bytesOf(type) != 2);
-  unsigned inner = operand.alongDepth ? 0 : 1;
+  bool alongDepth = operand.isUnits && (transposed || bytesOf(type) != 2);
+  unsigned inner = alongDepth ? 0 : 1;
   int64_t piece = std::max<int64_t>(1, 16 / bytesOf(type));
   int64_t pieces = llvm::divideCeil(sizes[inner], piece);
   pieces = operand.isUnits ? pieces | 1 : pieces + transposed;
   operand.shared = allocateShared(type, {sizes[1 - inner], sizes[inner]},
                                   pieces * piece - sizes[inner]);
-  if (operand.alongDepth)
+  if (alongDepth)
     std::swap(operand.shared.strides[0], operand.shared.strides[1]);
   operand.staged = operand.shared;
   if (kDim == 1)

@@ -57,14 +57,6 @@ bool readsAlongDepth(TargetUnitAttr unit) {
   return getElementBytes(unit) != eitherOrder;
 }
 
-TargetUnitAttr findWarpUnit(CudaTargetAttr target, ProductAttr product) {
-  for (TargetUnitAttr unit : target.getUnits())
-    if (unit.getName() == "mma" && unit.getLhs() == product.getLhs() &&
-        unit.getRhs() == product.getRhs() && unit.getAcc() == product.getAcc())
-      return unit;
-  return {};
-}
-
 LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   Type lhs, Type rhs, Type acc) {
   for (Type type : {lhs, rhs, acc})
@@ -110,6 +102,15 @@ static TargetUnitAttr findUnit(ArrayRef<TargetUnitAttr> units, Type lhs,
     return unit.getLhs() == lhs && unit.getRhs() == rhs && unit.getAcc() == acc;
   });
   return found == units.end() ? TargetUnitAttr() : *found;
+}
+
+TargetUnitAttr findWarpUnit(CudaTargetAttr target, ProductAttr product) {
+  auto ofWarps = llvm::to_vector(
+      llvm::make_filter_range(target.getUnits(), [](TargetUnitAttr unit) {
+        return unit.getName() == "mma";
+      }));
+  return tile::findUnit(ofWarps, product.getLhs(), product.getRhs(),
+                        product.getAcc());
 }
 
 TargetUnitAttr CpuTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
