@@ -56,10 +56,22 @@ private:
   FailureOr<Value> emitScores(Value first);
   FailureOr<Emitted> emitAtScores(Value operand, Value first);
   Value hideKeys(Value scores, Value first);
+  std::pair<Value, Value> subtract(Value scores, Value before, Value base);
   Value createDot(const Emitted &lhs, const Emitted &rhs, Value acc);
   Value position(int axis, Value offset, ArrayRef<int> axes);
   LogicalResult finish(ValueRange carried);
 
+  double getScale() { return op.getScale().convertToDouble(); }
+  double getFill() { return op.getFill().convertToDouble(); }
+  double getSoftcap() { return op.getSoftcap().convertToDouble(); }
+  /// Whether the scores of a block are scaled where the maximum is subtracted,
+  /// by one fused multiply-add. What is added to scores or replaces them is of
+  /// the same scale then: nothing, or -infinity.
+  bool scalesDifferences() {
+    bool isHidden = op.getMask() || op.getCausal() != Causal::None;
+    return element != type && !op.getBias() && getSoftcap() == 0 &&
+           getScale() > 0 && (!isHidden || getFill() == -INFINITY);
+  }
   Value number(double value, ArrayRef<int> on) {
     return e.constant(b.getFloatAttr(type, value), on);
   }
@@ -283,8 +295,7 @@ LogicalResult AttentionEmitter::prepareQuery() {
     return failure();
   query = {*tile, on};
   if (element == type)
-    query.value = arith::MulFOp::create(
-        b, loc, *tile, number(op.getScale().convertToDouble(), on));
+    query.value = arith::MulFOp::create(b, loc, *tile, number(getScale(), on));
   return success();
 }
 
@@ -366,7 +377,7 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
     Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
                                        position(axes.keys, first, scoreAxes),
                                        position(axes.queries, last, scoreAxes));
-    Value fill = number(op.getFill().convertToDouble(), scoreAxes);
+    Value fill = number(getFill(), scoreAxes);
     scores = arith::SelectOp::create(b, loc, seen, scores, fill);
   }
   auto count = getConstantIntValue(keys);
@@ -401,9 +412,9 @@ FailureOr<Value> AttentionEmitter::emitScores(Value first) {
   auto scaled = [&](Value x, double factor) -> Value {
     return arith::MulFOp::create(b, loc, x, number(factor, scoreAxes));
   };
-  if (element != type)
-    s = scaled(s, op.getScale().convertToDouble());
-  if (double cap = op.getSoftcap().convertToDouble(); cap > 0)
+  if (element != type && !scalesDifferences())
+    s = scaled(s, getScale());
+  if (double cap = getSoftcap(); cap > 0)
     s = scaled(math::TanhOp::create(b, loc, scaled(s, 1.0 / cap)), cap);
   if (op.getBias()) {
     auto bias = emitAtScores(op.getBias(), first);
@@ -416,10 +427,28 @@ FailureOr<Value> AttentionEmitter::emitScores(Value first) {
     auto mask = emitAtScores(op.getMask(), first);
     if (failed(mask))
       return failure();
-    Value fill = number(op.getFill().convertToDouble(), scoreAxes);
+    Value fill = number(getFill(), scoreAxes);
     s = arith::SelectOp::create(b, loc, e.broadcast(*mask, scoreAxes), s, fill);
   }
   return hideKeys(s, first);
+}
+
+/// What scores, and a number of each query, are above `base`.
+std::pair<Value, Value> AttentionEmitter::subtract(Value scores, Value before,
+                                                   Value base) {
+  if (!scalesDifferences())
+    return {arith::SubFOp::create(b, loc, scores, spread(base, scoreAxes)),
+            arith::SubFOp::create(b, loc, before, base)};
+  Axes perQuery{axes.queries};
+  auto scaled = [&](Value v, double factor) -> Value {
+    return arith::MulFOp::create(b, loc, v, number(factor, perQuery));
+  };
+  Value least = scaled(base, -getScale());
+  Value shifted = math::FmaOp::create(
+      b, loc, scores, number(getScale(), scoreAxes), spread(least, scoreAxes));
+  // Both products are rounded: equal numbers differ by 0.
+  Value drop = arith::AddFOp::create(b, loc, scaled(before, getScale()), least);
+  return {shifted, drop};
 }
 
 /// One block of keys: carried are the sum of weighted values, the maximum and
@@ -441,10 +470,8 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
         arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, none);
     base = arith::SelectOp::create(b, loc, isNone, number(0.0, perQuery), most);
   }
-  Value shifted =
-      arith::SubFOp::create(b, loc, *scores, spread(base, scoreAxes));
+  auto [shifted, drop] = subtract(*scores, before, base);
   Value weights = math::ExpOp::create(b, loc, shifted, isWeight);
-  Value drop = arith::SubFOp::create(b, loc, before, base);
   Value decay = math::ExpOp::create(b, loc, drop, isWeight);
   Value added =
       e.reduce(Combiner::Add, type, {weights, scoreAxes}, axes.keys).value;

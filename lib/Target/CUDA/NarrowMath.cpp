@@ -65,6 +65,13 @@ private:
 constexpr float kLog2e = 1.44269504f;
 
 Value expandExp(Arithmetic &a, Value x) {
+  // Of a product by a constant and a sum, the product takes in the factor.
+  FloatAttr factor;
+  if (auto fma = x.getDefiningOp<math::FmaOp>();
+      fma && matchPattern(fma.getB(), m_Constant(&factor)))
+    return a.exp2(a.fma(fma.getA(),
+                        a.constant(factor.getValueAsDouble() * kLog2e),
+                        a.mul(fma.getC(), a.constant(kLog2e))));
   return a.exp2(a.mul(x, a.constant(kLog2e)));
 }
 
