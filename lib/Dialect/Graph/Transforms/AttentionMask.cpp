@@ -240,8 +240,44 @@ std::pair<Value, Value> AttentionMask::getOperands() {
   return {MaximumOp::create(b, bias.getLoc(), bias, number), mask};
 }
 
+/// Takes a sum apart if one part of it is a triangle, or 0.
+bool AttentionMask::addParts(AddOp sum) {
+  Value parts[] = {sum.getLhs(), sum.getRhs()};
+  for (auto [part, other] :
+       {std::pair(parts[0], parts[1]), {parts[1], parts[0]}})
+    if (isSplat(part, 0.0) && getRank(other) == getRank(sum.getResult()))
+      return add(other);
+  AttentionMask before(*this);
+  if (llvm::all_of(parts, [&](Value part) { return add(part); }) &&
+      causal != before.causal)
+    return true;
+  take(before);
+  return false;
+}
+
+/// The condition is that the greatest bias of a query is -infinity, as in the
+/// function of Attention in the ONNX standard.
+bool AttentionMask::isOfNoQuery(Value condition) const {
+  auto equal = condition.getDefiningOp<EqualOp>();
+  auto greatest =
+      equal ? equal.getLhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
+  if (!greatest || getSplatNumber(equal.getRhs()) != -INFINITY ||
+      greatest.getAxes() !=
+          ArrayRef<int64_t>{int64_t(getRank(greatest.getInput())) - 1})
+    return false;
+  AttentionMask triangle(b);
+  triangle.setScores(scores);
+  if (!triangle.add(greatest.getInput()) || triangle.mask || triangle.bias)
+    return false;
+  return triangle.causal == Causal::UpperLeft ||
+         (triangle.causal == Causal::LowerRight &&
+          isNonNegative(subExprs(scores.back(), scores[scores.size() - 2])));
+}
+
 bool AttentionMask::add(Value term) {
   term = stripBroadcast(term);
+  if (auto sum = term.getDefiningOp<AddOp>(); sum && addParts(sum))
+    return true;
   if (auto select = term.getDefiningOp<SelectOp>()) {
     std::optional<double> onTrue = getSplatNumber(select.getLhs()),
                           onFalse = getSplatNumber(select.getRhs());

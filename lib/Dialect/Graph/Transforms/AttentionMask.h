@@ -41,6 +41,9 @@ public:
   bool bound(double number);
   /// Whether just this condition hides scores, so that they have no weight.
   bool hidesJust(mlir::Value condition, bool visibleIfTrue) const;
+  /// Whether a condition is known to be false: it asks which queries a triangle
+  /// shows no key, and all see one.
+  bool isOfNoQuery(mlir::Value condition) const;
   /// Takes over what another one, made from this one, has found.
   void take(const AttentionMask &other);
 
@@ -58,6 +61,7 @@ private:
   Causal getTriangle(mlir::AffineExpr distance) const;
   Causal matchTriangle(mlir::Value condition) const;
   Causal matchTriangleBias(mlir::Value term, double &number) const;
+  bool addParts(AddOp sum);
   bool fits(mlir::Value value) const;
 
   mlir::OpBuilder &b;

@@ -468,6 +468,8 @@ void Recognizer::narrow(AttentionOp op) {
 }
 
 bool Recognizer::build() {
+  if (dropped.first && !dropped.second && mask.isOfNoQuery(dropped.first))
+    dropped = {};
   bool byQuery = dropped.first && dropsQueries();
   if (byQuery && getElement(product.getResult()).getIntOrFloatBitWidth() < 32)
     return refuse("weights that the model rounds are dropped by query");
