@@ -10,7 +10,7 @@ build=$1 name=$2 model=$3
 shift 3
 work=$build/gpu-products
 mkdir -p "$work"
-printf '<ir_version: 10, opset_import: ["" : 20]>\n%s\n' "$model" >"$work/$name.onnxtxt"
+printf '<ir_version: 10, opset_import: ["" : 23]>\n%s\n' "$model" >"$work/$name.onnxtxt"
 "$build/bin/onnx-as" "$work/$name.onnxtxt" -o "$work/$name.onnx" || exit 1
 "$build/bin/atranslate" "$work/$name.onnx" --target="${TARGET:-cuda:sm_90a}" ${FLAGS:-} -q -o "$work/$name.so" || exit 1
 if [ -n "${UNIT:-}" ]; then

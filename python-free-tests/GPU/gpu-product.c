@@ -1,12 +1,13 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
  * gpu-product MODULE.so [--lhs-transposed] [--rhs-transposed] [--gelu] [--relu]
- *     [--attention] [--dim N]
+ *     [--attention] [--causal] [--dim N]
  * runs a module on cuda:0 whose inputs are the operands of a product of
  * matrices, and a row that is added to each of its rows if there are three, and
  * compares with the sums in f64. With --attention the inputs are query, key and
- * value, [batch, heads, length, depth] each; scores are divided by 16. Exit status: 0 the same, 1 not, 2 usage, 77 no
- * GPU here. N stands for a dynamic dim (default 200). */
+ * value, [batch, heads, length, depth] each; scores are divided by 16, and with
+ * --causal a query sees no later key. Exit status: 0 the same, 1 not, 2 usage,
+ * 77 no GPU here. N stands for a dynamic dim (default 200). */
 #include <adze.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 
 enum { kMaxRank = 8 };
 
-static bool lhs_transposed, rhs_transposed, gelu, relu, attention;
+static bool lhs_transposed, rhs_transposed, gelu, relu, attention, causal;
 static int64_t dynamic_size = 200;
 
 static int check(adze_status status) {
@@ -158,15 +159,16 @@ static double *make_attention(const operand *in, const operand *y) {
   if (!want || !scores)
     exit(1);
   for (int64_t row = 0; row < y->count / depth; ++row) {
-    int64_t head = row / length * length * depth;
+    int64_t head = row / length * length * depth,
+            seen = causal ? row % length + 1 : length;
     double total = 0;
-    for (int64_t j = 0; j < length; ++j) {
+    for (int64_t j = 0; j < seen; ++j) {
       double sum = 0;
       for (int64_t p = 0; p < depth; ++p)
         sum += q[row * depth + p] * k[head + j * depth + p];
       total += scores[j] = exp(sum / 16);
     }
-    for (int64_t j = 0; j < length; ++j)
+    for (int64_t j = 0; j < seen; ++j)
       for (int64_t p = 0; p < depth; ++p)
         want[row * depth + p] += scores[j] / total * v[head + j * depth + p];
   }
@@ -185,8 +187,10 @@ static int compare(const double *want, const operand *y, DLDataType type) {
     size += want[e] * want[e];
   }
   /* A product of narrow operands is rounded to their type. */
-  double error = sqrt(difference / size),
-         limit = type.bits == 32 ? 1e-6 : type.code == kDLBfloat ? 5e-3 : 8e-4;
+  double error = sqrt(difference / size), limit = type.bits == 32 ? 1e-6
+                                                  : type.code == kDLBfloat
+                                                      ? 5e-3
+                                                      : 8e-4;
   bool good = error <= limit; /* false for NaN */
   printf("error %.2g%s\n", error, good ? "" : " DIFFERS");
   return !good;
@@ -218,8 +222,8 @@ static int run(const char *path) {
   if (check(adze_module_output(module, 0, &info)))
     return 1;
   make(&out, info);
-  double *want = attention ? make_attention(in, &out)
-                           : make_reference(in, inputs, &out);
+  double *want =
+      attention ? make_attention(in, &out) : make_reference(in, inputs, &out);
   /* The second and third run are of a graph. */
   for (int i = 0; i < 3 && !status; ++i) {
     memset(out.tensor.data, 0xff, (size_t)out.count * (info->dtype.bits / 8u));
@@ -243,13 +247,14 @@ int main(int argc, char **argv) {
     gelu |= !strcmp(argv[i], "--gelu");
     relu |= !strcmp(argv[i], "--relu");
     attention |= !strcmp(argv[i], "--attention");
+    causal |= !strcmp(argv[i], "--causal");
     if (!strcmp(argv[i], "--dim") && i + 1 < argc)
       dynamic_size = atoll(argv[i + 1]);
   }
   if (argc < 2) {
     fprintf(stderr, "usage: gpu-product MODULE.so [--lhs-transposed] "
                     "[--rhs-transposed] [--gelu] [--relu] [--attention] "
-                    "[--dim N]\n");
+                    "[--causal] [--dim N]\n");
     return 2;
   }
   return run(argv[1]);

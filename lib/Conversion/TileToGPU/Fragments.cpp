@@ -28,6 +28,84 @@ void Fragments::setRoot(Value tile, ArrayRef<Value> elements) {
   roots[tile].assign(elements.begin(), elements.end());
 }
 
+std::optional<Fragments::Pair>
+Fragments::getBounds(Value tile, const TileAxes &axes, const Rows &rows) {
+  Operation *op = tile.getDefiningOp();
+  Type type = tileType(tile).getElementType();
+  if (auto broadcast = dyn_cast_or_null<tile::BroadcastOp>(op)) {
+    if (!isTile(broadcast.getSource())) {
+      Value value = scalar(broadcast.getSource());
+      return Pair{value, value};
+    }
+    TileAxes from;
+    for (int64_t dim : broadcast.getDimsAttr().asArrayRef())
+      from.push_back(axes[dim]);
+    return getBounds(broadcast.getSource(), from, rows);
+  }
+  if (auto iota = dyn_cast_or_null<tile::IotaOp>(op)) {
+    bool isColumn = axes[iota.getDim()] == Axis::Column;
+    int64_t number =
+        isColumn ? tileType(tile).getDimSize(iota.getDim()) : rows.number;
+    Value first = isColumn ? d.index(0) : rows.first;
+    Pair ends = {first, d.add(first, number - 1)};
+    if (!type.isIndex())
+      for (Value &end : ends)
+        end = d.create<arith::IndexCastOp>(type, end);
+    return ends;
+  }
+  auto add = dyn_cast_or_null<arith::AddIOp>(op);
+  if (!add)
+    return std::nullopt;
+  auto lhs = getBounds(add.getLhs(), axes, rows),
+       rhs = getBounds(add.getRhs(), axes, rows);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return Pair{d.add((*lhs)[0], (*rhs)[0]), d.add((*lhs)[1], (*rhs)[1])};
+}
+
+Value Fragments::getUniform(Value condition, const Rows &rows) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || !form.transposed ||
+      compare.getPredicate() != arith::CmpIPredicate::sle)
+    return {};
+  TileAxes axes = getAxes(condition);
+  auto lhs = getBounds(compare.getLhs(), axes, rows),
+       rhs = getBounds(compare.getRhs(), axes, rows);
+  if (!lhs || !rhs)
+    return {};
+  return d.create<arith::CmpIOp>(arith::CmpIPredicate::sle, (*lhs)[1],
+                                 (*rhs)[0]);
+}
+
+bool Fragments::select(arith::SelectOp op, unsigned groups, Value firstRow,
+                       int64_t numRows) {
+  Value uniform = getUniform(op.getCondition(), {firstRow, numRows});
+  if (!uniform)
+    return false;
+  auto evaluateAll = [&](Value tile) {
+    SmallVector<Value> elements;
+    for (unsigned group = 0; group < groups; ++group)
+      for (unsigned half = 0; half < 2; ++half)
+        llvm::append_range(elements, evaluate(tile, half, group));
+    return elements;
+  };
+  // What the branches compute is not known behind them.
+  SmallVector<Value> kept = evaluateAll(op.getTrueValue());
+  auto outside = known;
+  auto branch = scf::IfOp::create(d.b, d.loc, ValueRange(kept).getTypes(),
+                                  uniform, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(d.b);
+    d.b.setInsertionPointToStart(branch.thenBlock());
+    d.create<scf::YieldOp>(kept);
+    d.b.setInsertionPointToStart(branch.elseBlock());
+    d.create<scf::YieldOp>(evaluateAll(op.getResult()));
+  }
+  known = std::move(outside);
+  setRoot(op.getResult(), llvm::to_vector_of<Value>(branch.getResults()));
+  return true;
+}
+
 void Fragments::reduce(tile::ReduceOp op, unsigned groups) {
   Pair rows;
   for (unsigned half = 0; half < 2; ++half) {

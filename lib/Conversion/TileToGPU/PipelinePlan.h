@@ -87,9 +87,13 @@ struct PipelinePlan {
   int64_t getFullOffset() const {
     return getStagingOffset() + warpgroups * stagingParts * getPieceBytes();
   }
-  /// The barriers of the stages, and the barrier of the operand that stays for
-  /// a tile.
-  int64_t getBarriersBytes() const { return (stages + 1) * 8; }
+  /// Barriers of the ring: one for each stage. Keys and values of attention
+  /// have one each, since a stage's values are read after the next stage's
+  /// keys.
+  int64_t getRingBarriers() const { return attention ? 2 * stages : stages; }
+  /// The barriers of the ring, and the barrier of the operand that stays for a
+  /// tile.
+  int64_t getBarriersBytes() const { return (getRingBarriers() + 1) * 8; }
   int64_t getEmptyOffset() const {
     return getFullOffset() + getBarriersBytes();
   }

@@ -2,6 +2,7 @@
 //
 // Emits scheduled attention.
 #include "PipelinedAttention.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 
 using namespace mlir;
 
@@ -10,24 +11,45 @@ namespace adze::togpu {
 constexpr int64_t kDescriptorUnit = 16, kInstructionDepth = 16,
                   kCoreColumns = 8;
 
+Value PipelinedAttention::getValuesBarrier(Value stage) {
+  return d.add(stage, plan.stages);
+}
+
+Value PipelinedAttention::getQueryBarrier() {
+  return d.i32(plan.getRingBarriers());
+}
+
 //===--- the producer -----------------------------------------------------===//
+
+/// Copies a block of keys and one of values to a stage, each when its part of
+/// the stage is free.
+PipelinedKernel::Values PipelinedAttention::copyBlock(IRMapping &scalars,
+                                                      ValueRange ring) {
+  Value stage = ring[0], phase = ring[1];
+  copyOperand(plan.maps[0], plan.attention->keys, maps[0],
+              d.at(shared, d.mul(stage, plan.lhsBytes)),
+              expectBytes(stage, phase, plan.lhsBytes), scalars);
+  copyOperand(
+      plan.maps[1], plan.attention->values, maps[1],
+      d.at(d.at(shared, plan.getRhsOffset()), d.mul(stage, plan.rhsBytes)),
+      expectBytes(getValuesBarrier(stage), phase, plan.rhsBytes), scalars);
+  auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
+  return {nextStage, nextPhase};
+}
 
 void PipelinedAttention::emitProducer() {
   // The last values: stage, phase, and the phase of the query.
   Values inits{d.i32(0), d.i32(1), d.i32(1)};
   forEachTile(inits, [&](const KernelFrame &at, ValueRange carried) -> Values {
-    Value number = d.i32(plan.stages), phase = carried[2];
-    d.waitBarrier(empty, number, phase);
-    Value bar = d.barrierAt(full, number);
-    d.create<NVVM::MBarrierArriveExpectTxOp>(
-        /*res=*/Type(), bar, d.i32(plan.residentBytes), NVVM::MemScopeKind::CTA,
-        /*relaxed=*/false, /*predicate=*/Value());
+    Value phase = carried[2];
     copyOperand(plan.maps[2], plan.attention->query, maps[2],
-                d.at(shared, plan.getResidentOffset()), bar, at.map);
+                d.at(shared, plan.getResidentOffset()),
+                expectBytes(getQueryBarrier(), phase, plan.residentBytes),
+                at.map);
     IRMapping map = at.map;
     Values ring = emitLoops(0, map, {carried[0], carried[1]},
                             [&](IRMapping &scalars, ValueRange ring) {
-                              return copyStage(scalars, ring);
+                              return copyBlock(scalars, ring);
                             });
     ring.push_back(d.fold<arith::XOrIOp>(phase, d.i32(1)));
     return ring;
@@ -35,6 +57,33 @@ void PipelinedAttention::emitProducer() {
 }
 
 //===--- the consumers ----------------------------------------------------===//
+
+PipelinedKernel::Values PipelinedAttention::State::join() const {
+  Values values{sums};
+  llvm::append_range(values, rows);
+  llvm::append_range(values, weights);
+  values.append({stage, phase, valuesStage, valuesPhase});
+  return values;
+}
+
+/// Returns a state of the same form from its joined values.
+PipelinedAttention::State
+PipelinedAttention::State::split(ValueRange values) const {
+  State state;
+  auto take = [&](unsigned count) {
+    Values taken(values.take_front(count));
+    values = values.drop_front(count);
+    return taken;
+  };
+  state.sums = take(1).front();
+  state.rows = take(rows.size());
+  state.weights = take(weights.size());
+  state.stage = values[0];
+  state.phase = values[1];
+  state.valuesStage = values[2];
+  state.valuesPhase = values[3];
+  return state;
+}
 
 void PipelinedAttention::emitConsumers() {
   warpgroup = d.add(warpgroup, -1);
@@ -55,83 +104,208 @@ void PipelinedAttention::emitConsumers() {
   });
 }
 
-PipelinedKernel::Values PipelinedAttention::getInits(Fragments &fragments) {
-  Values inits;
-  unsigned sums = plan.attention->getSumsNumber();
-  for (auto [i, init] : llvm::enumerate(plan.attention->loop.getInitArgs())) {
-    if (i == sums)
-      inits.push_back(d.create<LLVM::ZeroOp>(getSumsType(plan.k)));
-    else
-      llvm::append_range(inits, fragments.evaluateRows(init));
-  }
-  return inits;
+Value PipelinedAttention::getSums(ValueRange tiles) {
+  return tiles[plan.attention->getSumsNumber()];
 }
 
-void PipelinedAttention::setCarried(Fragments &fragments, ValueRange tiles,
-                                    ValueRange carried) {
-  unsigned sums = plan.attention->getSumsNumber();
-  for (auto [i, tile] : llvm::enumerate(tiles)) {
-    if (i == sums) {
-      fragments.setRoot(tile, getElements(carried[0]));
-      carried = carried.drop_front();
+void PipelinedAttention::setRows(Fragments &fragments, ValueRange tiles,
+                                 ValueRange rows) {
+  for (Value tile : tiles) {
+    if (tile == getSums(tiles))
       continue;
-    }
-    fragments.setRows(tile, {carried[0], carried[1]});
-    carried = carried.drop_front(2);
+    fragments.setRows(tile, {rows[0], rows[1]});
+    rows = rows.drop_front(2);
   }
 }
 
 PipelinedKernel::Values PipelinedAttention::runTile(const KernelFrame &at,
                                                     ValueRange ring) {
-  Value query = d.i32(plan.stages);
-  d.waitBarrier(full, query, ring[2]);
+  d.waitBarrier(full, getQueryBarrier(), ring[2]);
+  Values last = runLoop(at, ring.take_front(2));
   Fragments fragments = makeFragments(at);
   setPlace(fragments, 0);
-  Values carried = getInits(fragments);
-  carried.append({ring[0], ring[1]});
-  IRMapping map = at.map;
-  Values done =
-      emitLoops(0, map, carried, [&](IRMapping &scalars, ValueRange carried) {
-        KernelFrame inLoop = at;
-        inLoop.map = scalars;
-        return runStage(inLoop, carried);
-      });
-  release(query);
-  setPlace(fragments, 0);
-  setCarried(fragments, plan.attention->loop.getResults(), done);
+  ValueRange results = plan.attention->loop.getResults();
+  fragments.setRoot(getSums(results), getElements(last.front()));
+  setRows(fragments, results, ValueRange(last).drop_front());
   numPieces = 0;
   storeBlock(fragments, at, /*rowBlock=*/0);
-  return {done.end()[-2], done.end()[-1],
+  return {last.end()[-2], last.end()[-1],
           d.fold<arith::XOrIOp>(ring[2], d.i32(1))};
 }
 
-PipelinedKernel::Values PipelinedAttention::runStage(const KernelFrame &at,
-                                                     ValueRange carried) {
-  tile::Attention &attention = *plan.attention;
-  Value stage = carried.end()[-2], phase = carried.end()[-1];
-  d.waitBarrier(full, stage, phase);
+/// Runs the loop over the keys; returns the sums, the rows, the next stage and
+/// its phase.
+PipelinedKernel::Values PipelinedAttention::runLoop(const KernelFrame &at,
+                                                    ValueRange ring) {
+  scf::ForOp loop = plan.attention->loop;
+  auto runAll = [&]() -> Values {
+    State last = runBlocks(at, ring);
+    release(getQueryBarrier());
+    Values results{finish(last)};
+    llvm::append_range(results, last.rows);
+    results.append({last.stage, last.phase});
+    return results;
+  };
+  auto lower = tile::getIndexRange(loop.getLowerBound()),
+       upper = tile::getIndexRange(loop.getUpperBound());
+  if (lower && upper && lower->isBounded() && upper->min > lower->max)
+    return runAll();
+  Values none{d.create<LLVM::ZeroOp>(getSumsType(plan.k))};
   Fragments fragments = makeFragments(at);
   setPlace(fragments, 0);
-  setCarried(fragments, attention.loop.getRegionIterArgs(), carried);
-  fragments.setRoot(attention.scores.getResult(),
-                    getElements(multiplyQuery(stage)));
-  for (auto reduce : attention.loop.getBody()->getOps<tile::ReduceOp>())
-    fragments.reduce(reduce, plan.n / kCoreColumns);
-  Value sums = multiplyScores(fragments, stage);
-  release(stage);
-  Values next;
-  for (Value v : attention.loop.getYieldedValues()) {
-    if (v == attention.output.getResult())
-      next.push_back(sums);
-    else
-      llvm::append_range(next, fragments.evaluateRows(v));
-  }
-  auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
-  next.append({nextStage, nextPhase});
-  return next;
+  llvm::append_range(none, getRowInits(fragments));
+  llvm::append_range(none, ring);
+  auto [first, end, step] = getBounds(loop, at.map);
+  Value hasKeys =
+      d.create<arith::CmpIOp>(arith::CmpIPredicate::slt, first, end);
+  auto choice = scf::IfOp::create(b, d.loc, ValueRange(none).getTypes(),
+                                  hasKeys, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  d.create<scf::YieldOp>(runAll());
+  b.setInsertionPointToStart(choice.elseBlock());
+  release(getQueryBarrier());
+  d.create<scf::YieldOp>(none);
+  return Values(choice.getResults());
 }
 
-/// Computes the scores of a warpgroup's rows with the keys of a stage.
+/// Runs the loop, which is not empty, but for the last product.
+PipelinedAttention::State PipelinedAttention::runBlocks(const KernelFrame &at,
+                                                        ValueRange ring) {
+  scf::ForOp loop = plan.attention->loop;
+  KernelFrame inLoop = at;
+  auto [lower, upper, step] = getBounds(loop, at.map);
+  computeScalars(loop, lower, inLoop.map);
+  State first = runFirst(inLoop, ring);
+  auto made = scf::ForOp::create(b, d.loc, d.fold<arith::AddIOp>(lower, step),
+                                 upper, step, first.join());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(made.getBody());
+  inLoop.map = at.map;
+  computeScalars(loop, made.getInductionVar(), inLoop.map);
+  State next = runNext(inLoop, first.split(made.getRegionIterArgs()));
+  d.create<scf::YieldOp>(next.join());
+  return first.split(made.getResults());
+}
+
+/// Returns the initial values of the loop's rows.
+PipelinedKernel::Values PipelinedAttention::getRowInits(Fragments &fragments) {
+  Values rows;
+  ValueRange inits = plan.attention->loop.getInitArgs();
+  for (Value init : inits)
+    if (init != getSums(inits))
+      llvm::append_range(rows, fragments.evaluateRows(init));
+  return rows;
+}
+
+PipelinedAttention::State PipelinedAttention::runFirst(const KernelFrame &at,
+                                                       ValueRange ring) {
+  State state;
+  state.valuesStage = ring[0];
+  state.valuesPhase = ring[1];
+  std::tie(state.stage, state.phase) = d.advance(ring[0], ring[1], plan.stages);
+  d.waitBarrier(full, ring[0], ring[1]);
+  Value scores = multiplyQuery(ring[0]);
+  d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
+  release(ring[0]);
+  Fragments fragments = makeFragments(at);
+  setPlace(fragments, 0);
+  setRows(fragments, plan.attention->loop.getRegionIterArgs(),
+          getRowInits(fragments));
+  state.rows = computeRows(fragments, scores);
+  state.weights = packWeights(fragments);
+  state.sums =
+      scaleSums(fragments, d.create<LLVM::ZeroOp>(getSumsType(plan.k)));
+  return state;
+}
+
+PipelinedAttention::State PipelinedAttention::runNext(const KernelFrame &at,
+                                                      const State &before) {
+  State state;
+  state.valuesStage = before.stage;
+  state.valuesPhase = before.phase;
+  std::tie(state.stage, state.phase) =
+      d.advance(before.stage, before.phase, plan.stages);
+  d.waitBarrier(full, before.stage, before.phase);
+  Value scores = multiplyQuery(before.stage);
+  Value sums = multiplyPending(before);
+  d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(1));
+  release(before.stage);
+  Fragments fragments = makeFragments(at);
+  setPlace(fragments, 0);
+  setRows(fragments, plan.attention->loop.getRegionIterArgs(), before.rows);
+  state.rows = computeRows(fragments, scores);
+  // ptxas moves the wait before the computation of the weights if no barrier is
+  // between them. It serialises the products if operands in registers are
+  // written before the wait.
+  d.waitWarpgroup(warpgroup);
+  d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
+  releaseValues(before);
+  state.weights = packWeights(fragments);
+  state.sums = scaleSums(fragments, sums);
+  return state;
+}
+
+Value PipelinedAttention::finish(const State &last) {
+  Value sums = multiplyPending(last);
+  d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
+  releaseValues(last);
+  return sums;
+}
+
+Value PipelinedAttention::multiplyPending(const State &state) {
+  d.waitBarrier(full, getValuesBarrier(state.valuesStage), state.valuesPhase);
+  return multiplyWeights(state.sums, state.weights, state.valuesStage);
+}
+
+void PipelinedAttention::releaseValues(const State &state) {
+  release(getValuesBarrier(state.valuesStage));
+}
+
+PipelinedKernel::Values PipelinedAttention::computeRows(Fragments &fragments,
+                                                        Value scores) {
+  tile::Attention &attention = *plan.attention;
+  fragments.setRoot(attention.scores.getResult(), getElements(scores));
+  // The triangle hides nothing of most blocks.
+  for (auto select : attention.loop.getBody()->getOps<arith::SelectOp>())
+    if (isTile(select.getResult()) &&
+        tileType(select.getResult()).getRank() == 2)
+      fragments.select(select, plan.n / kCoreColumns,
+                       d.toIndex(d.mul(warpgroup, kInstructionRows)),
+                       kInstructionRows);
+  for (auto reduce : attention.loop.getBody()->getOps<tile::ReduceOp>())
+    fragments.reduce(reduce, plan.n / kCoreColumns);
+  Values rows;
+  for (Value v : attention.loop.getYieldedValues())
+    if (v != attention.output.getResult())
+      llvm::append_range(rows, fragments.evaluateRows(v));
+  return rows;
+}
+
+PipelinedKernel::Values PipelinedAttention::packWeights(Fragments &fragments) {
+  Values weights;
+  for (unsigned group = 0; group < plan.n / kCoreColumns; group += 2)
+    for (unsigned i = 0; i < 4; ++i)
+      weights.push_back(packPair(fragments.evaluate(
+          plan.attention->output.getRhs(), i % 2, group + i / 2)));
+  return weights;
+}
+
+Value PipelinedAttention::scaleSums(Fragments &fragments, Value before) {
+  tile::DotOp output = plan.attention->output;
+  fragments.setRoot(getSums(plan.attention->loop.getRegionIterArgs()),
+                    getElements(before));
+  Value sums = d.create<LLVM::UndefOp>(getSumsType(plan.k));
+  for (unsigned group = 0; group < plan.k / kCoreColumns; ++group)
+    for (unsigned half = 0; half < 2; ++half)
+      for (auto [lane, v] :
+           llvm::enumerate(fragments.evaluate(output.getAcc(), half, group)))
+        sums = d.create<LLVM::InsertValueOp>(
+            sums, v, int64_t(4 * group + 2 * half + lane));
+  return sums;
+}
+
+/// Issues the product of a warpgroup's rows and the keys of a stage.
 Value PipelinedAttention::multiplyQuery(Value stage) {
   NVVM::WGMMATypes type = getUnitType(plan.types.getLhs());
   auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n,
@@ -151,43 +325,27 @@ Value PipelinedAttention::multiplyQuery(Value stage) {
         NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, NVVM::MMALayout::row,
         NVVM::MMALayout::col, /*satfinite=*/NVVM::MMAIntOverflowAttr());
   d.create<NVVM::WgmmaGroupSyncAlignedOp>();
-  d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
   return scores;
 }
 
-/// Adds to the sums of the loop the products of the transformed scores and the
-/// values of a stage.
-Value PipelinedAttention::multiplyScores(Fragments &fragments, Value stage) {
-  tile::DotOp output = plan.attention->output;
-  Value sums = d.create<LLVM::UndefOp>(getSumsType(plan.k));
-  for (unsigned group = 0; group < plan.k / kCoreColumns; ++group)
-    for (unsigned half = 0; half < 2; ++half)
-      for (auto [lane, v] :
-           llvm::enumerate(fragments.evaluate(output.getAcc(), half, group)))
-        sums = d.create<LLVM::InsertValueOp>(
-            sums, v, int64_t(4 * group + 2 * half + lane));
-  SmallVector<Values> operands;
-  for (unsigned k = 0; k < plan.n / kInstructionDepth; ++k) {
-    Values &registers = operands.emplace_back();
-    for (unsigned i = 0; i < 4; ++i)
-      registers.push_back(
-          packPair(fragments.evaluate(output.getRhs(), i % 2, 2 * k + i / 2)));
-  }
+/// Issues the product of weights in registers and the values of a stage.
+Value PipelinedAttention::multiplyWeights(Value sums, ValueRange weights,
+                                          Value stage) {
+  constexpr unsigned registers = 4; // of an instruction
   Value number = d.create<arith::ExtUIOp>(b.getI64Type(), stage);
   Value values =
       d.add(valuesDescriptor, d.mul(number, plan.rhsBytes / kDescriptorUnit));
   d.create<NVVM::WgmmaFenceAlignedOp>();
-  for (auto [k, registers] : llvm::enumerate(operands))
+  for (unsigned k = 0; k < plan.n / kInstructionDepth; ++k)
     sums = multiplyRegisters(
-        sums, registers,
+        sums, weights.slice(k * registers, registers),
         d.add(values, getStep(plan.maps[1], k, plan.k) / kDescriptorUnit));
   d.create<NVVM::WgmmaGroupSyncAlignedOp>();
-  d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
   return sums;
 }
 
 /// NVVM has no form of the instruction whose left operand is in registers.
-Value PipelinedAttention::multiplyRegisters(Value sums, ArrayRef<Value> lhs,
+Value PipelinedAttention::multiplyRegisters(Value sums, ValueRange lhs,
                                             Value rhs) {
   Values operands = getElements(sums);
   unsigned count = operands.size();

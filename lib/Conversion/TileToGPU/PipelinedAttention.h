@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Emits scheduled attention: the ring holds keys and values; a warpgroup has 64
-// rows, whose scores are the left operand of the second product in registers.
+// rows, whose weights are the left operand of the second product in registers.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEDATTENTION_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEDATTENTION_H
 
@@ -9,24 +9,64 @@
 
 namespace adze::togpu {
 
+/// The matrix units multiply while the other units compute the weights: the
+/// scores of a block of keys are computed together with the product of the
+/// weights of the block before and its values (Shah et al., FlashAttention-3,
+/// 2024, section 3.2).
 class PipelinedAttention final : public PipelinedKernel {
 public:
   using PipelinedKernel::PipelinedKernel;
 
 private:
+  /// What one block of keys leaves to the next one.
+  struct State {
+    mlir::Value sums;  ///< scaled for the weights of this block
+    Values rows;       ///< the loop's other values, two for each
+    Values weights;    ///< of this block, as registers of 16-bit pairs
+    mlir::Value stage; ///< of the next block, and its phase
+    mlir::Value phase;
+    mlir::Value valuesStage; ///< of this block, and its phase
+    mlir::Value valuesPhase;
+
+    Values join() const;
+    State split(mlir::ValueRange values) const;
+  };
+
   void emitProducer() override;
   void emitConsumers() override;
+  Values copyBlock(mlir::IRMapping &scalars, mlir::ValueRange ring);
   Values runTile(const KernelFrame &at, mlir::ValueRange ring);
-  Values runStage(const KernelFrame &at, mlir::ValueRange carried);
-  /// The loop's carried values as registers: the sums as one, rows as two each.
-  Values getInits(Fragments &fragments);
-  void setCarried(Fragments &fragments, mlir::ValueRange tiles,
-                  mlir::ValueRange carried);
+  Values runLoop(const KernelFrame &at, mlir::ValueRange ring);
+  Values getRowInits(Fragments &fragments);
+  State runBlocks(const KernelFrame &at, mlir::ValueRange ring);
+  State runFirst(const KernelFrame &at, mlir::ValueRange ring);
+  State runNext(const KernelFrame &at, const State &before);
+  /// Multiplies the weights of the last block by its values.
+  mlir::Value finish(const State &last);
+  /// Waits for the values of a state's block, and issues the product with its
+  /// weights.
+  mlir::Value multiplyPending(const State &state);
+  void releaseValues(const State &state);
+  /// Reduces the scores of a block, and returns the loop's values but for the
+  /// sums.
+  Values computeRows(Fragments &fragments, mlir::Value scores);
+  /// Returns the weights of the block as registers.
+  Values packWeights(Fragments &fragments);
+  /// Computes the sums that the product of a block adds to, from those of the
+  /// block before.
+  mlir::Value scaleSums(Fragments &fragments, mlir::Value before);
+  /// Sets the loop's values but for the sums.
+  void setRows(Fragments &fragments, mlir::ValueRange tiles,
+               mlir::ValueRange rows);
+  mlir::Value getSums(mlir::ValueRange tiles);
   mlir::Value multiplyQuery(mlir::Value stage);
-  mlir::Value multiplyScores(Fragments &fragments, mlir::Value stage);
-  mlir::Value multiplyRegisters(mlir::Value sums,
-                                mlir::ArrayRef<mlir::Value> lhs,
+  mlir::Value multiplyWeights(mlir::Value sums, mlir::ValueRange weights,
+                              mlir::Value stage);
+  mlir::Value multiplyRegisters(mlir::Value sums, mlir::ValueRange lhs,
                                 mlir::Value rhs);
+  /// The number of the barriers of a stage's values, and of the query.
+  mlir::Value getValuesBarrier(mlir::Value stage);
+  mlir::Value getQueryBarrier();
 
   mlir::Value queryDescriptor, keysDescriptor, valuesDescriptor;
 };

@@ -9,8 +9,19 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Registers of a thread after the roles diverge; the launch gives each 168.
-constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
+/// Registers of a thread after the roles diverge, of those that the launch
+/// gives to all threads alike. Both are multiples of 8 (PTX ISA, setmaxnreg).
+struct RoleRegisters {
+  explicit RoleRegisters(int64_t warpgroups) {
+    constexpr int64_t ofMultiprocessor = 65536, unit = 8;
+    int64_t launched =
+        ofMultiprocessor / ((warpgroups + 1) * kWarpgroupThreads) / unit * unit;
+    producer = warpgroups > 2 ? 32 : 40;
+    consumer =
+        ((warpgroups + 1) * launched - producer) / warpgroups / unit * unit;
+  }
+  int producer, consumer;
+};
 
 void PipelinedKernel::run(Block *entry) {
   b.setInsertionPointToEnd(entry);
@@ -21,14 +32,15 @@ void PipelinedKernel::run(Block *entry) {
     OpBuilder::InsertionGuard guard(b);
     // Two warpgroups fit with as many registers as a thread can have.
     bool givesRegisters = plan.warpgroups > 1;
+    RoleRegisters registers(plan.warpgroups);
     b.setInsertionPointToStart(roles.thenBlock());
     if (givesRegisters)
-      d.create<NVVM::SetMaxRegisterOp>(kProducerRegisters,
+      d.create<NVVM::SetMaxRegisterOp>(registers.producer,
                                        NVVM::SetMaxRegisterAction::decrease);
     d.when(d.equal(thread, 0), [&] { emitProducer(); });
     b.setInsertionPointToStart(roles.elseBlock());
     if (givesRegisters)
-      d.create<NVVM::SetMaxRegisterOp>(kConsumerRegisters,
+      d.create<NVVM::SetMaxRegisterOp>(registers.consumer,
                                        NVVM::SetMaxRegisterAction::increase);
     emitConsumers();
   }
@@ -56,10 +68,10 @@ void PipelinedKernel::emitSetup() {
   full = d.at(shared, plan.getFullOffset());
   empty = d.at(shared, plan.getEmptyOffset());
   d.when(d.equal(thread, 0), [&] {
-    for (int64_t stage = 0; stage <= plan.stages; ++stage) {
-      d.create<NVVM::MBarrierInitOp>(d.barrierAt(full, d.i32(stage)), d.i32(1),
+    for (int64_t i = 0; i <= plan.getRingBarriers(); ++i) {
+      d.create<NVVM::MBarrierInitOp>(d.barrierAt(full, d.i32(i)), d.i32(1),
                                      /*predicate=*/Value());
-      d.create<NVVM::MBarrierInitOp>(d.barrierAt(empty, d.i32(stage)),
+      d.create<NVVM::MBarrierInitOp>(d.barrierAt(empty, d.i32(i)),
                                      d.i32(plan.warpgroups),
                                      /*predicate=*/Value());
     }
@@ -101,9 +113,7 @@ Value PipelinedKernel::getProgram(Value tile) {
   return d.add(before, d.add(row, d.fold<arith::MulIOp>(column, rows)));
 }
 
-void PipelinedKernel::forEachTile(
-    ValueRange inits,
-    llvm::function_ref<Values(const KernelFrame &, ValueRange)> body) {
+void PipelinedKernel::forEachTile(ValueRange inits, TileBody body) {
   Value block = d.create<NVVM::BlockIdXOp>(b.getI32Type()),
         blocks = d.create<NVVM::GridDimXOp>(b.getI32Type()), tiles = programs;
   if (rank) { // a grid has as many clusters as there are tiles
@@ -112,16 +122,66 @@ void PipelinedKernel::forEachTile(
     blocks = d.fold<arith::DivUIOp>(blocks, split);
     tiles = d.fold<arith::DivUIOp>(tiles, split);
   }
+  if (plan.attention && plan.attention->isTriangular())
+    return forEachPair(block, blocks, inits, body);
   auto loop = scf::ForOp::create(b, d.loc, block, tiles, blocks, inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
+  runProgram(getProgram(loop.getInductionVar()), loop.getRegionIterArgs(),
+             body);
+}
+
+/// Rows that are late take longer, as under the diagonal of causal attention. A
+/// block of threads computes the first and the last rows that are left of one
+/// matrix one after the other: all blocks have about the same work.
+void PipelinedKernel::forEachPair(Value block, Value blocks, ValueRange inits,
+                                  TileBody body) {
+  Value rows = d.toI32(frame.map.lookup(plan.product.ids.getGrid()[0]));
+  Value pairs = d.fold<arith::CeilDivUIOp>(rows, d.i32(2));
+  Value all =
+      d.fold<arith::MulIOp>(pairs, d.fold<arith::DivUIOp>(programs, rows));
+  auto outer = scf::ForOp::create(b, d.loc, block, all, blocks, inits);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(outer.getBody());
+  Value pair = outer.getInductionVar(),
+        early = d.fold<arith::RemUIOp>(pair, pairs),
+        late = d.fold<arith::SubIOp>(d.add(rows, -1), early),
+        first =
+            d.fold<arith::MulIOp>(d.fold<arith::DivUIOp>(pair, pairs), rows);
+  Value isOne = d.create<arith::CmpIOp>(arith::CmpIPredicate::eq, early, late);
+  auto inner = scf::ForOp::create(b, d.loc, d.i32(0),
+                                  d.select(isOne, d.i32(1), d.i32(2)), d.i32(1),
+                                  outer.getRegionIterArgs());
+  d.create<scf::YieldOp>(inner.getResults());
+  b.setInsertionPointToStart(inner.getBody());
+  Value row = d.select(d.equal(inner.getInductionVar(), 0), late, early);
+  runProgram(d.add(first, row), inner.getRegionIterArgs(), body);
+}
+
+void PipelinedKernel::runProgram(Value program, ValueRange carried,
+                                 TileBody body) {
   KernelFrame at = frame;
-  at.programId = d.toIndex(getProgram(loop.getInductionVar()));
+  at.programId = d.toIndex(program);
   KernelLowering scalars(kernel, spreads, at, /*fast=*/true);
   scalars.lowerPrologue(b);
   // The builder inserted before the same point.
-  Values results = body(scalars.getFrame(), loop.getRegionIterArgs());
+  Values results = body(scalars.getFrame(), carried);
   d.create<scf::YieldOp>(results);
+}
+
+std::array<Value, 3> PipelinedKernel::getBounds(scf::ForOp loop,
+                                                const IRMapping &map) {
+  return {map.lookupOrDefault(loop.getLowerBound()),
+          map.lookupOrDefault(loop.getUpperBound()),
+          map.lookupOrDefault(loop.getStep())};
+}
+
+void PipelinedKernel::computeScalars(scf::ForOp loop, Value at,
+                                     IRMapping &map) {
+  map.map(loop.getInductionVar(), at);
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!op.getNumRegions() && llvm::none_of(op.getResults(), isTile))
+      b.clone(op, map);
 }
 
 PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
@@ -130,18 +190,13 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
   if (level == plan.product.loops.size())
     return step(map, carried);
   scf::ForOp loop = plan.product.loops[level];
-  Value lower = map.lookupOrDefault(loop.getLowerBound()),
-        upper = map.lookupOrDefault(loop.getUpperBound()),
-        stepSize = map.lookupOrDefault(loop.getStep());
+  auto [lower, upper, stepSize] = getBounds(loop, map);
   if (rank && level == 0)
     std::tie(lower, upper) = getPart(lower, upper, stepSize);
   auto made = scf::ForOp::create(b, d.loc, lower, upper, stepSize, carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
-  map.map(loop.getInductionVar(), made.getInductionVar());
-  for (Operation &op : loop.getBody()->without_terminator())
-    if (!op.getNumRegions() && llvm::none_of(op.getResults(), isTile))
-      b.clone(op, map);
+  computeScalars(loop, made.getInductionVar(), map);
   Values next =
       emitLoops(level + 1, map, Values(made.getRegionIterArgs()), step);
   d.create<scf::YieldOp>(next);
@@ -199,14 +254,19 @@ void PipelinedKernel::copyOperand(const tile::TensorBox &box, tile::LoadOp load,
   }
 }
 
+Value PipelinedKernel::expectBytes(Value number, Value phase, int64_t bytes) {
+  d.waitBarrier(empty, number, phase);
+  Value bar = d.barrierAt(full, number);
+  d.create<NVVM::MBarrierArriveExpectTxOp>(
+      /*res=*/Type(), bar, d.i32(bytes), NVVM::MemScopeKind::CTA,
+      /*relaxed=*/false, /*predicate=*/Value());
+  return bar;
+}
+
 PipelinedKernel::Values PipelinedKernel::copyStage(IRMapping &scalars,
                                                    ValueRange ring) {
   Value stage = ring[0], phase = ring[1];
-  d.waitBarrier(empty, stage, phase);
-  Value bar = d.barrierAt(full, stage);
-  d.create<NVVM::MBarrierArriveExpectTxOp>(
-      /*res=*/Type(), bar, d.i32(plan.lhsBytes + plan.rhsBytes),
-      NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+  Value bar = expectBytes(stage, phase, plan.lhsBytes + plan.rhsBytes);
   Value lhs = d.at(shared, d.mul(stage, plan.lhsBytes)),
         rhs = d.at(d.at(shared, plan.getRhsOffset()),
                    d.mul(stage, plan.rhsBytes));

@@ -31,20 +31,33 @@ protected:
   using Values = llvm::SmallVector<mlir::Value>;
   using Step =
       llvm::function_ref<Values(mlir::IRMapping &, mlir::ValueRange carried)>;
+  using TileBody =
+      llvm::function_ref<Values(const KernelFrame &, mlir::ValueRange carried)>;
 
   void emitSetup();
   virtual void emitProducer();
   virtual void emitConsumers();
   /// A loop over this block's tiles; `body` gets the frame of a tile.
-  void forEachTile(
-      mlir::ValueRange inits,
-      llvm::function_ref<Values(const KernelFrame &, mlir::ValueRange)> body);
+  void forEachTile(mlir::ValueRange inits, TileBody body);
+  void forEachPair(mlir::Value block, mlir::Value blocks,
+                   mlir::ValueRange inits, TileBody body);
+  /// Emits `body` for one program, and yields its results.
+  void runProgram(mlir::Value program, mlir::ValueRange carried, TileBody body);
   mlir::Value getProgram(mlir::Value tile);
+  /// Returns the lower bound, the upper bound and the step of a loop.
+  std::array<mlir::Value, 3> getBounds(mlir::scf::ForOp loop,
+                                       const mlir::IRMapping &map);
+  /// Emits the scalars of a loop's body for one value of its variable.
+  void computeScalars(mlir::scf::ForOp loop, mlir::Value at,
+                      mlir::IRMapping &map);
   /// The product's loops around `step`, which gets the scalars in them.
   Values emitLoops(unsigned level, mlir::IRMapping &map, Values carried,
                    Step step);
 
   // The producer.
+  /// Waits until a part of the ring is free, and announces the bytes that are
+  /// copied to it; returns the barrier that counts them.
+  mlir::Value expectBytes(mlir::Value number, mlir::Value phase, int64_t bytes);
   /// Copies the operands of a stage; returns the next stage and its phase.
   Values copyStage(mlir::IRMapping &scalars, mlir::ValueRange ring);
   void copyOperand(const tile::TensorBox &box, tile::LoadOp load,

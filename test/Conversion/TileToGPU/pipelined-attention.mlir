@@ -16,28 +16,47 @@
 // KEYS: remark: no matrix unit of sm_90a is used: keys that are no multiple of 32
 // KEYS-NOT: tile.schedule
 
-// The query comes once a tile, keys and values by a ring.
+// The query comes once a tile, keys and values by a ring, each with a barrier.
 // CHECK: llvm.func @attention
 // CHECK: scf.for
 // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c16384_i32
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // CHECK: scf.for
-// CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c32768_i32
-// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c16384_i32
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c16384_i32
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // Scores of 64 rows and 128 keys: the greatest of a row is found in the thread,
 // then among four threads, for both of its rows; so is the total.
-// CHECK: scf.for
 // CHECK: scf.for
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: arith.maximumf
-// CHECK-COUNT-2: nvvm.shfl.sync bfly
-// CHECK-COUNT-6: nvvm.shfl.sync bfly
-// What is computed of them is an operand in registers.
+// CHECK-COUNT-8: nvvm.shfl.sync bfly
+// The scores of the next block and the product of the weights before, which are
+// operands in registers, are issued together. The weights of the next block are
+// computed when the scores are there. The values are released behind the second
+// wait.
+// CHECK: scf.for
+// CHECK-NOT: nvvm.wgmma.wait
+// CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>
+// CHECK-NOT: nvvm.wgmma.wait
 // CHECK-COUNT-8: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: nvvm.mbarrier.arrive
+// CHECK-COUNT-8: nvvm.shfl.sync bfly
+// CHECK: nvvm.barrier id
+// CHECK-NEXT: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: nvvm.mbarrier.arrive
+// CHECK: arith.truncf
+// CHECK: scf.yield
+// CHECK: nvvm.mbarrier.arrive
+// CHECK-COUNT-8: llvm.inline_asm {{.*}}wgmma
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: nvvm.mbarrier.arrive
 // CHECK-COUNT-4: nvvm.stmatrix
 // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
+
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
     units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>]} {
   tile.kernel @attention(%q: memref<24x384x64xf16>, %k: memref<24x384x64xf16>, %v: memref<24x384x64xf16>, %y: memref<24x384x64xf16>)

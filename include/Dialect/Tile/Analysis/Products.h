@@ -42,6 +42,9 @@ struct Attention {
   unsigned getSumsNumber() {
     return output.getResult().getUses().begin()->getOperandNumber();
   }
+  /// Returns true if programs of later rows have more keys, as under the
+  /// diagonal.
+  bool isTriangular();
 };
 
 /// Finds the attention that the kernel is. On failure `why` says what else it

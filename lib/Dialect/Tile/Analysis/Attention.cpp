@@ -2,6 +2,7 @@
 //
 // Kernels that are attention: two products in one loop.
 #include "Dialect/Tile/Analysis/Products.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -89,6 +90,25 @@ private:
       if (!known || op.getNumRegions())
         return fail("'" + op.getName().getStringRef() + "' in the loop");
     }
+    return checkSums(result);
+  }
+
+  /// The accumulator of the second product alone depends on the sums: weights
+  /// are computed before the product of the block before is complete.
+  LogicalResult checkSums(Attention &result) {
+    Value sums = result.loop.getRegionIterArgs()[result.getSumsNumber()];
+    llvm::SetVector<Operation *> slice;
+    getForwardSlice(sums, &slice);
+    Operation *output = result.output, *yield = *output->getUsers().begin();
+    for (Operation *op : slice)
+      if (op != output && op != yield &&
+          llvm::is_contained(output->getOperands().drop_back(),
+                             op->getResult(0)))
+        return fail("weights that depend on the sums");
+    for (Value v : yield->getOperands())
+      if (v != result.output.getResult() &&
+          (v == sums || slice.contains(v.getDefiningOp())))
+        return fail("rows that depend on the sums");
     return success();
   }
 
@@ -117,6 +137,12 @@ private:
 };
 
 } // namespace
+
+bool Attention::isTriangular() {
+  llvm::SetVector<Operation *> slice;
+  getForwardSlice(ids.getResult(0), &slice);
+  return slice.contains(loop.getUpperBound().getDefiningOp());
+}
 
 FailureOr<Attention> findAttention(KernelOp kernel, std::string &why) {
   Attention result;

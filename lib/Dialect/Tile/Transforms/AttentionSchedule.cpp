@@ -55,14 +55,31 @@ static std::optional<int64_t> countTiles(Attention &attention, int64_t rows) {
 }
 
 /// Returns the rows of a block: two warpgroups share keys and values, unless
-/// the multiprocessors have a block each with the rows of one.
-static int64_t chooseRows(Attention &attention, ParamOp param,
+/// the multiprocessors have a block each with the rows of one. The registers of
+/// three hold the sums of heads of 64 elements: they keep the matrix units
+/// busier while weights are computed, if their blocks fit as well.
+static int64_t chooseRows(Attention &attention, AttentionBlocks blocks,
                           int64_t multiprocessors) {
-  constexpr int64_t few = 64, many = 128;
-  auto choices = param.getChoices();
+  constexpr int64_t few = 64, many = 128, most = 192, shortHead = 64;
+  constexpr double speedOfMost = 1.1;
+  auto choices = blocks.rows.getChoices();
+  auto mayBe = [&](int64_t rows) {
+    return !choices || llvm::is_contained(*choices, rows);
+  };
   auto tiles = countTiles(attention, few);
-  bool mayBeFew = !choices || llvm::is_contained(*choices, few);
-  return tiles && *tiles <= multiprocessors && mayBeFew ? few : many;
+  if (!tiles)
+    return many;
+  if (*tiles <= multiprocessors && mayBe(few))
+    return few;
+  // Tiles of causal attention are computed in pairs.
+  int64_t together = attention.isTriangular() ? 2 : 1;
+  auto getTime = [&](int64_t rows) {
+    return llvm::divideCeil(*countTiles(attention, together * rows),
+                            multiprocessors) *
+           together * rows;
+  };
+  bool isFaster = getTime(most) < speedOfMost * getTime(many);
+  return blocks.depth == shortHead && mayBe(most) && isFaster ? most : many;
 }
 
 /// Returns how many stages a ring of so many at most has: of the only tile of a
@@ -129,7 +146,7 @@ static void write(KernelOp kernel, StringRef unit,
 
 LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
                                 std::string &why) {
-  constexpr int64_t elementBytes = 2, stagingBytes = 32768, barriers = 256,
+  constexpr int64_t elementBytes = 2, stagingRowBytes = 256, barriers = 256,
                     mostStages = 4;
   auto attention = findAttention(kernel, why);
   if (failed(attention))
@@ -148,15 +165,14 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   auto blocks = findBlocks(*attention, why);
   if (failed(blocks))
     return failure();
-  int64_t rows =
-      chooseRows(*attention, blocks->rows, target.getMultiprocessors());
+  int64_t rows = chooseRows(*attention, *blocks, target.getMultiprocessors());
   int64_t keys = chooseKeys(blocks->keys);
   if (!keys)
     return why = "keys that are no multiple of 32", failure();
   if (failed(checkBoxes(*attention, rows, keys, blocks->depth, why)))
     return failure();
-  int64_t left = target.getSharedBytes() - stagingBytes - barriers -
-                 rows * blocks->depth * elementBytes;
+  int64_t left = target.getSharedBytes() - barriers -
+                 rows * (stagingRowBytes + blocks->depth * elementBytes);
   int64_t stages =
       std::min(mostStages, left / (2 * keys * blocks->depth * elementBytes));
   if (stages < 2)
