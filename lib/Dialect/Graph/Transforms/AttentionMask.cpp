@@ -243,13 +243,10 @@ std::pair<Value, Value> AttentionMask::getOperands() {
 /// Takes a sum apart if one part of it is a triangle, or 0.
 bool AttentionMask::addParts(AddOp sum) {
   Value parts[] = {sum.getLhs(), sum.getRhs()};
-  for (auto [part, other] :
-       {std::pair(parts[0], parts[1]), {parts[1], parts[0]}})
-    if (isSplat(part, 0.0) && getRank(other) == getRank(sum.getResult()))
-      return add(other);
   AttentionMask before(*this);
-  if (llvm::all_of(parts, [&](Value part) { return add(part); }) &&
-      causal != before.causal)
+  bool isAdded = llvm::all_of(parts, [&](Value part) { return add(part); });
+  if (isAdded && (causal != before.causal ||
+                  llvm::any_of(parts, [](Value v) { return isSplat(v, 0.0); })))
     return true;
   take(before);
   return false;
@@ -269,13 +266,15 @@ bool AttentionMask::isOfNoQuery(Value condition) const {
   triangle.setScores(scores);
   if (!triangle.add(greatest.getInput()) || triangle.mask || triangle.bias)
     return false;
-  return triangle.causal == Causal::UpperLeft ||
+  return triangle.isEmpty() || triangle.causal == Causal::UpperLeft ||
          (triangle.causal == Causal::LowerRight &&
           isNonNegative(subExprs(scores.back(), scores[scores.size() - 2])));
 }
 
 bool AttentionMask::add(Value term) {
   term = stripBroadcast(term);
+  if (isSplat(term, 0.0))
+    return true;
   if (auto sum = term.getDefiningOp<AddOp>(); sum && addParts(sum))
     return true;
   if (auto select = term.getDefiningOp<SelectOp>()) {

@@ -88,3 +88,22 @@ func.func @strict(%q: tensor<2x12x8xf32>, %k: tensor<2x12x8xf32>, %v: tensor<2x1
   %4 = graph.matmul %3, %v : (tensor<2x12x12xf32>, tensor<2x12x8xf32>) -> tensor<2x12x8xf32>
   return %4 : tensor<2x12x8xf32>
 }
+
+// Without a mask, zeros are added.
+// CHECK-LABEL: func.func @plain
+// CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 {scale
+// CHECK-NEXT: return
+func.func @plain(%q: tensor<2x12x8xf32>, %k: tensor<2x12x8xf32>, %v: tensor<2x12x8xf32>) -> tensor<2x12x8xf32> {
+  %low = graph.constant dense<0xFF800000> : tensor<1xf32>
+  %none = graph.constant dense<0.0> : tensor<1xf32>
+  %bias = graph.constant dense<0.0> : tensor<12x12xf32>
+  %kt = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<2x12x8xf32>) -> tensor<2x8x12xf32>
+  %0 = graph.matmul %q, %kt : (tensor<2x12x8xf32>, tensor<2x8x12xf32>) -> tensor<2x12x12xf32>
+  %1 = graph.add %0, %bias : (tensor<2x12x12xf32>, tensor<12x12xf32>) -> tensor<2x12x12xf32>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x12x12xf32>) -> tensor<2x12x12xf32>
+  %most = graph.reduce_max %bias {axes = array<i64: 1>} : (tensor<12x12xf32>) -> tensor<12x1xf32>
+  %empty = graph.equal %most, %low : (tensor<12x1xf32>, tensor<1xf32>) -> tensor<12x1xi1>
+  %3 = graph.select %empty, %none, %2 : (tensor<12x1xi1>, tensor<1xf32>, tensor<2x12x12xf32>) -> tensor<2x12x12xf32>
+  %4 = graph.matmul %3, %v : (tensor<2x12x12xf32>, tensor<2x12x8xf32>) -> tensor<2x12x8xf32>
+  return %4 : tensor<2x12x8xf32>
+}
