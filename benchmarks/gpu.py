@@ -15,6 +15,10 @@ Rows mm-N are a product of square matrices, the right one constant, against torc
 left one is of unsigned bytes, sums are stored as they are, and the peers are torch._int_mm and cublasGemmEx. Their `error` is
 that to f64. With s8 the other rows take models/NAME/model.int8.onnx, as aquant makes it of the f32 model; PyTorch has no bytes
 on GPUs, and its models are f16.
+
+Rows attention-BxHxLxD are attention of f16 over L keys of D elements, B batches of H heads, and with -causal behind it that of
+keys up to the query, against scaled_dot_product_attention of PyTorch by cuDNN and by its flash kernel, in a CUDA graph. Their
+`error` is that to f64 of two heads, `tflops` counts the pairs that a query sees.
 """
 import argparse
 import ctypes
@@ -40,6 +44,8 @@ ROWS = {
     "mobilenet_v2-1": ("mobilenet_v2", {}, 1),
     **{f"mm-{n}": ("mm", {}, n) for n in (1024, 2048, 4096, 8192)},
 }
+ATTENTION = ("4x16x2048x128", "2x16x8192x128", "16x16x1024x128", "4x16x4096x64", "16x12x512x64")
+ROWS |= {f"attention-{shape}{kind}": ("attention", {}, 0) for shape in ATTENTION for kind in ("", "-causal")}
 SEQUENCE, VOCABULARY = 128, 30522
 
 
@@ -64,6 +70,43 @@ def make_product(path, n, precision):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
     return x, w
+
+
+def make_attention(path, row):
+    """Writes the model of attention, and returns query, keys and values."""
+    from onnx import TensorProto, helper, save
+    shape, causal = parse_attention(row)
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, shape) for name in "qkv"]
+    graph = helper.make_graph([helper.make_node("Attention", ["q", "k", "v"], ["y"], is_causal=int(causal))], "attention", inputs,
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT16, shape)])
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10), path)
+    generator = np.random.default_rng(0)
+    return [generator.standard_normal(shape, np.float32).astype(np.float16) for _ in inputs]
+
+
+def parse_attention(row):
+    """The shape of the tensors of a row, and whether it is causal."""
+    return [int(size) for size in row.split("-")[1].split("x")], row.endswith("-causal")
+
+
+def make_attention_peers(arrays, causal):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    tensors = [torch.from_numpy(array).cuda() for array in arrays]
+    captured = {}
+    for name, backend in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)):
+        with sdpa_kernel(backend):
+            captured[name] = capture(lambda: torch.nn.functional.scaled_dot_product_attention(*tensors, is_causal=causal))
+    return {name: replay for name, (replay, _) in captured.items()}, captured
+
+
+def attend(arrays, causal):
+    """Attention of the first two heads, in f64."""
+    q, k, v = (torch.from_numpy(array[0, :2]).cuda().double() for array in arrays)
+    scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if causal:
+        scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
+    return scores.softmax(-1) @ v
 
 
 def cublas_bytes(a, b):
@@ -211,14 +254,18 @@ def turn(call, runs):
 
 def measure(args, row):
     model, shapes, batch = ROWS[row]
-    if args.precision == "bf16" and model == "mm":
+    if (args.precision == "bf16" and model == "mm") or (args.precision != "f16" and model == "attention"):
         raise SystemExit(f"gpu.py: row {row} has no {args.precision}")
     if model == "mm":
         model = f"{row}-{args.precision}"
         arrays = make_product(os.path.join(args.build, "models", model, "model.onnx"), batch, args.precision)
         operands, arrays = arrays, arrays[:1]
+    elif model == "attention":
+        model = row
+        operands, arrays = None, make_attention(os.path.join(args.build, "models", row, "model.onnx"), row)
     else:
         operands, arrays = None, make_inputs(model, batch)
+    attention = parse_attention(row) if row.startswith("attention-") else None
     path = os.path.join(args.build, f"{row}-{args.precision}.so")
     report = path + ".json"
     is_bytes = args.precision == "s8"
@@ -233,6 +280,10 @@ def measure(args, row):
         x, w = (torch.from_numpy(array).cuda().double() for array in operands)
         expected, got = x @ w, engine.outputs[0].double()
         result["error"] = float(torch.linalg.norm(got - expected) / torch.linalg.norm(expected))
+    elif attention and args.check:
+        expected = attend(arrays, attention[1])
+        got = engine.outputs[0][0, :2].double()
+        result["error"] = float(torch.linalg.norm(got - expected) / torch.linalg.norm(expected))
     elif args.check:
         reference = path + ".cpu.so"
         translate(args, model, shapes, reference)
@@ -243,6 +294,8 @@ def measure(args, row):
     with torch.inference_mode():
         if operands:
             peers, kept = make_product_peers(*operands, args.precision)
+        elif attention:
+            peers, kept = make_attention_peers(arrays, attention[1])
         else:
             peers, kept = make_peers(args, model, arrays)
         calls = {"adze": engine, **peers}
@@ -259,6 +312,10 @@ def measure(args, row):
     others = [result[f"{name}_ms"] for name in peers]
     if others:
         result["speed"] = min(others) / result["adze_ms"]
+    if attention:
+        (batches, heads, length, depth), causal = attention
+        pairs = length * (length + 1) // 2 if causal else length * length
+        result["tflops"] = 4 * batches * heads * pairs * depth / result["adze_ms"] / 1e9
     if args.kernels:
         for name, (microseconds, number) in engine.profile()[:args.kernels]:
             print(f"    {name:60} {microseconds:9.2f} us in {number:g}", flush=True)
@@ -268,7 +325,7 @@ def measure(args, row):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[row for row in ROWS if not row.startswith("mm")])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[row for row in ROWS if not row.startswith(("mm", "attention"))])
     parser.add_argument("--precision", default="f16")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--runs", type=int, default=50)
