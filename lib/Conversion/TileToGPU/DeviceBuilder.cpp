@@ -3,6 +3,9 @@
 // Builds the scalars and the synchronisation of device code.
 #include "DeviceBuilder.h"
 #include "PipelinePlan.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -54,6 +57,32 @@ void DeviceBuilder::waitWarpgroup(Value number) {
                           i32(kWarpgroupThreads),
                           /*reductionOp=*/NVVM::BarrierReductionAttr(),
                           /*reductionPredicate=*/Value());
+}
+
+bool storesNarrow(Operation *kernel) {
+  return !kernel
+              ->walk([](Operation *op) {
+                if (auto store = dyn_cast<tile::StoreOp>(op)) {
+                  Type element = store.getValue().getType().getElementType();
+                  return element.isF16() || element.isBF16()
+                             ? WalkResult::advance()
+                             : WalkResult::interrupt();
+                }
+                return hasEffect<MemoryEffects::Write>(op)
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+void setAccuracy(Operation *function, bool isNarrow) {
+  auto flags =
+      isNarrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+  llvm::TypeSwitch<Operation *>(function)
+      .Case<math::ExpOp, math::TanhOp, math::ErfOp, arith::DivFOp>(
+          [&](auto op) { op.setFastmath(flags); })
+      .Case(
+          [](math::Exp2Op op) { op.setFastmath(arith::FastMathFlags::none); });
 }
 
 } // namespace adze::togpu

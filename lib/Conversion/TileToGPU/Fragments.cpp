@@ -276,16 +276,7 @@ Fragments::Pair Fragments::computeElementwise(Operation *op,
     if (Attribute properties = op->getPropertiesAsAttribute())
       state.propertiesAttr = properties;
     Operation *made = d.b.create(state);
-    // Fast-math flags serve the CPU. On GPUs they select a less accurate
-    // function.
-    auto flags =
-        form.narrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
-    llvm::TypeSwitch<Operation *>(made)
-        .Case<math::ExpOp, math::TanhOp, math::ErfOp, arith::DivFOp>(
-            [&](auto function) { function.setFastmath(flags); })
-        .Case([](math::Exp2Op function) {
-          function.setFastmath(arith::FastMathFlags::none);
-        });
+    setAccuracy(made, form.narrow);
     result[lane] = made->getResult(0);
   }
   return result;

@@ -2,6 +2,7 @@
 //
 // Dimension classes of a kernel and their spread over threads.
 #include "KernelPlan.h"
+#include "DeviceBuilder.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -543,7 +544,8 @@ bool KernelPlan::isParallel(scf::ForOp loop) {
 }
 
 KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
-    : kernel(kernel), target(tile::findCudaTarget(kernel)), threads(wanted) {
+    : kernel(kernel), target(tile::findCudaTarget(kernel)), threads(wanted),
+      narrow(storesNarrow(kernel)) {
   kernel.walk([&](Operation *op) {
     for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                        llvm::to_vector(op->getResults())))

@@ -57,6 +57,8 @@ public:
   KernelPlan(tile::KernelOp kernel, int64_t threads);
 
   int64_t getThreads() const { return threads; }
+  /// Returns true if all results are f16 or bf16.
+  bool isNarrow() const { return narrow; }
   /// Returns how many blocks of threads a multiprocessor should have room for.
   int64_t getResidentBlocks();
   llvm::SmallVector<int> classesOf(mlir::Value tile);
@@ -96,6 +98,7 @@ private:
   tile::KernelOp kernel;
   tile::CudaTargetAttr target; ///< may be null
   int64_t threads;
+  bool narrow;
   llvm::SmallVector<int> parent;
   llvm::SmallVector<int64_t> sizes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;

@@ -175,12 +175,8 @@ PipelinedKernel::Values PipelinedKernel::getElements(Value sums) {
 }
 
 Fragments PipelinedKernel::makeFragments(const KernelFrame &at) {
-  bool narrow = llvm::all_of(plan.results, [](const PipelineResult &result) {
-    tile::StoreOp store = result.store;
-    Type element = tileType(store.getValue()).getElementType();
-    return element.isF16() || element.isBF16();
-  });
-  return Fragments(d, at, {plan.columns, plan.attention.has_value(), narrow});
+  return Fragments(
+      d, at, {plan.columns, plan.attention.has_value(), spreads.isNarrow()});
 }
 
 /// Sets the position of a thread in 64 rows of its warpgroup.

@@ -156,8 +156,13 @@ Value KernelLowering::element(Value loaded, int64_t i, int64_t width) {
 
 Value KernelLowering::loadVector(Type type, Value pointer, int64_t width) {
   unsigned align = width * bytesOf(type);
-  Type whole = width == 1 ? type : VectorType::get(width, type);
-  return LLVM::LoadOp::create(b, loc, whole, pointer, align);
+  if (width == 1)
+    return LLVM::LoadOp::create(b, loc, type, pointer, align);
+  Value whole = LLVM::LoadOp::create(b, loc, VectorType::get(width, type),
+                                     pointer, align);
+  // LLVM would make one load of each element, and move those that another
+  // version of the kernel shares before the choice between the versions.
+  return LLVM::FreezeOp::create(b, loc, whole);
 }
 
 /// Returns the values as a vector; a lone one as it is.

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tiles at the positions that a thread asks for.
+#include "DeviceBuilder.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -233,12 +234,7 @@ Fragment KernelLowering::computeElementwise(Operation *op, const Axes &axes) {
     if (Attribute properties = op->getPropertiesAsAttribute())
       state.propertiesAttr = properties;
     Operation *made = b.create(state);
-    // Fast-math flags serve the CPU. On GPUs they select a less accurate
-    // function.
-    if (auto exp = dyn_cast<math::ExpOp>(made))
-      exp.setFastmath(arith::FastMathFlags::none);
-    else if (auto exp2 = dyn_cast<math::Exp2Op>(made))
-      exp2.setFastmath(arith::FastMathFlags::none);
+    setAccuracy(made, plan.isNarrow());
     f.push_back(made->getResult(0));
   });
   return f;
