@@ -236,3 +236,58 @@ module attributes {tile.targets = [#gpu]} {
     tile.return
   }
 }
+
+// -----
+
+#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+  units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
+#n = affine_map<()[s0] -> (s0)>
+
+// Elementwise kernels of 32 bits have one vector a thread; those of fewer bits,
+// and sums, keep their block.
+// CHECK-LABEL: tile.kernel @elements
+// CHECK-SAME: tile.params.cuda = {BLOCK_N = 1024 : i64}
+// CHECK-LABEL: tile.kernel @halves
+// CHECK-NOT: tile.params.cuda
+// CHECK-LABEL: tile.kernel @sums
+// CHECK-NOT: tile.params.cuda
+module attributes {tile.targets = [#gpu]} {
+  tile.kernel @elements(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dims = #n})
+      attributes {tile.params = {BLOCK_N = 4096 : i64}} {
+    %bn = tile.param "BLOCK_N" : index
+    %c0 = arith.constant 0 : index
+    %n = memref.dim %x, %c0 : memref<?xf32>
+    %g = arith.ceildivui %n, %bn : index
+    %i = tile.program_id (%g) : index
+    %at = arith.muli %i, %bn : index
+    %t = tile.load %x[%at] sizes [%bn] : memref<?xf32> -> tensor<?xf32>
+    %e = math.exp %t : tensor<?xf32>
+    tile.store %e, %y[%at] : tensor<?xf32>, memref<?xf32>
+    tile.return
+  }
+
+  tile.kernel @halves(%x: memref<8192xf16>, %y: memref<8192xf16>) attributes {tile.params = {BLOCK_N = 4096 : i64}} {
+    %bn = tile.param "BLOCK_N" : index
+    %c8192 = arith.constant 8192 : index
+    %g = arith.ceildivui %c8192, %bn : index
+    %i = tile.program_id (%g) : index
+    %at = arith.muli %i, %bn : index
+    %t = tile.load %x[%at] sizes [%bn] : memref<8192xf16> -> tensor<?xf16>
+    %e = math.exp %t : tensor<?xf16>
+    tile.store %e, %y[%at] : tensor<?xf16>, memref<8192xf16>
+    tile.return
+  }
+
+  tile.kernel @sums(%x: memref<64x8192xf32>, %y: memref<8192xf32>) attributes {tile.params = {BLOCK_N = 4096 : i64}} {
+    %bn = tile.param "BLOCK_N" : index
+    %c0 = arith.constant 0 : index
+    %c8192 = arith.constant 8192 : index
+    %g = arith.ceildivui %c8192, %bn : index
+    %i = tile.program_id (%g) : index
+    %at = arith.muli %i, %bn : index
+    %t = tile.load %x[%c0, %at] sizes [64, %bn] dims [0, 1] : memref<64x8192xf32> -> tensor<64x?xf32>
+    %e = tile.reduce add %t dim 0 : tensor<64x?xf32> -> tensor<?xf32>
+    tile.store %e, %y[%at] : tensor<?xf32>, memref<8192xf32>
+    tile.return
+  }
+}
