@@ -28,12 +28,15 @@ made=$venv/.made-$(cksum <python/test-requirements.txt | tr ' ' -)
   touch "$made"
 }
 [ -z "${PYTHON_EXTRAS:-}" ] || "$venv/bin/pip" install -q --disable-pip-version-check $PYTHON_EXTRAS
+# A process for each core; the tests of a file stay together, as they share
+# compiled models.
+workers="-n ${JOBS:-$(nproc)} --dist=loadfile"
 if [ -n "$wheel" ]; then
   "$venv/bin/pip" install -q --disable-pip-version-check "$wheel"
   # Away from the source tree: what is imported is what is installed.
   cd build/wheel
-  exec env -u ADZE_LIBRARY_DIR -u PYTHONPATH "$venv/bin/python" -m pytest -q -p no:cacheprovider \
+  exec env -u ADZE_LIBRARY_DIR -u PYTHONPATH "$venv/bin/python" -m pytest -q -p no:cacheprovider $workers \
     --rootdir=../../python/tests ../../python/tests "$@"
 fi
 exec env ADZE_LIBRARY_DIR="$PWD/build/lib" PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 \
-  "$venv/bin/python" -m pytest -q -p no:cacheprovider -c python/pyproject.toml python/tests "$@"
+  "$venv/bin/python" -m pytest -q -p no:cacheprovider $workers -c python/pyproject.toml python/tests "$@"
