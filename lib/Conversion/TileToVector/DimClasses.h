@@ -92,6 +92,11 @@ public:
   /// Returns true if the elements of this tile are sums in registers of the
   /// matrix unit.
   bool isMatrixSum(mlir::Value tile) const { return matrixSums.contains(tile); }
+  /// Returns true if other ops than dots read sums of the unit in a loop, as
+  /// where each block of the depth has a scale.
+  bool readsSumsInLoops() const;
+  /// Returns how many elements along the depth registers of the unit have.
+  int64_t getMatrixDepth(DotOp dot) const;
   /// Returns how many positions of the current slice of a split class the roots
   /// other than dots take at once.
   int64_t part(int c) const { return info[c].part ? info[c].part : step(c); }

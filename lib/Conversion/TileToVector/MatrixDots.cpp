@@ -5,6 +5,7 @@
 #include "MatrixDots.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Products.h"
+#include "Support/LargestDivisor.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,6 +15,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace adze;
 using namespace adze::tile;
 
 //===--- Which dots -------------------------------------------------------===//
@@ -38,15 +40,43 @@ static bool isPadded(MemRefType type, int64_t dim, int64_t whole) {
   return found;
 }
 
+/// Returns true if an operand is read from memory whose rows are those of the
+/// unit's registers: neighbours along the last dimension, and another dimension
+/// in equal steps.
+static bool isReadByRows(Value operand) {
+  auto load = operand.getDefiningOp<LoadOp>();
+  if (!load)
+    return false;
+  auto type = cast<MemRefType>(load.getMemref().getType());
+  SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
+  auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout());
+  return (type.getLayout().isIdentity() ||
+          (strided && strided.getStrides().back() == 1)) &&
+         dims.size() == 2 && dims[1] + 1 == type.getRank() && steps[1] == 1;
+}
+
+/// Words of the depth fill registers whose depth divides theirs; other elements
+/// whole ones.
+int64_t DimClasses::getMatrixDepth(DotOp dot) const {
+  int64_t whole = matrixUnit.getShape()[2], words = dot.getWordElements();
+  return words == 1
+             ? whole
+             : largestDivisor(info[of(dot.getRhs())[0]].size, whole / words);
+}
+
 /// Returns true if a unit reads the operands of a dot in whole registers, and
 /// half of what it multiplies at least is no padding.
 bool DimClasses::suitsMatrixUnit(DotOp dot, TargetUnitAttr unit) const {
   SmallVector<int> own = of(dot.getResult());
   int k = of(dot.getRhs())[0];
   ArrayRef<int64_t> shape = unit.getShape();
-  if (!multipliesGroups(dot) || !info[own[0]].split || !info[own[1]].split ||
-      info[own[0]].lanes != 1 || info[own[1]].lanes != shape[1] ||
-      2 * info[k].size < shape[2])
+  int64_t words = dot.getWordElements();
+  if (!info[own[0]].split || !info[own[1]].split || info[own[0]].lanes != 1 ||
+      info[own[1]].lanes != shape[1] || 2 * words * info[k].size < shape[2])
+    return false;
+  if (words > 1)
+    return isReadByRows(dot.getLhs()) && isReadByRows(dot.getRhs());
+  if (!multipliesGroups(dot))
     return false;
   auto load = dot.getRhs().getDefiningOp<LoadOp>();
   int64_t dim = load.getMemDims()[0];
@@ -112,9 +142,19 @@ static int64_t stepOfRows(int64_t size, int64_t want, int64_t least) {
   }
 }
 
+bool DimClasses::readsSumsInLoops() const {
+  return llvm::any_of(matrixSums, [&](Value sums) {
+    return llvm::any_of(sums.getUsers(), [&](Operation *user) {
+      return user->getParentOp() != root &&
+             !isa<DotOp, scf::ForOp, scf::IfOp, scf::YieldOp>(user);
+    });
+  });
+}
+
 /// Four registers of sums hide how long an instruction takes, and use each
 /// register of an operand twice; few rows or columns use those of the other
-/// operand more.
+/// operand more. Where a loop adds what is computed from sums to others, vector
+/// registers hold these others for one register.
 void DimClasses::stepsOfMatrices() {
   constexpr int64_t tiles = 4, usual = 2;
   int64_t m = matrixUnit.getShape()[0], n = matrixUnit.getShape()[1];
@@ -128,13 +168,17 @@ void DimClasses::stepsOfMatrices() {
   }
   int64_t high = std::min(rowTiles, columnTiles == 1 ? tiles : usual),
           wide = std::min(columnTiles, tiles / high);
+  bool leave = readsSumsInLoops();
+  if (leave)
+    high = wide = 1;
   for (Info &x : info) {
     if (x.column) {
       x.step = std::min(x.padded, wide * n);
     } else if (x.row) {
       x.step = stepOfRows(x.size, high * m, m);
       matrixRows = llvm::divideCeil(x.step, llvm::divideCeil(x.step, m));
-      x.part = std::max<int64_t>(1, getAccumulators(target) / 2 / wide);
+      if (!leave) // registers hold whole steps
+        x.part = std::max<int64_t>(1, getAccumulators(target) / 2 / wide);
     } else if (x.score > 0) {
       x.step = std::min(x.padded, x.lanes);
     }
@@ -295,9 +339,10 @@ Located MatrixDots::placeRow(DotOp op, const Layout &layout, int64_t row) {
 /// of a part of a whole slice, those with zeros behind them.
 Value MatrixDots::readLeft(DotOp op, const Piece &piece, Value end) {
   Layout layout = kernel.layoutOf(op.getLhs(), /*scalars=*/true);
-  int64_t depth = shape[2];
+  int64_t depth = kernel.classes.getMatrixDepth(op);
   Type element = tileType(op.getLhs()).getElementType();
-  auto type = amx::TileType::get({piece.rows, depth}, element);
+  auto type = amx::TileType::get({piece.rows, depth * op.getWordElements()},
+                                 getSignless(op.getProduct().getLhs()));
   if (!end) {
     auto [memory, indices] = placeRow(op, layout, piece.row);
     Value stride;
@@ -330,10 +375,20 @@ Value MatrixDots::readLeft(DotOp op, const Piece &piece, Value end) {
 /// The columns of a piece of the right operand: a row of the register has a
 /// group of each.
 Value MatrixDots::readRight(DotOp op, const Piece &piece) {
-  int64_t group = getDepthGroup(op), depth = shape[2];
+  int64_t group = getDepthGroup(op), words = op.getWordElements(),
+          depth = kernel.classes.getMatrixDepth(op);
   Layout layout = kernel.layoutOf(op.getRhs());
-  auto type = amx::TileType::get({depth / group, piece.columns * group},
-                                 tileType(op.getRhs()).getElementType());
+  auto type = amx::TileType::get({depth / group, piece.columns * group * words},
+                                 getSignless(op.getProduct().getRhs()));
+  if (words > 1) {
+    Window self = kernel.window(op.getRhs().getDefiningOp<LoadOp>());
+    Value memory = kernel.mapped(self.memref);
+    Digit steps = self.dims[0].front();
+    return amx::TileLoadOp::create(
+        b, loc, type, memory,
+        kernel.place(self, layout, layout.indexOf({0, piece.column})).indices,
+        strideOf(b, loc, memory, steps.dim, steps.step));
+  }
   auto [memory, indices] =
       kernel.groupsAt(op, layout, layout.indexOf({0, piece.column}));
   return amx::TileLoadOp::create(b, loc, type, memory, indices);
@@ -428,7 +483,7 @@ Carried MatrixDots::addStep(DotOp op, ArrayRef<Value> before, Value end) {
 /// Adds the products of the depth up to `end`.
 Carried MatrixDots::addDepth(DotOp op, Carried sums, Value end) {
   int k = kernel.classes.of(op.getLhs())[1];
-  int64_t step = shape[2];
+  int64_t step = kernel.classes.getMatrixDepth(op);
   SliceScope scope(kernel.context, k);
   kernel.looping.push_back(k);
   Value rest = b.createOrFold<arith::RemSIOp>(loc, end, kernel.index(step));

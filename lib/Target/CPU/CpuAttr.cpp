@@ -178,9 +178,12 @@ Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
         &context, name, lhs, rhs, acc, {rows, columns, depth},
         /*group=*/wordBits / lhs.getIntOrFloatBitWidth(), /*intrinsic=*/""));
   };
-  addMatrixUnit(ADZE_X86_AMX_INT8, "amx-int8", builder.getIntegerType(8, false),
-                builder.getIntegerType(8, true),
-                builder.getIntegerType(32, true), /*depth=*/64);
+  for (auto [isLeftSigned, isRightSigned] :
+       {std::pair(false, true), {true, true}, {true, false}})
+    addMatrixUnit(ADZE_X86_AMX_INT8, "amx-int8",
+                  builder.getIntegerType(8, isLeftSigned),
+                  builder.getIntegerType(8, isRightSigned),
+                  builder.getIntegerType(32, true), /*depth=*/64);
   addMatrixUnit(ADZE_X86_AMX_BF16, "amx-bf16", builder.getBF16Type(),
                 builder.getBF16Type(), builder.getF32Type(), /*depth=*/32);
   SmallVector<CpuFeature> features;
