@@ -75,6 +75,21 @@ def norms():
            [normalized(ROWS[:, :2]) * SCALE + SHIFT])
 
 
+def products_of_many_rows():
+    """Each block of the depth has a greatest element of 127, so that bytes hold all of its elements exactly."""
+    row, depth, column = np.arange(33)[:, None], np.arange(64), np.arange(20)[:, None]
+    x = np.where(depth % 32 == row % 32, 127.0, (row + depth) % 5 - 2.0)
+    numbers, scales = (column * 5 + depth * 7) % 16, np.array([0.5, 0.25]) / 2.0 ** (column % 4)
+    packed = (numbers[:, ::2] | numbers[:, 1::2] << 4).astype(np.uint8).reshape(20, 2, 16)
+    zeros = (column * 3 + np.arange(2) * 5) % 16
+    for level in (0, 4):
+        size = dict(K=64, N=20, bits=4, block_size=32, accuracy_level=level)
+        yield ("MatMulNBits", FLOATS, [x, packed, scales], size,
+               [x @ ((numbers - 8) * np.repeat(scales, 32, 1)).T])
+        yield ("MatMulNBits", FLOATS, [x, packed, scales, (zeros[:, :1] | zeros[:, 1:] << 4).astype(np.uint8)], size,
+               [x @ ((numbers - np.repeat(zeros, 32, 1)) * np.repeat(scales, 32, 1)).T])
+
+
 def products():
     a, b = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([[2.0, 1.0], [-1.0, 4.0]])
     yield "FusedMatMul", ALL_FLOATS, [a, b], dict(alpha=0.5, transA=1, transB=1), [a.T @ b.T / 2]
@@ -87,7 +102,7 @@ def products():
     for zeros in (np.array([3, 12], np.uint8), np.array([3.0, 12.0])):
         yield ("MatMulNBits", FLOATS, [x, packed, scales, zeros], size,
                [x @ ((numbers - np.array([[3], [12]])) * scales[:, None]).T])
-
+    yield from products_of_many_rows()
 
     # Of FP4 the numbers that are exact, of NF4 -1, 0 and 1.
     for kind, table in ((0, {0: 0.0, 3: 1.0, 5: 0.5, 7: 0.25, 11: -1.0, 13: -0.5}), (1, {0: -1.0, 7: 0.0, 15: 1.0})):
