@@ -257,18 +257,20 @@ private:
   /// Whole numbers in [-128, 127] as bytes of words, four neighbours in each.
   /// Halves of a word are exact in f32.
   Value joinBytes(Value bytes) {
-    Dims dims = getDims(bytes), result = dims;
+    Dims result = getDims(bytes);
     result.back() = number(bytes, block / wordBytes);
-    dims.back() = result.back();
-    dims.push_back(number(bytes, wordBytes));
-    Value split = reshapeTo(b, loc, bytes, dims);
-    dims.back() = number(bytes, 1);
+    // Whole rows, in which the same byte of all words is an equal step apart.
+    int64_t words = *getConstant(result[last]) * block / wordBytes;
+    AffineExpr rows = product(bytes.getContext(),
+                              ArrayRef<AffineExpr>(result).take_front(last));
+    Value split =
+        reshapeTo(b, loc, bytes, {rows, number(bytes, words * wordBytes)});
+    Dims dims{rows, number(bytes, words)};
     Type f32 = b.getF32Type(), i32 = b.getI32Type();
     auto take = [&](int64_t i) -> Value {
-      SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
-      starts.back() = i;
       return SliceOp::create(b, loc, makeType(f32, dims), split,
-                             ArrayRef<int64_t>(starts), steps);
+                             ArrayRef<int64_t>{0, i},
+                             ArrayRef<int64_t>{1, wordBytes});
     };
     auto joinHalf = [&](int64_t i) {
       Value high = MulOp::create(b, loc, take(i + 1), createF32(b, loc, 256));

@@ -38,6 +38,8 @@ func.func @products(%x: tensor<5x16xf32>) -> tensor<5x2xf32> {
 // CHECK: graph.pad
 // CHECK: graph.round
 // CHECK: graph.floor
+// The bytes of words are taken in steps along whole rows.
+// CHECK: graph.slice {{.*}} {starts = array<i64: 0, 1>, steps = array<i64: 1, 4>} : (tensor<?x64xf32{{.*}} -> tensor<?x16xf32
 // CHECK: graph.floor
 // CHECK-NOT: graph.round
 // CHECK-COUNT-2: graph.word_matmul {{.*}}planes = 3{{.*}}tensor<?x2x24xi32{{.*}}tensor<2x9x4xi32>, tensor<2x4xui8>
