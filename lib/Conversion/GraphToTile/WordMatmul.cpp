@@ -193,9 +193,9 @@ LogicalResult WordMatmul::emitProgram(Value row, Value column,
 // By a unit that multiplies matrices
 //===----------------------------------------------------------------------===//
 
-/// Rows of the unit, and rows of a program at most, for which it unpacks
-/// weights once.
-constexpr int64_t unitRows = 16, mostRows = 256;
+/// Rows of the unit, those from which on it is worth to unpack weights, and
+/// rows of a program at most, for which it does so once.
+constexpr int64_t unitRows = 16, leastRows = 32, mostRows = 256;
 
 /// Returns true if the target multiplies matrices of the bytes, and blocks fill
 /// half of the unit's depth at least.
@@ -350,17 +350,26 @@ LogicalResult WordMatmul::emitMatrices(Value row, Value column, Value rows) {
   int64_t count = getSlice(), blockWords = words * parts;
   unpacked = e.scratch({e.index(count * blockWords), e.index(panel)},
                        e.builder().getI32Type());
-  sums =
-      e.scratch({e.index(mostRows), e.index(panel)}, e.builder().getF32Type());
-  auto forRows = [&](function_ref<LogicalResult(Value from, Value row)> body) {
+  sums = e.scratch({e.index(mostRows + unitRows), e.index(panel)},
+                   e.builder().getF32Type());
+  // Rows that do not fill a register are multiplied with those before them.
+  auto whole = getConstantIntValue(rows);
+  bool isWhole = whole && *whole % unitRows == 0;
+  auto atMost = [&](Value x, Value most) -> Value {
+    return arith::MinUIOp::create(e.builder(), e.loc(), x, most);
+  };
+  auto getStart = [&](Value from) {
+    return isWhole ? from : atMost(from, e.sub(rows, e.index(unitRows)));
+  };
+  auto forRows = [&](function_ref<LogicalResult(Value from)> body) {
     return e.loop(rows, e.index(unitRows), {},
                   [&](Value from, ValueRange) -> FailureOr<Carried> {
-                    if (failed(body(from, e.add(row, from))))
+                    if (failed(body(from)))
                       return failure();
                     return Carried();
                   });
   };
-  auto cleared = forRows([&](Value from, Value) {
+  auto cleared = forRows([&](Value from) {
     e.setAxis(M, e.index(unitRows));
     return e.phase([&] {
       Value none = e.constant(e.builder().getF32FloatAttr(0), {M, N});
@@ -382,19 +391,23 @@ LogicalResult WordMatmul::emitMatrices(Value row, Value column, Value rows) {
             });
         if (failed(ready))
           return failure();
-        return forRows([&](Value from, Value row) {
-          return multiply(from, row, column, slice);
+        return forRows([&](Value from) {
+          return multiply(from, e.add(row, getStart(from)), column, slice);
         });
       });
   if (failed(multiplied))
     return failure();
-  auto stored = forRows([&](Value from, Value row) {
+  auto stored = forRows([&](Value from) {
+    Value place = from;
+    if (!isWhole)
+      place = e.add(from,
+                    atMost(e.sub(from, getStart(from)), e.index(unitRows - 1)));
     e.setAxis(M, e.index(unitRows));
     return e.phase([&]() -> LogicalResult {
-      auto total = e.load(sums, {{from, M}, {e.index(0), N}});
+      auto total = e.load(sums, {{place, M}, {e.index(0), N}});
       if (failed(total))
         return failure();
-      Places places{{row, M, 1, unsigned(rank - 1)}, {column, N}};
+      Places places{{e.add(row, from), M, 1, unsigned(rank - 1)}, {column, N}};
       e.define(op.getResult(), places, *total);
       return e.storeOutputs(op.getResult(), places);
     });
@@ -432,11 +445,11 @@ LogicalResult WordMatmul::emit() {
   bool hasUnit = findMatrixUnit();
   Value few = e.index(rows < 0 ? rowsAtOnce : std::min(rows, rowsAtOnce)),
         step = few, many;
-  if (hasUnit && (rows < 0 || rows >= unitRows)) {
+  if (hasUnit && (rows < 0 || rows >= leastRows)) {
     Value parts = e.max(e.ceilDiv(count, e.index(mostRows)), e.index(1));
     many = e.mul(e.ceilDiv(e.ceilDiv(count, parts), e.index(unitRows)),
                  e.index(unitRows));
-    Value areMany = e.min(e.div(count, e.index(unitRows)), e.index(1)); // or 0
+    Value areMany = e.min(e.div(count, e.index(leastRows)), e.index(1)); // or 0
     step = e.max(few, e.mul(many, areMany));
   }
   SmallVector<Value> ids = e.programIds(
@@ -445,7 +458,7 @@ LogicalResult WordMatmul::emit() {
   // `from`: how many rows at least.
   auto emitBranches = [&](auto self, int64_t from) -> LogicalResult {
     OpBuilder &builder = e.builder();
-    bool isLast = rows >= 0 || from > (many ? unitRows - 1 : 1);
+    bool isLast = rows >= 0 || from > (many ? leastRows - 1 : 1);
     if (isLast && many) {
       auto whole = getConstantIntValue(step);
       Value own =
@@ -463,7 +476,7 @@ LogicalResult WordMatmul::emit() {
     if (isLast)
       return e.phase([&] { return emitFew(few); });
     bool single = from == 1;
-    int64_t next = single ? 2 : unitRows;
+    int64_t next = single ? 2 : leastRows;
     Value isFewer = arith::CmpIOp::create(
         builder, e.loc(), arith::CmpIPredicate::ult, count, e.index(next));
     auto branch = scf::IfOp::create(builder, e.loc(), isFewer,

@@ -7,7 +7,7 @@
 // 8 blocks in one slice. The zero point is taken off when bytes are unpacked.
 // CHECK-LABEL: tile.kernel @many(
 // CHECK: %[[BYTES:.*]] = tile.scratch [64, 64] : memref<64x64xi32>
-// CHECK: %[[SUMS:.*]] = tile.scratch [256, 64] : memref<256x64xf32>
+// CHECK: %[[SUMS:.*]] = tile.scratch [272, 64] : memref<272x64xf32>
 // CHECK: tile.program_id(%c2)
 // CHECK: scf.for %{{.*}} = %c0 to %c96 step %c16
 // CHECK: tile.store {{.*}}, %[[SUMS]]
@@ -48,7 +48,7 @@ func.func @many(%x: tensor<96x8x8xi32>, %s: tensor<96x8xf32>, %t: tensor<96x8x1x
 // CHECK: arith.cmpi ult, %{{.*}}, %c2
 // CHECK: tile.dot {{.*}} compute <si8 * ui8 + si32> : tensor<1x8xi32>
 // CHECK: } else {
-// CHECK: arith.cmpi ult, %{{.*}}, %c16
+// CHECK: arith.cmpi ult, %{{.*}}, %c32
 // CHECK: tile.dot {{.*}} compute <si8 * ui8 + si32> : tensor<4x8xi32>
 // CHECK: } else {
 // CHECK: %[[ROWS:.*]] = arith.minui
@@ -59,6 +59,26 @@ func.func @many(%x: tensor<96x8x8xi32>, %s: tensor<96x8xf32>, %t: tensor<96x8x1x
 func.func @dynamic(%x: tensor<?x2x8xi32, affine_map<()[s0] -> (s0, 2, 8)>>, %s: tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, %t: tensor<?x2x1xi32, affine_map<()[s0] -> (s0, 2, 1)>>, %w: tensor<2x9x16xi32>, %z: tensor<2x16xui8>) -> tensor<?x16xf32, affine_map<()[s0] -> (s0, 16)>> attributes {adze.kernel} {
   %y = graph.word_matmul %x, %s, %t, %w, %z {bits = 8 : i64, planes = 1 : i64} : (tensor<?x2x8xi32, affine_map<()[s0] -> (s0, 2, 8)>>, tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<?x2x1xi32, affine_map<()[s0] -> (s0, 2, 1)>>, tensor<2x9x16xi32>, tensor<2x16xui8>) -> tensor<?x16xf32, affine_map<()[s0] -> (s0, 16)>>
   return %y : tensor<?x16xf32, affine_map<()[s0] -> (s0, 16)>>
+}
+
+// -----
+
+// The last 8 of 40 rows are multiplied with the 8 before them, and only they are
+// stored again.
+// CHECK-LABEL: tile.kernel @rest(
+// CHECK: %[[SUMS:.*]] = tile.scratch [272, 64]
+// CHECK: scf.for %{{.*}} = %c0 to %[[ROWS:.*]] step %c16
+// CHECK: %[[ROOM:.*]] = arith.subi %[[ROWS]], %c16
+// CHECK: %[[START:.*]] = arith.minui %{{.*}}, %[[ROOM]]
+// CHECK: tile.load %arg0[%[[START]], {{.*}}] sizes [16, 8]
+// CHECK: scf.for %[[TO:.*]] = %c0 to %[[ROWS]] step %c16
+// CHECK: %[[OVER:.*]] = arith.minui %{{.*}}, %c15
+// CHECK: %[[PLACE:.*]] = arith.addi %[[TO]], %[[OVER]]
+// CHECK: tile.load %[[SUMS]][%[[PLACE]], 0] sizes [16, 64]
+// CHECK: tile.store {{.*}}, %arg4[%[[TO]], {{.*}}]
+func.func @rest(%x: tensor<40x8x8xi32>, %s: tensor<40x8xf32>, %t: tensor<40x8x1xi32>, %w: tensor<8x5x128xi32>) -> tensor<40x128xf32> attributes {adze.kernel} {
+  %y = graph.word_matmul %x, %s, %t, %w {bits = 4 : i64, planes = 1 : i64} : (tensor<40x8x8xi32>, tensor<40x8xf32>, tensor<40x8x1xi32>, tensor<8x5x128xi32>) -> tensor<40x128xf32>
+  return %y : tensor<40x128xf32>
 }
 
 // -----
