@@ -2,6 +2,7 @@
 // where the CPU has it, else element by element.
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
+// RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids caches=2M,64M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=MATRICES
 // RUN: aopt %s -convert-tile-to-linalg -split-input-file | FileCheck %s --check-prefix=LINALG
 
 // The weights are unsigned: they come first, whichever side they are on. What is
@@ -13,6 +14,10 @@
 // CHECK: %[[W:.*]] = vector.bitcast %[[LOW]] : vector<16xi32> to vector<64xi8>
 // CHECK: %[[X:.*]] = vector.bitcast {{.*}} : vector<16xi32> to vector<64xi8>
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[W]], %[[X]])
+// So they do beside a unit that multiplies matrices of the same bytes, which few
+// rows do not take.
+// MATRICES-LABEL: func.func @nibbles(
+// MATRICES: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
 // PLAIN-LABEL: func.func @nibbles(
 // PLAIN-NOT: llvm.call_intrinsic
 // PLAIN: arith.shrsi {{.*}} : vector<16xi32>

@@ -113,15 +113,23 @@ TargetUnitAttr findWarpUnit(CudaTargetAttr target, ProductAttr product) {
                         product.getAcc());
 }
 
+/// Returns those of a CPU's units that multiply matrices, or the others.
+static SmallVector<TargetUnitAttr> selectUnits(CpuTargetAttr target,
+                                               bool ofMatrices) {
+  return llvm::to_vector(
+      llvm::make_filter_range(target.getUnits(), [&](TargetUnitAttr unit) {
+        return (unit.getShape()[0] > 1) == ofMatrices;
+      }));
+}
+
 TargetUnitAttr CpuTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
-  return tile::findUnit(getUnits(), lhs, rhs, acc);
+  return tile::findUnit(selectUnits(*this, /*ofMatrices=*/false), lhs, rhs,
+                        acc);
 }
 
 TargetUnitAttr CpuTargetAttr::findMatrixUnit(Type lhs, Type rhs,
                                              Type acc) const {
-  auto matrices = llvm::to_vector(llvm::make_filter_range(
-      getUnits(), [](TargetUnitAttr unit) { return unit.getShape()[0] > 1; }));
-  return tile::findUnit(matrices, lhs, rhs, acc);
+  return tile::findUnit(selectUnits(*this, /*ofMatrices=*/true), lhs, rhs, acc);
 }
 
 LogicalResult
