@@ -10,19 +10,26 @@ def Graph_AttentionOp
     : Graph_InferredOp<"attention", [AttrSizedOperandSegments]> {
   let summary = "Scaled dot product attention";
   let description = [{
-    `softmax(scores) * value` along the keys, where the scores of query `i` and
-    key `j` are `query[i] . key[j] * scale`, then with `softcap` c > 0
-    `c * tanh(scores / c)`, then with `bias` added, and then `fill` where `mask`
-    is false or `causal` hides the key: `upper_left` shows query i the keys
-    `j <= i`, `lower_right` those with `j - S <= i - L`.
+    Computes `softmax(scores) * value` along the keys. The score of query `i` and
+    key `j` is computed in this order:
+
+    1. `query[i] . key[j] * scale`;
+    2. with `softcap` c > 0: `c * tanh(score / c)`;
+    3. `bias` is added;
+    4. the score becomes `fill` if `mask` is false, or if `causal` masks the key:
+       `upper_left` masks all keys but those with `j <= i`, `lower_right` all but
+       those with `j - S <= i - L`.
 
     Query `[.., H, L, D]`, key `[.., G, S, D]` and value `[.., G, S, E]` give
-    `[.., H, L, E]`. Dims of key and value before the last two are equal to those
-    of the query or 1, and the last of them may divide that of the query: head h
-    then reads group `h / (H / G)`. Bias and mask broadcast to `[.., H, L, S]`.
+    `[.., H, L, E]`. The dims of key and value before G are equal to those of the
+    query or 1. G divides H: head h of the query uses head `h / (H / G)` of key
+    and value (grouped query attention). Bias and mask broadcast to
+    `[.., H, L, S]`. With `zero_empty`, a query of which all keys are masked has
+    the result 0 instead of NaN. f16 and bf16 are summed in f32. All operands but
+    the mask have equal element types, and at least rank 3.
 
-    With `zero_empty`, a query whose weights are no numbers (it sees no key) has
-    the result 0 instead of NaN. f16 and bf16 are summed in f32.
+    Source: ONNX Attention-25, and the operators of com.microsoft that compute
+    attention; Vaswani et al., "Attention Is All You Need", 2017.
 
     Example:
     ```mlir
@@ -44,10 +51,11 @@ def Graph_AttentionOp
     functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
-    /// The dims of the scores: those of the query, and of the key, in order.
+    /// Returns the dims of the scores: [.., H, L, S].
     ::adze::graph::Dims getScoreDims();
-    /// How many indices of batch dim `dim` share one of the operand (key or
-    /// value): all (0), one (1), or more; none if that is not known.
+    /// Returns how many consecutive indices of batch dim `dim` use one index of
+    /// the operand (key or value), or 0 if all do. Returns nothing if the number
+    /// is unknown.
     std::optional<int64_t> getRepeats(::mlir::Value operand, int64_t dim);
   }];
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Attributes of the graph dialect: constants that stay in mapped files.
+// Attributes of the graph dialect: constants in mapped files, and states.
 
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHATTRS
 #define ADZE_DIALECT_GRAPH_IR_GRAPHATTRS
@@ -12,19 +12,21 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 def Graph_BlobElementsAttr
     : AttrDef<Graph_Dialect, "BlobElements", [ElementsAttrInterface]> {
   let mnemonic = "blob";
-  let summary = "Constant elements that stay in a mapped file";
+  let summary = "Constant elements that are stored in a mapped file";
   let description = [{
-    Elements that are read from `bytes` bytes at `offset` of a file, row-major,
-    little-endian; a bool is a byte, types below 8 bits are packed low bits
-    first. The identity is the content (xxh3-128 and size) and the type, never
-    the place: equal content in any file is one attribute.
+    The parameters in the text are a path, an offset and a size in bytes, and the
+    xxh3-128 hash of these bytes. The elements are stored in row-major order and
+    little-endian; a bool takes a byte, and elements of less than 8 bits are
+    packed, the first one in the lowest bits. Two attributes are equal if content
+    (hash and size) and type are equal, wherever the content is stored.
 
     The path is relative to the directory of the text, to a `--blob-dir`, or to
-    the current directory. Parsing checks that the file is there and long
-    enough; the verifier of `graph.constant` checks the hash, once a content.
+    the current directory. The parser fails if the file does not exist or is too
+    short. The verifier of `graph.constant` compares the hash, once for each
+    content.
 
-    The attribute offers no APInt or APFloat through ElementsAttr, so no
-    upstream folder can copy it into the IR. Use `getBytes`.
+    The attribute does not implement ElementsAttr's access to APInt and APFloat,
+    so that no upstream folder copies the elements into the IR. Use `getBytes`.
 
     Example:
     ```mlir
@@ -40,9 +42,9 @@ def Graph_BlobElementsAttr
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    // No APInt or APFloat: upstream's folders (constFoldBinaryOp) ask for these
-    // and would build the whole result as dense<>; without them they leave the
-    // op. getValues<APFloat>() on this class still works.
+    // APInt and APFloat are left out: upstream folders (constFoldBinaryOp)
+    // request these types, and would build the whole result as dense<>. Without
+    // them, they do not fold. getValues<APFloat>() on this class still works.
     using NonContiguousIterableTypesT =
         std::tuple<::mlir::Attribute, bool, uint8_t, uint16_t, uint32_t,
                    uint64_t, int8_t, int16_t, int32_t, int64_t, float, double>;
@@ -66,13 +68,13 @@ def Graph_BlobElementsAttr
           Reader<T>{*data, getElementType(),
                     getElementType().getIntOrFloatBitWidth()});
     }
-    /// The mapped bytes if elements can be read as the type, else failure. Ends
-    /// the process with a message where the bytes cannot be had: callers of
-    /// ElementsAttr::getValues do not look.
+    /// Returns the mapped bytes if elements can be read as the type, else
+    /// failure. Ends the process with a message if the bytes cannot be mapped,
+    /// as callers of ElementsAttr::getValues do not handle that.
     ::mlir::FailureOr<const char *> getDataFor(::mlir::TypeID) const;
     bool isSplat() const;
-    /// The bytes, checked against the hash; no alignment is promised.
-    /// `emitError` may be null.
+    /// Returns the bytes after a check against the hash. Their address has no
+    /// particular alignment. `emitError` may be null.
     ::mlir::FailureOr<::llvm::ArrayRef<char>> getBytes(
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
   }];
@@ -80,20 +82,23 @@ def Graph_BlobElementsAttr
 
 def Graph_StateAttr : AttrDef<Graph_Dialect, "State"> {
   let mnemonic = "state";
-  let summary = "A result of a function that continues one of its arguments";
+  let summary = "A function result that updates the state held by an argument";
   let description = [{
-    The caller may pass one buffer for the argument `input` and the result
-    `output`, and keep it from call to call. The attribute is an element of the
-    list `graph.states` of the function. A wrong one changes no result.
+    The function attribute `graph.states` is a list of these attributes. The
+    caller may pass one buffer for the argument `input` and the result `output`,
+    and reuse it in the next call. The attribute is a permission, not a change of
+    semantics: results are the same without it.
 
-    `rows`: the result is the argument with rows along dim `axis` added or
-    replaced, without its first `drop` rows. The function stores the new rows
-    only, into a buffer of `rows` rows that begins with those of the argument
-    (`graph.open_state`). Symbol `pitch` is the number of rows from one index of
-    the dims before `axis` to the next one in this buffer. With `zeroed`, rows
-    behind those of the argument are 0 when the function begins.
+    The kind is one of:
 
-    `whole`: all elements are replaced. `keep`: the result is the argument.
+    - `rows`: the result is the argument with rows along dim `axis` added or
+      replaced, without its first `drop` rows. The function stores only the new
+      rows, into a buffer of `rows` rows whose first ones are those of the
+      argument (`graph.open_state`). Symbol `pitch` is the distance, in rows, of
+      consecutive indices of the dims before `axis` in this buffer. With
+      `zeroed`, rows after those of the argument are 0 when the function begins.
+    - `whole`: all elements are replaced.
+    - `keep`: the result is the argument.
 
     Example:
     ```mlir

@@ -18,24 +18,30 @@ def Graph_Dialect : Dialect {
   let description = [{
     A small closed set of operations on immutable tensors, into which ONNX is
     imported. Dims are integers or affine expressions of the symbols of the
-    function (see Shape.h): a tensor with dynamic dims carries one expression a
-    dim as its encoding. Element types are f64 f32 f16 bf16, i1 (bool), iN
-    (signed), uiN (unsigned) and si64: strings. A string is its number in the
-    run's table of strings, which holds each once: equal numbers, equal strings.
-    The table begins with the function's attribute `graph.strings`, whose first
-    one is "". So strings are compared and moved as integers are, and
-    only `graph.call` looks into them.
+    function (see Shape.h): the encoding of a tensor with dynamic dims holds one
+    expression for each dim. Element types are floats (f64, f32, f16, bf16 and
+    the floats of at most 8 bits), i1 (bool), iN (signed), uiN (unsigned) and
+    si64 (string).
 
-    Sequences, optionals and maps are tensors of rank 0 of such a type.
+    A string is represented by its index in a table of strings that exists for
+    the time of a run. The table has no duplicates, so two strings are equal if
+    their indices are. Its first entries are those of the function attribute
+    `graph.strings`, the first of which is "". Ops compare and move strings as
+    integers; only `graph.call` reads their characters.
 
-    Constants over 1 KiB stay in the files they came from: `#graph.blob`.
+    Sequences, optionals and maps are tensors of rank 0 whose element type is the
+    container type.
+
+    Constants of more than 1 KiB are references to the files that they were read
+    from (`#graph.blob`).
   }];
   let cppNamespace = "::adze::graph";
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
-    /// The files behind #graph.blob attributes, for the context's life.
+    /// Returns the table of the files that #graph.blob attributes refer to. It
+    /// lives as long as the context.
     BlobTable &getBlobs() { return *blobs; }
 
     /// Function attribute: the names of the symbols, "" for an unnamed one.
@@ -77,7 +83,7 @@ def Graph_Container : Type<CPred<"::adze::graph::isContainer($_self)">,
 def Graph_Tensor
     : RankedTensorOf<[AnyFloat, Graph_Integer, Graph_Bool, Graph_String], [],
                      "ranked tensor of floats, integers, bools or strings">;
-/// Without strings.
+/// A tensor of any element type but strings.
 def Graph_NumericTensor
     : RankedTensorOf<[AnyFloat, Graph_Integer, Graph_Bool], [],
                      "ranked tensor of floats, integers or bools">;
@@ -90,7 +96,7 @@ def Graph_I32Tensor : RankedTensorOf<[I32]>;
 def Graph_I64Tensor : RankedTensorOf<[I64]>;
 /// A sequence, optional or map: a tensor of rank 0.
 def Graph_Handle : 0DTensorOf<[Graph_Container]>;
-/// What a branch or a loop can hand on.
+/// A value that a branch or a loop can yield.
 def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_Handle]>;
 
 //===----------------------------------------------------------------------===//
@@ -106,32 +112,32 @@ class Graph_EnumAttr<EnumInfo info, string mnemonic>
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Graph_Layout : Graph_Enum<"Layout", "Where the channels are", [
+def Graph_Layout : Graph_Enum<"Layout", "Position of the channel dim", [
   I32EnumCase<"NCHW", 0, "nchw">, I32EnumCase<"NHWC", 1, "nhwc">]>;
 def Graph_LayoutAttr : Graph_EnumAttr<Graph_Layout, "layout">;
 
-def Graph_Causal : Graph_Enum<"Causal", "Which keys a query does not see", [
+def Graph_Causal : Graph_Enum<"Causal", "Which keys are masked for a query", [
   I32EnumCase<"None", 0, "none">, I32EnumCase<"UpperLeft", 1, "upper_left">,
   I32EnumCase<"LowerRight", 2, "lower_right">]>;
 def Graph_CausalAttr : Graph_EnumAttr<Graph_Causal, "causal">;
 
 def Graph_StateKind
-    : Graph_Enum<"StateKind", "How a result continues an argument", [
+    : Graph_Enum<"StateKind", "How a result updates the state that an argument holds", [
   I32EnumCase<"Rows", 0, "rows">, I32EnumCase<"Whole", 1, "whole">,
   I32EnumCase<"Keep", 2, "keep">]>;
 def Graph_StateKindAttr : Graph_EnumAttr<Graph_StateKind, "state_kind">;
 
-def Graph_GeluMode : Graph_Enum<"GeluMode", "How gelu is computed", [
+def Graph_GeluMode : Graph_Enum<"GeluMode", "Approximation of gelu", [
   I32EnumCase<"None", 0, "none">, I32EnumCase<"Tanh", 1, "tanh">]>;
 def Graph_GeluModeAttr : Graph_EnumAttr<Graph_GeluMode, "gelu">;
 
-def Graph_PadMode : Graph_Enum<"PadMode", "What stands outside of a tensor", [
+def Graph_PadMode : Graph_Enum<"PadMode", "Values of the elements outside of a tensor", [
   I32EnumCase<"Constant", 0, "constant">, I32EnumCase<"Reflect", 1, "reflect">,
   I32EnumCase<"Edge", 2, "edge">, I32EnumCase<"Wrap", 3, "wrap">]>;
 def Graph_PadModeAttr : Graph_EnumAttr<Graph_PadMode, "pad_mode">;
 
 def Graph_ScatterReduction
-    : Graph_Enum<"ScatterReduction", "How updates meet what is there", [
+    : Graph_Enum<"ScatterReduction", "How an update is combined with the element that it updates", [
   I32EnumCase<"None", 0, "none">, I32EnumCase<"Add", 1, "add">,
   I32EnumCase<"Mul", 2, "mul">, I32EnumCase<"Max", 3, "max">,
   I32EnumCase<"Min", 4, "min">]>;
@@ -161,7 +167,7 @@ def Graph_NearestMode : Graph_Enum<"NearestMode", "ONNX nearest_mode", [
   I32EnumCase<"Floor", 2, "floor">, I32EnumCase<"Ceil", 3, "ceil">]>;
 def Graph_NearestModeAttr : Graph_EnumAttr<Graph_NearestMode, "nearest_mode">;
 
-def Graph_Rounding : Graph_Enum<"Rounding", "Towards which power of two", [
+def Graph_Rounding : Graph_Enum<"Rounding", "Direction of rounding to a power of two", [
   I32EnumCase<"Up", 0, "up">, I32EnumCase<"Down", 1, "down">,
   I32EnumCase<"Nearest", 2, "nearest">]>;
 def Graph_RoundingAttr : Graph_EnumAttr<Graph_Rounding, "rounding">;
@@ -173,7 +179,7 @@ def Graph_RoundingAttr : Graph_EnumAttr<Graph_Rounding, "rounding">;
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, traits>;
 
-/// An op without effects on tensors. All are written
+/// An op on tensors without side effects. The assembly format of all is
 ///   graph.name %x, %y {attributes} : (type, type) -> type
 class Graph_TensorOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<CostOpInterface>]
@@ -183,10 +189,11 @@ class Graph_TensorOp<string mnemonic, list<Trait> traits = []>
   }];
 }
 
-/// A tensor op whose result types follow from its operands and attributes.
-/// `inferReturnTypes` is verifier and inference in one; what it infers and what
-/// is written must be compatible: equal elements, ranks and static dims, and no
-/// two dims that are known to differ.
+/// A tensor op whose result types are inferred from its operands and
+/// attributes. `inferReturnTypes` both verifies the operands and infers the
+/// types. The verifier requires that the inferred and the actual types are
+/// compatible: equal element types, equal ranks, and no two dims that are known
+/// to differ.
 class Graph_InferredOp<string mnemonic, list<Trait> traits = []>
     : Graph_TensorOp<mnemonic, [InferTypeOpAdaptorWithIsCompatible] # traits> {
   code familyDefinition = "";

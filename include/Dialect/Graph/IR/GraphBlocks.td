@@ -1,25 +1,30 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Weights of few bits that are quantized by blocks.
+// Blockwise quantized weights of 2, 4 or 8 bits.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHBLOCKS
 #define ADZE_DIALECT_GRAPH_IR_GRAPHBLOCKS
 
 include "Dialect/Graph/IR/GraphBase.td"
 
 def Graph_DequantizeBlocksOp : Graph_TensorOp<"dequantize_blocks"> {
-  let summary = "Rows of few bits, in blocks that have a scale each";
+  let summary = "Dequantize a matrix with one scale for each block of a row";
   let description = [{
-    Element `[n, k]` of the result is `(q - zero) * scale`, where q is bits
-    `bits * (k mod P)` and up of byte `(k mod block) / P` of
-    `packed[n, k / block]`, with `P = 8 / bits`; scale and zero are those of block
-    `[n, k / block]`. Without `zeros` a zero point is `2^(bits - 1)`.
+    Element `[n, k]` of the result is `(q - zero) * scale`, where scale and zero
+    are those of block `[n, k / block]`. With `P = 8 / bits` elements in a byte,
+    q is the number of `bits` bits that starts at bit `bits * (k mod P)` of byte
+    `(k mod block) / P` of `packed[n, k / block]`. Without `zeros`, a zero point
+    is `2^(bits - 1)`.
 
     Shapes: `packed` [N, B, block / P] of ui8, `scales` [N, B], `zeros` [N, B] of
     ui8; the result is [N, K] of the element type of `scales`, with
-    `K <= B * block`. `bits` is 2, 4 or 8, and `block` a multiple of 16.
+    `K <= B * block`. All shapes are static, `bits` is 2, 4 or 8, and `block` is a
+    multiple of 16.
 
-    With `int8_products`, products by the result may round the other operand to
-    8 bits, by the same blocks (ONNX Runtime's MatMulNBits, `accuracy_level` 4).
+    With `int8_products`, a product that has the result as an operand may
+    quantize its other operand to 8 bits, with the same blocks.
+
+    Source: MatMulNBits-1 of com.microsoft; `int8_products` is its
+    `accuracy_level` 4.
 
     Example:
     ```mlir
@@ -34,21 +39,22 @@ def Graph_DequantizeBlocksOp : Graph_TensorOp<"dequantize_blocks"> {
 }
 
 def Graph_WordMatmulOp : Graph_InferredOp<"word_matmul"> {
-  let summary = "Product of 8-bit rows by columns of few bits, in words of i32";
+  let summary = "Product of rows of 8-bit numbers by blockwise quantized columns, both packed in words of i32";
   let description = [{
-    Both operands are quantized by blocks along the depth. A word of `lhs` holds
-    four neighbours along the depth, signed bytes, the first in the lowest bits; a
-    row of `lhs` has `planes` times the words of a block, and its numbers are
-    `scales * sum(256^p * plane p)`. A word of `rhs` holds `32 / bits` unsigned
-    neighbours: bits `8 * b + bits * p` and up are element `4 * p + b`. The last
-    row of each block of `rhs` has the bits of its f32 scales instead.
+    Both operands are quantized by blocks along the contracted dim k. A word of
+    `lhs` holds four signed bytes that are consecutive along k, the first in the
+    lowest bits. A row of `lhs` has `planes` times the words of a block, and its
+    values are `scales * sum(256^p * plane p)`. A word of `rhs` holds `32 / bits`
+    consecutive unsigned elements: element `4 * p + b` starts at bit
+    `8 * b + bits * p`. The last row of each block of `rhs` holds the bits of the
+    f32 scales of the block instead of elements.
 
         result[m, n] = sum over blocks b of scales[m, b] * scale[b, n] *
             sum over planes p of 256^p * (starts[m, b, p] * zero[b, n] +
                 sum over k of lhs[m, b, p, k] * rhs[b, k, n])
 
-    where zero is that of `zeros`, or 1 without. The sums over k are exact, and
-    those over blocks f32, in order.
+    where zero is 1 without `zeros`. The sums over k are exact; those over blocks
+    are computed in f32, in the order of the blocks.
 
     Shapes: `lhs` [.., M, B, planes * block / 4] and `starts` [.., M, B, planes]
     of i32, `scales` [.., M, B] of f32, `rhs` [B, block * bits / 32 + 1, N] of i32,
@@ -65,7 +71,7 @@ def Graph_WordMatmulOp : Graph_InferredOp<"word_matmul"> {
                        I64Attr:$planes);
   let results = (outs Graph_FloatTensor:$result);
   let extraClassDeclaration = [{
-    /// Returns how many words of the right operand a block has.
+    /// Returns the words of a block in a column of the right operand.
     int64_t getBlockWords();
   }];
 }

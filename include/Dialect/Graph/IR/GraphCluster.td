@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A fused region: one kernel.
+// Clusters: groups of ops that are compiled to one kernel.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHCLUSTER
 #define ADZE_DIALECT_GRAPH_IR_GRAPHCLUSTER
 
@@ -10,11 +10,13 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 def Graph_ClusterOp : Graph_Op<"cluster",
     [IsolatedFromAbove, RecursiveMemoryEffects,
      SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "Ops that become one kernel";
+  let summary = "Group of ops that is compiled to one kernel";
   let description = [{
-    The block's arguments are the operands. No tensor between the ops inside is
-    stored. `anchor` names the op that decides how the kernel is cut: its
-    mnemonic, or `pointwise`.
+    The block arguments are the operands, and the yielded values are the results.
+    Tensors between the ops of the body are not stored. `anchor` is the mnemonic
+    of the op that determines how the kernel is tiled, or `pointwise` if there is
+    none. The types of block arguments and operands, and of yielded values and
+    results, are equal.
 
     Example:
     ```mlir
@@ -42,7 +44,7 @@ def Graph_ClusterOp : Graph_Op<"cluster",
 
 def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ReturnLike,
                                        ParentOneOf<["ClusterOp", "IfOp", "LoopOp"]>]> {
-  let summary = "The results of a cluster, a branch or an iteration";
+  let summary = "Terminator with the results of a cluster, a branch or an iteration";
   let description = [{
     Example:
     ```mlir

@@ -10,10 +10,11 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
   let summary = "Matrix product, batched by numpy's rules";
   let description = [{
     `[.., M, K] x [.., K, N] -> [.., M, N]`; the leading dims broadcast. Both
-    operands have at least two dims. `transpose_a` and `transpose_b` swap the
-    last two dims of an operand before the product. f16 and bf16 are summed in
-    f32, and the result is rounded to their type, or f32 with `wide_result`. A
-    product of ui8 by si8 is si32.
+    operands have at least rank 2, equal sizes K and equal element types, or
+    elements of ui8 and i8, whose product is i32. `transpose_a` and `transpose_b`
+    swap the last two dims of an operand before the product. f16 and bf16 are
+    summed in f32; the result is rounded to their type, or stays f32 with
+    `wide_result`. Source: ONNX MatMul-13.
 
     Example:
     ```mlir
@@ -30,13 +31,18 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
 def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
   let summary = "Convolution (cross-correlation) over any number of spatial dims";
   let description = [{
-    `layout` says where the channels of input and result are: nchw
-    `[N, C, spatial..]`, nhwc `[N, spatial.., C]`. The filter is
-    `[O, C / group, kernel..]` in both (packing permutes it for free), `bias`
-    `[O]`. `pads` are zeros before and after each dim. ui8 by si8 is si32, and ui8
-    by f32 is f32 where `group` is the number of channels of input and result. f16
-    and bf16 are summed in f32, and the result is rounded to their type, or f32
-    with `wide_result`; `bias` has the type of the result.
+    `layout` is that of input and result: nchw `[N, C, spatial..]` or nhwc
+    `[N, spatial.., C]`. The filter is `[O, C / group, kernel..]` in both layouts
+    (it is permuted when it is packed, at no cost), and `bias` is `[O]`. `strides`
+    and `dilations` have one element for each spatial dim; `pads` has the number
+    of zeros before each spatial dim, then after each.
+
+    Input and filter have equal element types, or ui8 and i8 with a result of
+    i32, or ui8 and f32 with a result of f32 if `group` is the number of channels
+    of input and result. f16 and bf16 are summed in f32; the result is rounded to
+    their type, or stays f32 with `wide_result`. `bias` has the element type of
+    the result. Strides, dilations and `group` are at least 1, `group` divides C
+    and O, and the kernel fits into the padded input. Source: ONNX Conv-22.
 
     Example:
     ```mlir
@@ -58,9 +64,10 @@ def Graph_ConvTransposeOp
     : Graph_InferredOp<"conv_transpose", [WindowOpInterface]> {
   let summary = "Transposed convolution";
   let description = [{
-    The adjoint of graph.conv: `out = stride * (in - 1) + output_padding +
-    dilation * (kernel - 1) + 1 - pads`. The filter is `[C, O / group, kernel..]`
-    in both layouts.
+    The adjoint of graph.conv, whose attributes it has. A spatial dim of the
+    result has the size `stride * (in - 1) + output_padding +
+    dilation * (kernel - 1) + 1 - pads`, which is at least 0. The filter is
+    `[C, O / group, kernel..]` in both layouts. Source: ONNX ConvTranspose-22.
 
     Example:
     ```mlir

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the data decides while the model runs: sizes, errors, branches, loops.
+// Ops whose effects depend on data: sizes, errors, calls, branches and loops.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHCONTROL
 #define ADZE_DIALECT_GRAPH_IR_GRAPHCONTROL
 
@@ -11,12 +11,13 @@ include "Dialect/Graph/IR/GraphBase.td"
 //===----------------------------------------------------------------------===//
 
 def Graph_BindOp : Graph_Op<"bind", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Symbols whose values are elements of a tensor";
+  let summary = "Bind symbols to elements of a tensor";
   let description = [{
-    Element i of `input` is read while the model runs and becomes the value of
-    symbol `symbols[i]` (-1: of none). Types that mention such a symbol belong to
-    ops that come later; a value outside of the symbol's range ends the run with
-    an error. It is how every size gets known that only the data can tell.
+    Element i of the 1-D tensor `input` is read when the model runs, and becomes
+    the value of symbol `symbols[i]`. An entry of -1 ignores the element. All ops
+    whose types use such a symbol come after this op. A value outside of the range
+    of the symbol ends the run with an error. Every data-dependent size is bound
+    by this op, or by `symbols` of graph.call, graph.if or graph.loop.
 
     Example:
     ```mlir
@@ -30,11 +31,12 @@ def Graph_BindOp : Graph_Op<"bind", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Graph_AssignOp : Graph_Op<"assign", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Symbols whose values are expressions of others";
+  let summary = "Bind symbols to expressions of other symbols";
   let description = [{
-    Result i of the map becomes the value of `symbols[i]`, as soon as the symbols
-    that it mentions have theirs: a name for a size that would be a long
-    expression wherever it is used.
+    Result i of the map becomes the value of `symbols[i]`, as soon as all symbols
+    of the expression are bound. The op gives a name to a size that would be a
+    long expression in every type that uses it. The map has one result for each
+    symbol, and no dims.
 
     Example:
     ```mlir
@@ -50,6 +52,9 @@ def Graph_AssignOp : Graph_Op<"assign", [MemoryEffects<[MemWrite]>]> {
 def Graph_CheckOp : Graph_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "End the run with an error unless a condition holds";
   let description = [{
+    If `condition`, a tensor of one element, is false when the model runs, the run
+    fails with `message`.
+
     Example:
     ```mlir
     graph.check %ok, "expected as many elements as the input has" : tensor<i1>
@@ -63,12 +68,13 @@ def Graph_CheckOp : Graph_Op<"check", [MemoryEffects<[MemWrite]>]> {
 def Graph_CheckRangeOp : Graph_Op<"check_range", [MemoryEffects<[MemWrite]>, AllTypesMatch<["least", "greatest"]>]> {
   let summary = "End the run with an error unless values are in a range";
   let description = [{
-    `range` has two results in terms of the module's symbols: `least` must be at
-    least the first one, and `greatest` less than the second one. The operands
-    are reductions of the values to check; of no values they are the identities
-    of minimum and maximum, which fit every range. In `message`, {0} stands for
-    the value that is out of range, {1} and {2} for the bounds. Ops after it may
-    run before the run ends, also with values out of range.
+    `range` has two results, which are expressions of the symbols of the function.
+    The run fails with `message` if `least` is less than the first one, or if
+    `greatest` is not less than the second one. The operands are the minimum and
+    the maximum of the values to check; for no values they are the identities of
+    minimum and maximum, which are in every range. In `message`, {0} is replaced
+    by the value that is out of range, and {1} and {2} by the bounds. Ops after
+    this one may still run with values out of range before the run ends.
 
     C1: both operands have one element. C2: the map has two results and no dims.
 
@@ -85,16 +91,17 @@ def Graph_CheckRangeOp : Graph_Op<"check_range", [MemoryEffects<[MemWrite]>, All
 }
 
 def Graph_AssumeOp : Graph_Op<"assume", [MemoryEffects<[MemWrite]>]> {
-  let summary = "End the run with an error unless sizes fit each other";
+  let summary = "End the run with an error unless relations of sizes hold";
   let description = [{
-    What the ops behind it in its block take for granted of sizes, checked when
-    the run comes by: in a branch or loop, or of data-dependent sizes. The
-    conditions are those of the function's attributes of these names, which the
-    run checks before it begins.
+    States relations of data-dependent sizes, or of sizes in a branch or loop,
+    that later ops of the block rely on. They are checked when the op runs. The
+    function attributes of the same names are checked before the run begins. The
+    sizes of each map in `broadcasts` are equal or 1, those of each map in
+    `equalities` are equal, and those in `bounds` are not negative.
 
-    Reads and writes beyond the end of a tensor would follow, so no op that
-    relies on it comes before it: it stands right behind the last op of its block
-    that gives one of its symbols a value.
+    A violated relation would lead to accesses out of bounds. So the op directly
+    follows the last op of its block that binds one of its symbols, and no op
+    that relies on it comes before it.
 
     Example:
     ```mlir
@@ -117,15 +124,15 @@ def Graph_AssumeOp : Graph_Op<"assume", [MemoryEffects<[MemWrite]>]> {
 //===----------------------------------------------------------------------===//
 
 def Graph_CallOp : Graph_Op<"call", [MemoryEffects<[MemWrite]>]> {
-  let summary = "A function of the run time";
+  let summary = "Call of a function of the run time";
   let description = [{
-    Computes on the host what has no kernel: strings, sequences, and what picks
-    elements one after the other. The functions are listed in docs/runtime.md;
-    attributes of an operator are operands. Dims of results that only the call can
-    tell are the op's `symbols`, which get their values when it is done.
+    Computes on the host what has no kernel: operators on strings and sequences,
+    and sequential selection of elements. The functions are listed in
+    docs/runtime.md; attributes of an ONNX operator are operands of the call.
+    `symbols` are the data-dependent dims of the results; the call binds them.
 
     C1: each of the symbols is a dim of a result. C2: all dims of operands and
-    results are known.
+    results are integers or expressions of symbols.
 
     Example:
     ```mlir
@@ -148,11 +155,13 @@ def Graph_CallOp : Graph_Op<"call", [MemoryEffects<[MemWrite]>]> {
 def Graph_IfOp : Graph_Op<"if", [RecursiveMemoryEffects,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "One of two regions";
+  let summary = "Conditional with two regions";
   let description = [{
-    The regions use values from outside as they are. A dim in which the branches
-    differ is one of the op's `symbols` in the result's type: the branch that
-    runs gives it its value, which is an effect.
+    Runs the first region if `condition`, a tensor of one element, is true, else
+    the second one. The regions have no arguments and may use values from outside.
+    They yield values of the result types. If the branches differ in a dim of a
+    result, this dim is one of the op's `symbols` in the result type; the branch
+    that runs binds it, which is a memory effect. Source: ONNX If-25.
 
     Example:
     ```mlir
@@ -177,20 +186,22 @@ def Graph_IfOp : Graph_Op<"if", [RecursiveMemoryEffects,
 def Graph_LoopOp : Graph_Op<"loop", [RecursiveMemoryEffects,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AttrSizedOperandSegments,
     SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "A region that runs again and again";
+  let summary = "Loop with carried values and collected results";
   let description = [{
-    Runs while the number of the iteration is less than `trip_count` and the
-    condition holds (each: if it is there). The region's arguments are the number
-    of the iteration (`tensor<i64>`) and the carried values; it yields the next
-    condition (with `condition` only), the next carried values, and a slice of
-    each result that is collected: these are stacked along a new first dim. The
-    results are the last carried values, then the collected ones.
+    Runs while the index of the iteration is less than `trip_count` and the
+    condition is true; an absent operand does not limit the loop. The arguments
+    of the region are the index of the iteration (`tensor<i64>`) and the carried
+    values. The region yields the next condition (only with `condition`), the next
+    carried values, and a slice of each collected result. These slices are stacked
+    along a new first dim. The results are the last carried values, then the
+    collected results.
 
-    `symbols` are bound by the loop: a carried argument's dim that is one of them
-    has the size that the last iteration gave it, also after the loop; the first
-    dim of a collected result has the number of iterations, its other dims the
-    size of each slice. `count` is the one that counts the iterations on the way,
-    needed to collect results.
+    The loop binds `symbols`. A dim of a carried argument that is one of them has
+    the size that the previous iteration yielded; after the loop it has the size
+    of the last iteration. The first dim of a collected result is the number of
+    iterations, and the other dims are those of a slice, which are the same in all
+    iterations. Symbol `count` counts the iterations while the loop runs; it is
+    required for collected results. Source: ONNX Loop-25 and Scan-25.
 
     Example:
     ```mlir
@@ -211,7 +222,7 @@ def Graph_LoopOp : Graph_Op<"loop", [RecursiveMemoryEffects,
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     YieldOp getYield();
-    /// What the region yields for carried values and collected results.
+    /// Return the operands of the yield that are carried values and slices.
     ::mlir::ValueRange getYieldedCarried();
     ::mlir::ValueRange getYieldedSlices();
     ::llvm::ArrayRef<::mlir::BlockArgument> getCarriedArguments();

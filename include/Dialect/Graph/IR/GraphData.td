@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants, and ops that move or pick elements.
+// Constants, and ops that move or select elements.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHDATA
 #define ADZE_DIALECT_GRAPH_IR_GRAPHDATA
 
@@ -10,9 +10,10 @@ def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, Pure,
                                              AllTypesMatch<["value", "result"]>]> {
   let summary = "Constant tensor";
   let description = [{
-    A tensor known when the model is compiled. Over 1 KiB it is a `#graph.blob`,
-    whose hash is checked here; below, DenseElements. `makeConstant` in Blob.h
-    chooses.
+    A tensor whose elements are known at compile time. Constants of more than
+    1 KiB have a `#graph.blob` as value, whose hash the verifier checks; smaller
+    ones have dense elements. `makeConstant` in Blob.h makes the attribute.
+    Source: ONNX Constant-25 and initializers.
 
     Example:
     ```mlir
@@ -31,11 +32,12 @@ def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, Pure,
 //===----------------------------------------------------------------------===//
 
 def Graph_ReshapeOp : Graph_TensorOp<"reshape"> {
-  let summary = "Same elements, another shape";
+  let summary = "Change of the shape";
   let description = [{
-    The result type says the shape; the row-major order of the elements is kept.
-    The operand `shape` is given only where the dims cannot be expressed by
-    symbols: it holds the result's dims, of which one may be -1.
+    The result has the elements of the input in the same row-major order, and as
+    many of them. Its type states the shape. The operand `shape` is present only
+    if the dims are not expressions of symbols; it holds the dims of the result,
+    of which one may be -1 (inferred from the others). Source: ONNX Reshape-25.
 
     Example:
     ```mlir
@@ -56,7 +58,8 @@ def Graph_ReshapeOp : Graph_TensorOp<"reshape"> {
 def Graph_TransposeOp : Graph_InferredOp<"transpose"> {
   let summary = "Permutation of the dims";
   let description = [{
-    Dim i of the result is dim `perm[i]` of the input.
+    Dim i of the result is dim `perm[i]` of the input; `perm` is a permutation.
+    Source: ONNX Transpose-25.
 
     Example:
     ```mlir
@@ -70,10 +73,11 @@ def Graph_TransposeOp : Graph_InferredOp<"transpose"> {
 }
 
 def Graph_BroadcastToOp : Graph_TensorOp<"broadcast_to"> {
-  let summary = "Repetition along dims of size 1 (ONNX Expand)";
+  let summary = "Repetition along dims of size 1";
   let description = [{
-    The input's dims are aligned to the right with the result's; missing ones
-    and ones of size 1 are repeated. `shape` as of graph.reshape, without -1.
+    The dims of the input are aligned to the right with those of the result.
+    Missing dims and dims of size 1 are repeated; other dims are equal. `shape` is
+    that of graph.reshape, without -1. Source: ONNX Expand-13.
 
     Example:
     ```mlir
@@ -93,8 +97,8 @@ def Graph_BroadcastToOp : Graph_TensorOp<"broadcast_to"> {
 def Graph_ConcatOp : Graph_InferredOp<"concat"> {
   let summary = "Concatenation along one dim";
   let description = [{
-    The inputs one after the other along dim `axis` (>= 0); all other dims are
-    equal.
+    The result holds the inputs one after the other along dim `axis` >= 0. All
+    other dims, and the element types, are equal. Source: ONNX Concat-13.
 
     Example:
     ```mlir
@@ -108,9 +112,10 @@ def Graph_ConcatOp : Graph_InferredOp<"concat"> {
 }
 
 def Graph_EmptyOp : Graph_TensorOp<"empty"> {
-  let summary = "A tensor whose elements are not said yet";
+  let summary = "A tensor with undefined elements";
   let description = [{
-    Where `graph.insert_slice` begins: nothing may depend on its elements.
+    The initial destination of `graph.insert_slice`. No result of the function
+    depends on its elements. Passes make this op.
 
     Example:
     ```mlir
@@ -121,13 +126,16 @@ def Graph_EmptyOp : Graph_TensorOp<"empty"> {
 }
 
 def Graph_InsertSliceOp : Graph_InferredOp<"insert_slice"> {
-  let summary = "A tensor with some parts along one dim replaced";
+  let summary = "Replacement of slices along one dim";
   let description = [{
-    `dest` with source i in the place of its elements from result i of `offsets`
-    on along dim `axis`; the other dims are those of `dest`, and no two sources
-    overlap. Offsets are expressions of the symbols, as sizes are.
-    The result is a value of its own; where nobody reads the replaced elements
-    of `dest` any more, it lies in the memory of `dest` (`adze.tied`).
+    The result is `dest`, in which source i replaces the elements along dim `axis`
+    from offset i on. Result i of the map `offsets` is this offset, an expression
+    of the symbols. Sources lie inside of `dest` and do not overlap; element types
+    and all other dims are those of `dest`.
+
+    The op has value semantics. If no later op reads the replaced elements of
+    `dest`, the result is computed in the memory of `dest` (`adze.tied`). Passes
+    make this op from graph.concat.
 
     Example:
     ```mlir
@@ -141,20 +149,21 @@ def Graph_InsertSliceOp : Graph_InferredOp<"insert_slice"> {
                                  "int64_t":$axis,
                                  "::llvm::ArrayRef<::mlir::AffineExpr>":$offsets)>];
   let extraClassDeclaration = [{
-    /// Where source i begins.
+    /// Returns the offset of source i.
     ::mlir::AffineExpr getOffset(unsigned i) { return getOffsets().getResult(i); }
   }];
 }
 
 def Graph_SliceOp : Graph_TensorOp<"slice"> {
-  let summary = "Every n-th element from a start, in each dim";
+  let summary = "Strided slice";
   let description = [{
     Element i of the result along dim d is element `starts[d] + i * steps[d]` of
-    the input; the result type says how many. Starts are >= 0 and clamped
-    already, steps are not 0 and may be negative. Starts that sizes determine are
-    a map, whose results are expressions of the symbols. Those that the data tell
-    come as the operand `begin`, one a dim, clamped too; `starts` is then ignored
-    and all 0.
+    the input. The result type states the number of elements, all of which lie
+    inside of the input. Starts are >= 0 and clamped; steps are not 0 and may be
+    negative. Starts that depend on sizes are a map, whose results are
+    expressions of the symbols. Data-dependent starts are the operand `begin`,
+    with one clamped start for each dim; all `starts` are then 0 and ignored.
+    Source: ONNX Slice-13.
 
     Example:
     ```mlir
@@ -172,11 +181,11 @@ def Graph_SliceOp : Graph_TensorOp<"slice"> {
                                  "::llvm::ArrayRef<::mlir::AffineExpr>":$starts,
                                  "::llvm::ArrayRef<int64_t>":$steps)>];
   let extraClassDeclaration = [{
-    /// Where the slice begins in each dim; of a slice with `begin`, null.
+    /// Returns the start in each dim, or null expressions with `begin`.
     ::llvm::SmallVector<::mlir::AffineExpr, 4> getStartExprs();
-    /// The same where all are numbers.
+    /// Returns the starts if all are constants.
     ::std::optional<::llvm::ArrayRef<int64_t>> getConstantStarts();
-    /// The attribute for these starts: numbers, where all are.
+    /// Returns the attribute of these starts: an array if all are constants.
     static ::mlir::Attribute makeStarts(::mlir::MLIRContext *context,
                                         ::llvm::ArrayRef<::mlir::AffineExpr> starts);
   }];
@@ -186,12 +195,13 @@ def Graph_SliceOp : Graph_TensorOp<"slice"> {
 }
 
 def Graph_PadOp : Graph_InferredOp<"pad"> {
-  let summary = "Elements added before and after, in each dim";
+  let summary = "Padding and cropping at both ends of each dim";
   let description = [{
-    Adds `low[d]` elements before and `high[d]` after along dim d; negative
-    numbers remove. `constant` fills with the scalar `value` (0 if not given),
-    `edge` with the nearest element, `reflect` with the mirror image without the
-    edge, `wrap` with the other end.
+    Adds `low[d]` elements before and `high[d]` elements after those of dim d;
+    negative numbers remove elements. The resulting sizes are >= 0. The value of
+    an added element depends on `mode`: `constant` is the scalar `value` (0 if
+    absent), `edge` the nearest element, `reflect` the mirror image that does not
+    repeat the edge, `wrap` the periodic continuation. Source: ONNX Pad-25.
 
     Example:
     ```mlir
@@ -207,8 +217,11 @@ def Graph_PadOp : Graph_InferredOp<"pad"> {
 }
 
 def Graph_ReverseOp : Graph_InferredOp<"reverse"> {
-  let summary = "Reverse order along dims";
+  let summary = "Reversal of the elements along dims";
   let description = [{
+    Element i of the result along each of the dims `axes` is element
+    `size - 1 - i` of the input. Source: slices of negative steps of ONNX.
+
     Example:
     ```mlir
     %y = graph.reverse %x {axes = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -221,7 +234,8 @@ def Graph_ReverseOp : Graph_InferredOp<"reverse"> {
 def Graph_TriluOp : Graph_InferredOp<"trilu"> {
   let summary = "Upper or lower triangle of the last two dims, 0 elsewhere";
   let description = [{
-    Keeps element (i, j) where `j - i >= k` (upper) or `j - i <= k` (lower).
+    Keeps element (i, j) of the last two dims if `j - i >= k` (`upper`) or
+    `j - i <= k` (lower), and replaces the others by 0. Source: ONNX Trilu-14.
 
     Example:
     ```mlir
@@ -241,6 +255,9 @@ def Graph_TriluOp : Graph_InferredOp<"trilu"> {
 def Graph_ShapeOp : Graph_InferredOp<"shape"> {
   let summary = "Dims of a tensor";
   let description = [{
+    The result holds the sizes of all dims of the input, in elements. Source:
+    ONNX Shape-25.
+
     Example:
     ```mlir
     %y = graph.shape %x : (tensor<4x8xf32>) -> tensor<2xi64>
@@ -251,10 +268,11 @@ def Graph_ShapeOp : Graph_InferredOp<"shape"> {
 }
 
 def Graph_RangeOp : Graph_TensorOp<"range"> {
-  let summary = "start, start + delta, ...";
+  let summary = "Arithmetic progression: start, start + delta, ...";
   let description = [{
-    `max(ceil((limit - start) / delta), 0)` elements; the result type says how
-    many where that is known.
+    The result has `max(ceil((limit - start) / delta), 0)` elements. Its type
+    states the number if it is known. The operands are scalars of the element
+    type of the result. Source: ONNX Range-27.
 
     Example:
     ```mlir
@@ -267,11 +285,13 @@ def Graph_RangeOp : Graph_TensorOp<"range"> {
   let hasVerifier = 1;
 }
 
-class Graph_ScanOp<string mnemonic, string what> : Graph_InferredOp<mnemonic> {
-  let summary = what # " of all elements up to a place";
+class Graph_ScanOp<string mnemonic, string what, string onnx>
+    : Graph_InferredOp<mnemonic> {
+  let summary = "Cumulative " # what # " along a dim";
   let description = [{
-    Along `axis`; `exclusive` leaves out the element itself, `reverse` begins at
-    the end.
+    Element i of the result along `axis` is the }] # what # [{ of elements 0 to i
+    of the input, or 0 to i - 1 with `exclusive`. With `reverse`, the elements
+    are taken from the end. Source: ONNX }] # onnx # [{.
 
     Example:
     ```mlir
@@ -283,16 +303,16 @@ class Graph_ScanOp<string mnemonic, string what> : Graph_InferredOp<mnemonic> {
                        DefaultValuedAttr<BoolAttr, "false">:$reverse);
   let results = (outs Graph_NumberTensor:$result);
 }
-def Graph_CumsumOp : Graph_ScanOp<"cumsum", "Sums">;
-def Graph_CumprodOp : Graph_ScanOp<"cumprod", "Products">;
+def Graph_CumsumOp : Graph_ScanOp<"cumsum", "sum", "CumSum-14">;
+def Graph_CumprodOp : Graph_ScanOp<"cumprod", "product", "CumProd-26">;
 
 def Graph_EntropyOp : Graph_Op<"entropy",
     [MemoryEffects<[MemRead, MemWrite]>,
      DeclareOpInterfaceMethods<CostOpInterface>]> {
-  let summary = "A number that is another one in each run";
+  let summary = "Random seed that differs in each run";
   let description = [{
-    The seed of random numbers that the model gives none. It is read when the
-    model runs: never folded, merged or moved.
+    The seed of random operators without the attribute `seed`. It is read when the
+    model runs. Its memory effects prevent that the op is folded, merged or moved.
 
     Example:
     ```mlir
@@ -306,8 +326,10 @@ def Graph_EntropyOp : Graph_Op<"entropy",
 def Graph_TopKOp : Graph_TensorOp<"top_k"> {
   let summary = "The k largest or smallest elements and their indices";
   let description = [{
-    Along `axis`, sorted; of equal elements the one with the lower index comes
-    first. The result types say k; the operand `k` does where they cannot.
+    The results are sorted along `axis`. Of equal elements, the one with the lower
+    index comes first. The result types state k; the operand `k` is present only
+    if it is not an expression of the symbols. k is at most the size of `axis`.
+    Source: ONNX TopK-24.
 
     Example:
     ```mlir
@@ -321,11 +343,13 @@ def Graph_TopKOp : Graph_TensorOp<"top_k"> {
   let hasVerifier = 1;
 }
 
-class Graph_ArgOp<string mnemonic, string word> : Graph_InferredOp<mnemonic> {
+class Graph_ArgOp<string mnemonic, string word, string onnx>
+    : Graph_InferredOp<mnemonic> {
   let summary = "Index of the " # word # " element along a dim";
   let description = [{
-    Of equal elements the first, or the last with `select_last`; NaN counts as
-    the }] # word # [{. `keepdims` leaves the dim as 1.
+    The index, along `axis`, of the first of equal elements, or of the last with
+    `select_last`. NaN counts as the }] # word # [{ element. With `keepdims`, the
+    reduced dim stays as a dim of size 1. Source: ONNX }] # onnx # [{.
 
     Example:
     ```mlir
@@ -337,17 +361,20 @@ class Graph_ArgOp<string mnemonic, string word> : Graph_InferredOp<mnemonic> {
                        DefaultValuedAttr<BoolAttr, "false">:$select_last);
   let results = (outs Graph_I64Tensor:$result);
 }
-def Graph_ArgMaxOp : Graph_ArgOp<"arg_max", "greatest">;
-def Graph_ArgMinOp : Graph_ArgOp<"arg_min", "least">;
+def Graph_ArgMaxOp : Graph_ArgOp<"arg_max", "greatest", "ArgMax-13">;
+def Graph_ArgMinOp : Graph_ArgOp<"arg_min", "least", "ArgMin-13">;
 
 def Graph_ResizeOp : Graph_TensorOp<"resize"> {
-  let summary = "Sampling at other coordinates (ONNX Resize)";
+  let summary = "Resampling with interpolation";
   let description = [{
-    The result type says the sizes; `scales`, one a dim, says the ratios, which
-    need not be size / size. A dim of scale 1 and equal size is copied.
-    `coordinates`, `nearest_mode`, `cubic_coeff`, `exclude_outside`, `antialias`,
-    `extrapolation` and `roi` as in ONNX; `roi` (starts, then ends) goes with
-    `tf_crop_and_resize`. Without `scales` they are size / size.
+    The result type states the sizes. `scales` has one factor for each dim, which
+    may differ from the quotient of the sizes; without `scales`, the factors are
+    these quotients. A dim of scale 1 and equal size is copied. `coordinates` is
+    ONNX's coordinate_transformation_mode. `mode`, `nearest_mode`, `cubic_coeff`
+    (cubic_coeff_a), `exclude_outside`, `antialias`, `extrapolation`
+    (extrapolation_value) and `roi` are those of ONNX. `roi` holds the starts,
+    then the ends, of all dims, and is present with `tf_crop_and_resize` only.
+    Source: ONNX Resize-19.
 
     Example:
     ```mlir

@@ -7,7 +7,8 @@
 
 include "Dialect/Graph/IR/GraphBase.td"
 
-/// One element of the result from the elements of the operands at its place.
+/// An op that computes each element of its result from the elements of its
+/// operands at the same position.
 class Graph_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Graph_InferredOp<mnemonic,
         [DeclareOpInterfaceMethods<ElementwiseOpInterface>] # traits> {
@@ -31,12 +32,14 @@ class Graph_ElementwiseOp<string mnemonic, list<Trait> traits = []>
 // Unary
 //===----------------------------------------------------------------------===//
 
-class Graph_UnaryOp<string mnemonic, TypeConstraint operand, string what,
-                    string formula, list<Trait> traits = []>
+/// `onnx` names the ONNX operator that the op imports, with its version.
+class Graph_UnaryOp<string mnemonic, string onnx, TypeConstraint operand,
+                    string what, string formula, list<Trait> traits = []>
     : Graph_ElementwiseOp<mnemonic, traits> {
   let summary = what;
   let description = [{
-    Computes, for each element x:  }] # formula # [{
+    Computes, for each element x: }] # formula # [{.
+    Input and result have equal types. Source: ONNX }] # onnx # [{.
 
     Example:
     ```mlir
@@ -48,126 +51,128 @@ class Graph_UnaryOp<string mnemonic, TypeConstraint operand, string what,
   let inferFunction = "inferSameType";
 }
 
-def Graph_AbsOp : Graph_UnaryOp<"abs", Graph_NumberTensor,
-    "Absolute value", "|x|; the least signed integer gives itself">;
-def Graph_NegOp : Graph_UnaryOp<"neg", Graph_NumberTensor,
+def Graph_AbsOp : Graph_UnaryOp<"abs", "Abs-13", Graph_NumberTensor,
+    "Absolute value", "|x|; the least signed integer is its own absolute value">;
+def Graph_NegOp : Graph_UnaryOp<"neg", "Neg-13", Graph_NumberTensor,
     "Negation", "-x">;
-def Graph_SignOp : Graph_UnaryOp<"sign", Graph_NumberTensor,
-    "Sign", "-1, 0 or 1; NaN gives NaN">;
+def Graph_SignOp : Graph_UnaryOp<"sign", "Sign-13", Graph_NumberTensor,
+    "Sign", "-1, 0 or 1; NaN for NaN">;
 
-class Graph_FloatUnaryOp<string mnemonic, string what, string formula,
-                         list<Trait> traits = []>
-    : Graph_UnaryOp<mnemonic, Graph_FloatTensor, what, formula, traits>;
+class Graph_FloatUnaryOp<string mnemonic, string onnx, string what,
+                         string formula, list<Trait> traits = []>
+    : Graph_UnaryOp<mnemonic, onnx, Graph_FloatTensor, what, formula, traits>;
 
-def Graph_ExpOp : Graph_FloatUnaryOp<"exp", "Exponential", "e^x">;
-def Graph_LogOp : Graph_FloatUnaryOp<"log", "Natural logarithm", "ln x">;
-def Graph_SqrtOp : Graph_FloatUnaryOp<"sqrt", "Square root", "sqrt(x)">;
+def Graph_ExpOp : Graph_FloatUnaryOp<"exp", "Exp-13", "Exponential", "e^x">;
+def Graph_LogOp : Graph_FloatUnaryOp<"log", "Log-13", "Natural logarithm", "ln x">;
+def Graph_SqrtOp : Graph_FloatUnaryOp<"sqrt", "Sqrt-13", "Square root", "sqrt(x)">;
 def Graph_ReciprocalOp
-    : Graph_FloatUnaryOp<"reciprocal", "Reciprocal", "1 / x">;
-def Graph_FloorOp : Graph_FloatUnaryOp<"floor", "Round down",
+    : Graph_FloatUnaryOp<"reciprocal", "Reciprocal-13", "Reciprocal", "1 / x">;
+def Graph_FloorOp : Graph_FloatUnaryOp<"floor", "Floor-13", "Round down",
     "the greatest integer <= x">;
-def Graph_CeilOp : Graph_FloatUnaryOp<"ceil", "Round up",
+def Graph_CeilOp : Graph_FloatUnaryOp<"ceil", "Ceil-13", "Round up",
     "the least integer >= x">;
-def Graph_RoundOp : Graph_FloatUnaryOp<"round", "Round to the nearest integer",
-    "the nearest integer, halves to even">;
-def Graph_SinOp : Graph_FloatUnaryOp<"sin", "Sine", "sin x">;
-def Graph_CosOp : Graph_FloatUnaryOp<"cos", "Cosine", "cos x">;
-def Graph_TanOp : Graph_FloatUnaryOp<"tan", "Tangent", "tan x">;
-def Graph_AsinOp : Graph_FloatUnaryOp<"asin", "Arc sine", "asin x">;
-def Graph_AcosOp : Graph_FloatUnaryOp<"acos", "Arc cosine", "acos x">;
-def Graph_AtanOp : Graph_FloatUnaryOp<"atan", "Arc tangent", "atan x">;
-def Graph_SinhOp : Graph_FloatUnaryOp<"sinh", "Hyperbolic sine", "sinh x">;
-def Graph_CoshOp : Graph_FloatUnaryOp<"cosh", "Hyperbolic cosine", "cosh x">;
-def Graph_TanhOp : Graph_FloatUnaryOp<"tanh", "Hyperbolic tangent", "tanh x">;
+def Graph_RoundOp : Graph_FloatUnaryOp<"round", "Round-22", "Round to the nearest integer",
+    "the nearest integer; ties round to even">;
+def Graph_SinOp : Graph_FloatUnaryOp<"sin", "Sin-22", "Sine", "sin x">;
+def Graph_CosOp : Graph_FloatUnaryOp<"cos", "Cos-22", "Cosine", "cos x">;
+def Graph_TanOp : Graph_FloatUnaryOp<"tan", "Tan-22", "Tangent", "tan x">;
+def Graph_AsinOp : Graph_FloatUnaryOp<"asin", "Asin-22", "Arc sine", "asin x">;
+def Graph_AcosOp : Graph_FloatUnaryOp<"acos", "Acos-22", "Arc cosine", "acos x">;
+def Graph_AtanOp : Graph_FloatUnaryOp<"atan", "Atan-22", "Arc tangent", "atan x">;
+def Graph_SinhOp : Graph_FloatUnaryOp<"sinh", "Sinh-22", "Hyperbolic sine", "sinh x">;
+def Graph_CoshOp : Graph_FloatUnaryOp<"cosh", "Cosh-22", "Hyperbolic cosine", "cosh x">;
+def Graph_TanhOp : Graph_FloatUnaryOp<"tanh", "Tanh-13", "Hyperbolic tangent", "tanh x">;
 def Graph_AsinhOp
-    : Graph_FloatUnaryOp<"asinh", "Inverse hyperbolic sine", "asinh x">;
+    : Graph_FloatUnaryOp<"asinh", "Asinh-22", "Inverse hyperbolic sine", "asinh x">;
 def Graph_AcoshOp
-    : Graph_FloatUnaryOp<"acosh", "Inverse hyperbolic cosine", "acosh x">;
+    : Graph_FloatUnaryOp<"acosh", "Acosh-22", "Inverse hyperbolic cosine", "acosh x">;
 def Graph_AtanhOp
-    : Graph_FloatUnaryOp<"atanh", "Inverse hyperbolic tangent", "atanh x">;
-def Graph_ErfOp : Graph_FloatUnaryOp<"erf", "Error function", "erf x">;
+    : Graph_FloatUnaryOp<"atanh", "Atanh-22", "Inverse hyperbolic tangent", "atanh x">;
+def Graph_ErfOp : Graph_FloatUnaryOp<"erf", "Erf-13", "Error function", "erf x">;
 def Graph_SigmoidOp
-    : Graph_FloatUnaryOp<"sigmoid", "Logistic function", "1 / (1 + e^-x)"> {
+    : Graph_FloatUnaryOp<"sigmoid", "Sigmoid-13", "Logistic function", "1 / (1 + e^-x)"> {
   let flops = 4;
 }
-def Graph_SoftplusOp : Graph_FloatUnaryOp<"softplus", "Smooth maximum with 0",
+def Graph_SoftplusOp : Graph_FloatUnaryOp<"softplus", "Softplus-22", "Smooth maximum with 0",
     "ln(1 + e^x), without overflow"> {
   let flops = 4;
 }
 def Graph_SoftsignOp
-    : Graph_FloatUnaryOp<"softsign", "Softsign", "x / (1 + |x|)"> {
+    : Graph_FloatUnaryOp<"softsign", "Softsign-22", "Softsign", "x / (1 + |x|)"> {
   let flops = 3;
 }
-def Graph_SiluOp : Graph_FloatUnaryOp<"silu", "Sigmoid linear unit (swish)",
+def Graph_SiluOp : Graph_FloatUnaryOp<"silu", "Swish-24 (alpha 1)", "Sigmoid linear unit (swish)",
     "x * sigmoid(x)"> {
   let flops = 5;
 }
-def Graph_HardSwishOp : Graph_FloatUnaryOp<"hard_swish", "Hard swish",
+def Graph_HardSwishOp : Graph_FloatUnaryOp<"hard_swish", "HardSwish-22", "Hard swish",
     "x * max(0, min(1, x / 6 + 0.5))"> {
   let flops = 5;
 }
-def Graph_MishOp : Graph_FloatUnaryOp<"mish", "Mish", "x * tanh(softplus(x))"> {
+def Graph_MishOp : Graph_FloatUnaryOp<"mish", "Mish-22", "Mish", "x * tanh(softplus(x))"> {
   let flops = 6;
 }
-def Graph_ReluOp : Graph_UnaryOp<"relu", Graph_NumberTensor,
-    "Rectified linear unit", "max(x, 0); NaN gives NaN">;
+def Graph_ReluOp : Graph_UnaryOp<"relu", "Relu-14", Graph_NumberTensor,
+    "Rectified linear unit", "max(x, 0); NaN for NaN">;
 
 class Graph_FloatDefault<string value> : DefaultValuedAttr<F64Attr, value>;
 
-def Graph_GeluOp : Graph_FloatUnaryOp<"gelu", "Gaussian error linear unit",
-    "x * Phi(x) by erf, or its approximation by tanh"> {
+def Graph_GeluOp : Graph_FloatUnaryOp<"gelu", "Gelu-20", "Gaussian error linear unit",
+    "x * Phi(x) with Phi computed by erf, or with `approximate` tanh its approximation by tanh"> {
   let arguments = (ins Graph_FloatTensor:$input,
       DefaultValuedAttr<Graph_GeluModeAttr, "GeluMode::None">:$approximate);
   let flops = 5;
 }
-def Graph_HardSigmoidOp : Graph_FloatUnaryOp<"hard_sigmoid", "Hard sigmoid",
+def Graph_HardSigmoidOp : Graph_FloatUnaryOp<"hard_sigmoid", "HardSigmoid-22", "Hard sigmoid",
     "max(0, min(1, alpha * x + beta))"> {
   let arguments = (ins Graph_FloatTensor:$input,
                        Graph_FloatDefault<"0.2">:$alpha,
                        Graph_FloatDefault<"0.5">:$beta);
   let flops = 4;
 }
-def Graph_LeakyReluOp : Graph_FloatUnaryOp<"leaky_relu", "Leaky relu",
+def Graph_LeakyReluOp : Graph_FloatUnaryOp<"leaky_relu", "LeakyRelu-16", "Leaky relu",
     "x where x >= 0, else alpha * x"> {
   let arguments = (ins Graph_FloatTensor:$input,
                        Graph_FloatDefault<"0.01">:$alpha);
   let flops = 2;
 }
-def Graph_EluOp : Graph_FloatUnaryOp<"elu", "Exponential linear unit",
+def Graph_EluOp : Graph_FloatUnaryOp<"elu", "Elu-22", "Exponential linear unit",
     "x where x >= 0, else alpha * (e^x - 1)"> {
   let arguments = (ins Graph_FloatTensor:$input,
                        Graph_FloatDefault<"1.0">:$alpha);
   let flops = 4;
 }
-def Graph_SeluOp : Graph_FloatUnaryOp<"selu", "Scaled exponential linear unit",
+def Graph_SeluOp : Graph_FloatUnaryOp<"selu", "Selu-22", "Scaled exponential linear unit",
     "gamma * (x where x > 0, else alpha * (e^x - 1))"> {
   let arguments = (ins Graph_FloatTensor:$input,
                        Graph_FloatDefault<"1.67326319217681884765625">:$alpha,
                        Graph_FloatDefault<"1.05070102214813232421875">:$gamma);
   let flops = 5;
 }
-def Graph_CeluOp : Graph_FloatUnaryOp<"celu",
+def Graph_CeluOp : Graph_FloatUnaryOp<"celu", "Celu-28",
     "Continuously differentiable exponential linear unit",
     "max(0, x) + min(0, alpha * (e^(x / alpha) - 1))"> {
   let arguments = (ins Graph_FloatTensor:$input,
                        Graph_FloatDefault<"1.0">:$alpha);
   let flops = 7;
 }
-def Graph_ThresholdedReluOp : Graph_FloatUnaryOp<"thresholded_relu",
+def Graph_ThresholdedReluOp : Graph_FloatUnaryOp<"thresholded_relu", "ThresholdedRelu-22",
     "Thresholded relu", "x where x > alpha, else 0"> {
   let arguments = (ins Graph_FloatTensor:$input,
                        Graph_FloatDefault<"1.0">:$alpha);
 }
-def Graph_NotOp : Graph_UnaryOp<"not", Graph_BoolTensor,
+def Graph_NotOp : Graph_UnaryOp<"not", "Not-1", Graph_BoolTensor,
     "Logical negation", "not x">;
-def Graph_BitwiseNotOp : Graph_UnaryOp<"bitwise_not", Graph_IntegerTensor,
+def Graph_BitwiseNotOp : Graph_UnaryOp<"bitwise_not", "BitwiseNot-18", Graph_IntegerTensor,
     "Bitwise negation", "~x">;
 
-class Graph_PredicateOp<string mnemonic, string what, string formula>
-    : Graph_UnaryOp<mnemonic, Graph_FloatTensor, what, formula> {
+class Graph_PredicateOp<string mnemonic, string onnx, string what,
+                        string formula>
+    : Graph_UnaryOp<mnemonic, onnx, Graph_FloatTensor, what, formula> {
   let results = (outs Graph_BoolTensor:$result);
   let description = [{
-    Says for each element x:  }] # formula # [{
+    Each element of the result is true if the condition holds for the element x
+    of the input: }] # formula # [{. Source: ONNX }] # onnx # [{.
 
     Example:
     ```mlir
@@ -176,9 +181,9 @@ class Graph_PredicateOp<string mnemonic, string what, string formula>
   }];
   let inferFunction = "inferPredicate";
 }
-def Graph_IsNanOp : Graph_PredicateOp<"is_nan", "Is not a number", "x is NaN">;
-def Graph_IsInfOp : Graph_PredicateOp<"is_inf", "Is infinite",
-    "x is infinite, of a sign that is asked for"> {
+def Graph_IsNanOp : Graph_PredicateOp<"is_nan", "IsNaN-20", "Is not a number", "x is NaN">;
+def Graph_IsInfOp : Graph_PredicateOp<"is_inf", "IsInf-20", "Is infinite",
+    "x is -inf and `detect_negative`, or x is +inf and `detect_positive`"> {
   let arguments = (ins Graph_FloatTensor:$input,
       DefaultValuedAttr<BoolAttr, "true">:$detect_negative,
       DefaultValuedAttr<BoolAttr, "true">:$detect_positive);
@@ -188,13 +193,18 @@ def Graph_CastOp : Graph_TensorOp<"cast",
     [DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
   let summary = "Conversion of the elements";
   let description = [{
-    Converts by ONNX's rules: float to integer truncates towards zero, integer
-    to narrower integer keeps the low bits, anything to bool is `x != 0`, bool
-    to number gives 0 or 1, to a narrower float rounds to nearest even. Floats of
-    8 bits and less without infinities: what is too large gives the greatest
-    number if `saturate` is set, else NaN; those with infinities give one then.
-    f4 always saturates and has -0 for NaN. f8E8M0FNU, which has powers of two only, rounds as
-    `round` says.
+    Converts the elements by the rules of ONNX Cast-28:
+
+    - A float becomes an integer by truncation towards zero.
+    - An integer becomes a narrower integer by dropping the high bits.
+    - A number becomes a bool by `x != 0`, and a bool becomes 0 or 1.
+    - A number becomes a narrower float by rounding to nearest, ties to even.
+
+    For floats of at most 8 bits, `saturate` decides about values out of range:
+    if it is set, they become the greatest finite number of their sign, else an
+    infinity, or NaN in a type without infinities. f4E2M1FN always saturates,
+    and has no NaN: NaN becomes -0. f8E8M0FNU holds powers of two only; `round`
+    states how other values are rounded. Input and result have equal shapes.
 
     Example:
     ```mlir
@@ -217,8 +227,11 @@ def Graph_CastOp : Graph_TensorOp<"cast",
 
 def Graph_BitcastOp : Graph_TensorOp<"bitcast",
     [DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
-  let summary = "The same bits as elements of another type of that width";
+  let summary = "Reinterpretation of the bits of the elements";
   let description = [{
+    The elements of the result have the bits of those of the input. Both element
+    types have equal widths, and both shapes are equal. Source: ONNX BitCast-26.
+
     Example:
     ```mlir
     %y = graph.bitcast %x : (tensor<4xf32>) -> tensor<4xi32>
@@ -233,13 +246,16 @@ def Graph_BitcastOp : Graph_TensorOp<"bitcast",
 // Binary
 //===----------------------------------------------------------------------===//
 
-class Graph_BinaryOp<string mnemonic, TypeConstraint operand, string what,
-                     string formula, list<Trait> traits = []>
+/// `onnx` names the ONNX operator that the op imports, with its version.
+class Graph_BinaryOp<string mnemonic, string onnx, TypeConstraint operand,
+                     string what, string formula, list<Trait> traits = []>
     : Graph_ElementwiseOp<mnemonic, traits> {
   let summary = what;
   let description = [{
-    Computes, for each pair of elements after numpy broadcasting:  }]
-    # formula # [{
+    Computes, for each pair of elements after numpy broadcasting: }]
+    # formula # [{.
+    The operands have equal element types, and shapes that broadcast.
+    Source: ONNX }] # onnx # [{.
 
     Example:
     ```mlir
@@ -251,52 +267,54 @@ class Graph_BinaryOp<string mnemonic, TypeConstraint operand, string what,
   let inferFunction = "inferBroadcast";
 }
 
-def Graph_AddOp : Graph_BinaryOp<"add", Graph_NumberTensor,
+def Graph_AddOp : Graph_BinaryOp<"add", "Add-14", Graph_NumberTensor,
     "Sum", "x + y; integers wrap", [Commutative]>;
-def Graph_SubOp : Graph_BinaryOp<"sub", Graph_NumberTensor,
+def Graph_SubOp : Graph_BinaryOp<"sub", "Sub-14", Graph_NumberTensor,
     "Difference", "x - y; integers wrap">;
-def Graph_MulOp : Graph_BinaryOp<"mul", Graph_NumberTensor,
+def Graph_MulOp : Graph_BinaryOp<"mul", "Mul-14", Graph_NumberTensor,
     "Product", "x * y; integers wrap", [Commutative]>;
-def Graph_DivOp : Graph_BinaryOp<"div", Graph_NumberTensor, "Quotient",
+def Graph_DivOp : Graph_BinaryOp<"div", "Div-14", Graph_NumberTensor, "Quotient",
     "x / y; integers truncate towards zero">;
-def Graph_ModOp : Graph_BinaryOp<"mod", Graph_NumberTensor, "Remainder",
+def Graph_ModOp : Graph_BinaryOp<"mod", "Mod-28 (fmod 0)", Graph_NumberTensor, "Remainder",
     "the remainder with the sign of the divisor, as Python's %">;
-def Graph_FmodOp : Graph_BinaryOp<"fmod", Graph_NumberTensor, "C remainder",
+def Graph_FmodOp : Graph_BinaryOp<"fmod", "Mod-28 (fmod 1)", Graph_NumberTensor, "C remainder",
     "the remainder with the sign of the dividend, as C's fmod and %">;
-def Graph_PowOp : Graph_BinaryOp<"pow", Graph_NumberTensor, "Power", "x^y">;
-def Graph_MinimumOp : Graph_BinaryOp<"minimum", Graph_NumberTensor,
+def Graph_PowOp : Graph_BinaryOp<"pow", "Pow-15", Graph_NumberTensor, "Power", "x^y">;
+def Graph_MinimumOp : Graph_BinaryOp<"minimum", "Min-13", Graph_NumberTensor,
     "Minimum", "min(x, y); NaN if either is", [Commutative]>;
-def Graph_MaximumOp : Graph_BinaryOp<"maximum", Graph_NumberTensor,
+def Graph_MaximumOp : Graph_BinaryOp<"maximum", "Max-13", Graph_NumberTensor,
     "Maximum", "max(x, y); NaN if either is", [Commutative]>;
-def Graph_PreluOp : Graph_BinaryOp<"prelu", Graph_NumberTensor,
+def Graph_PreluOp : Graph_BinaryOp<"prelu", "PRelu-16", Graph_NumberTensor,
     "Relu with a learned slope", "x where x >= 0, else y * x"> {
   let flops = 2;
 }
-def Graph_AndOp : Graph_BinaryOp<"and", Graph_BoolTensor,
+def Graph_AndOp : Graph_BinaryOp<"and", "And-7", Graph_BoolTensor,
     "Logical and", "x and y", [Commutative]>;
-def Graph_OrOp : Graph_BinaryOp<"or", Graph_BoolTensor,
+def Graph_OrOp : Graph_BinaryOp<"or", "Or-7", Graph_BoolTensor,
     "Logical or", "x or y", [Commutative]>;
-def Graph_XorOp : Graph_BinaryOp<"xor", Graph_BoolTensor,
+def Graph_XorOp : Graph_BinaryOp<"xor", "Xor-7", Graph_BoolTensor,
     "Logical exclusive or", "x xor y", [Commutative]>;
-def Graph_BitwiseAndOp : Graph_BinaryOp<"bitwise_and", Graph_IntegerTensor,
+def Graph_BitwiseAndOp : Graph_BinaryOp<"bitwise_and", "BitwiseAnd-18", Graph_IntegerTensor,
     "Bitwise and", "x & y", [Commutative]>;
-def Graph_BitwiseOrOp : Graph_BinaryOp<"bitwise_or", Graph_IntegerTensor,
+def Graph_BitwiseOrOp : Graph_BinaryOp<"bitwise_or", "BitwiseOr-18", Graph_IntegerTensor,
     "Bitwise or", "x | y", [Commutative]>;
-def Graph_BitwiseXorOp : Graph_BinaryOp<"bitwise_xor", Graph_IntegerTensor,
+def Graph_BitwiseXorOp : Graph_BinaryOp<"bitwise_xor", "BitwiseXor-18", Graph_IntegerTensor,
     "Bitwise exclusive or", "x ^ y", [Commutative]>;
-def Graph_ShiftLeftOp : Graph_BinaryOp<"shift_left", Graph_IntegerTensor,
+def Graph_ShiftLeftOp : Graph_BinaryOp<"shift_left", "BitShift-28 (direction LEFT)", Graph_IntegerTensor,
     "Shift left", "x << y; 0 if y is at least the width">;
-def Graph_ShiftRightOp : Graph_BinaryOp<"shift_right", Graph_IntegerTensor,
+def Graph_ShiftRightOp : Graph_BinaryOp<"shift_right", "BitShift-28 (direction RIGHT)", Graph_IntegerTensor,
     "Shift right",
-    "x >> y, arithmetic if signed; as if by one place at a time if y is at least the width">;
+    "x >> y, arithmetic if signed; if y is at least the width, 0 or, for a negative x, -1">;
 
-class Graph_CompareOp<string mnemonic, TypeConstraint operand, string what,
-                      string formula, list<Trait> traits = []>
-    : Graph_BinaryOp<mnemonic, operand, what, formula, traits> {
+class Graph_CompareOp<string mnemonic, string onnx, TypeConstraint operand,
+                      string what, string formula, list<Trait> traits = []>
+    : Graph_BinaryOp<mnemonic, onnx, operand, what, formula, traits> {
   let results = (outs Graph_BoolTensor:$result);
   let description = [{
-    Says for each pair of elements after numpy broadcasting:  }] # formula # [{
-    (false if either is NaN).
+    Each element of the result is true if the condition holds for the pair of
+    elements after numpy broadcasting: }] # formula # [{. It is false if either
+    element is NaN. The operands have equal element types, and shapes that
+    broadcast. Source: ONNX }] # onnx # [{.
 
     Example:
     ```mlir
@@ -305,22 +323,23 @@ class Graph_CompareOp<string mnemonic, TypeConstraint operand, string what,
   }];
   let inferFunction = "inferCompare";
 }
-def Graph_EqualOp : Graph_CompareOp<"equal", Graph_Tensor,
+def Graph_EqualOp : Graph_CompareOp<"equal", "Equal-19", Graph_Tensor,
     "Equal", "x == y", [Commutative]>;
 def Graph_LessOp
-    : Graph_CompareOp<"less", Graph_NumberTensor, "Less", "x < y">;
-def Graph_LessEqualOp : Graph_CompareOp<"less_equal", Graph_NumberTensor,
+    : Graph_CompareOp<"less", "Less-13", Graph_NumberTensor, "Less", "x < y">;
+def Graph_LessEqualOp : Graph_CompareOp<"less_equal", "LessOrEqual-16", Graph_NumberTensor,
     "Less or equal", "x <= y">;
 def Graph_GreaterOp
-    : Graph_CompareOp<"greater", Graph_NumberTensor, "Greater", "x > y">;
-def Graph_GreaterEqualOp : Graph_CompareOp<"greater_equal", Graph_NumberTensor,
+    : Graph_CompareOp<"greater", "Greater-13", Graph_NumberTensor, "Greater", "x > y">;
+def Graph_GreaterEqualOp : Graph_CompareOp<"greater_equal", "GreaterOrEqual-16", Graph_NumberTensor,
     "Greater or equal", "x >= y">;
 
 def Graph_SelectOp : Graph_ElementwiseOp<"select"> {
   let summary = "Choice between two tensors (ONNX Where)";
   let description = [{
-    Computes `x if condition else y` for each place after numpy broadcasting of
-    all three.
+    Computes `x if condition else y` for each position after numpy broadcasting
+    of all three operands; x and y have equal element types. Source: ONNX
+    Where-16.
 
     Example:
     ```mlir

@@ -7,12 +7,13 @@
 include "Dialect/Graph/IR/GraphBase.td"
 
 def Graph_GatherOp : Graph_InferredOp<"gather"> {
-  let summary = "Slices along one dim, picked by index";
+  let summary = "Slices along one dim, selected by index";
   let description = [{
     Replaces dim `axis` of the data by the dims of the indices:
     `y[a.., i.., b..] = data[a.., indices[i..], b..]`. A negative index counts
     from the end. The kernel clamps an index that is out of range, so that it
-    stays in bounds; graph.check_range reports one that is data-dependent.
+    stays in bounds; graph.check_range reports data-dependent indices that are
+    out of range. Source: ONNX Gather-13.
 
     Example:
     ```mlir
@@ -25,10 +26,11 @@ def Graph_GatherOp : Graph_InferredOp<"gather"> {
 }
 
 def Graph_GatherElementsOp : Graph_InferredOp<"gather_elements"> {
-  let summary = "Elements along one dim, picked by index";
+  let summary = "Elements along one dim, selected by index";
   let description = [{
-    `y[i, j] = data[indices[i, j], j]` for axis 0, and so on. Indices as of
-    graph.gather.
+    `y[i, j] = data[indices[i, j], j]` for axis 0, and so on. Data and indices
+    have equal ranks. Negative indices and indices out of range are handled as by
+    graph.gather. Source: ONNX GatherElements-13.
 
     Example:
     ```mlir
@@ -41,10 +43,11 @@ def Graph_GatherElementsOp : Graph_InferredOp<"gather_elements"> {
 }
 
 def Graph_GatherNDOp : Graph_InferredOp<"gather_nd"> {
-  let summary = "Slices picked by index tuples";
+  let summary = "Slices selected by index tuples";
   let description = [{
-    The last dim of the indices holds tuples that index the data behind its
-    first `batch_dims` dims, which both share.
+    The last dim of the indices holds tuples that index the data after its first
+    `batch_dims` dims, which are equal in data and indices. Indices are handled as
+    by graph.gather. Source: ONNX GatherND-13.
 
     Example:
     ```mlir
@@ -57,23 +60,25 @@ def Graph_GatherNDOp : Graph_InferredOp<"gather_nd"> {
 }
 
 def Graph_TreeLeavesOp : Graph_InferredOp<"tree_leaves"> {
-  let summary = "The leaves of decision trees that rows reach";
+  let summary = "Leaves of decision trees that rows of features reach";
   let description = [{
     `y[r, t]` is the leaf of tree t that row r of the input [rows, features]
-    reaches. A row begins at node `roots[t]`. At a node it goes on to the second
-    child if the row's feature of the node is at most the node's threshold, else
-    to the first. A negative child, or root, c is the leaf `-1 - c`. A negative
-    feature f of a node is feature `-1 - f`, of which NaN goes on to the second
-    child as well.
+    reaches. The walk begins at node `roots[t]`. The next node is the second child
+    if the feature of the node is at most its threshold, else the first child. A
+    negative child, or root, c is the leaf `-1 - c`. A negative feature f of a
+    node means feature `-1 - f`; NaN then selects the second child, too.
 
-    The words of a node are adjacent in `nodes`, so that a visit reads one
-    cache line. For features of f32 they are `feature << 32 | bits of the
-    threshold` and `second child << 32 | first child`; for f64 they are the bits
-    of the threshold, `feature << 32`, and the children.
+    The words of a node are adjacent in `nodes`, so that a visit reads one cache
+    line. For features of f32 they are `feature << 32 | bits of the threshold` and
+    `second child << 32 | first child`; for f64 they are the bits of the
+    threshold, `feature << 32`, and the children.
 
-    `steps[i]` bounds the nodes on any way through the trees 16 i to 16 i + 15.
-    The nodes have to describe trees: every way ends, and every child, root and
-    feature is in range. Kernels read them without a check.
+    `steps[i]` is an upper bound of the nodes on any path through the trees 16 i
+    to 16 i + 15. The nodes describe trees: every path ends, and every child, root
+    and feature is in range. Kernels read them without a check.
+
+    Source: TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor of
+    ai.onnx.ml; the importer makes the tables.
 
     Example:
     ```mlir
@@ -84,10 +89,10 @@ def Graph_TreeLeavesOp : Graph_InferredOp<"tree_leaves"> {
                        Graph_I32Tensor:$roots, Graph_I32Tensor:$steps);
   let results = (outs Graph_I32Tensor:$result);
   let extraClassDeclaration = [{
-    /// Trees that share an entry of `steps`.
+    /// The number of trees that share an entry of `steps`.
     static constexpr int64_t treesAStep = 16;
-    /// Words of a node, and the places of those that hold its feature and its
-    /// children.
+    /// Return the number of words of a node, and the indices of the words that
+    /// hold its feature and its children.
     static int64_t getNumWords(::mlir::Type type) {
       return type.isF64() ? 3 : 2;
     }
@@ -100,10 +105,13 @@ def Graph_TreeLeavesOp : Graph_InferredOp<"tree_leaves"> {
 }
 
 def Graph_ScatterElementsOp : Graph_InferredOp<"scatter_elements"> {
-  let summary = "The data with elements along one dim replaced or reduced";
+  let summary = "Update of elements along one dim, selected by index";
   let description = [{
-    The inverse of graph.gather_elements: starts from the data, then in order
-    `y[indices[i, j], j] = updates[i, j]` (axis 0), or combines by `reduction`.
+    The result is the data with elements replaced, in the order of the updates:
+    `y[indices[i, j], j] = updates[i, j]` for axis 0, and so on. With `reduction`,
+    the element is combined with the update instead. Data and indices have equal
+    ranks; updates have the shape of the indices and the element type of the data.
+    Source: ONNX ScatterElements-18.
 
     Example:
     ```mlir
@@ -119,10 +127,11 @@ def Graph_ScatterElementsOp : Graph_InferredOp<"scatter_elements"> {
 }
 
 def Graph_ScatterNDOp : Graph_InferredOp<"scatter_nd"> {
-  let summary = "The data with slices replaced or reduced";
+  let summary = "Update of slices selected by index tuples";
   let description = [{
-    The inverse of graph.gather_nd: starts from the data, then in order
-    `y[indices[i..]] = updates[i..]`, or combines by `reduction`.
+    The result is the data with slices replaced, in the order of the updates:
+    `y[indices[i..]] = updates[i..]`. With `reduction`, the elements of the slice
+    are combined with the update instead. Source: ONNX ScatterND-18.
 
     Example:
     ```mlir
@@ -139,9 +148,10 @@ def Graph_ScatterNDOp : Graph_InferredOp<"scatter_nd"> {
 def Graph_OneHotOp : Graph_TensorOp<"one_hot"> {
   let summary = "One-hot encoding";
   let description = [{
-    Inserts a dim at `axis`, whose size the result type says: `values[1]` where
-    the coordinate is the index (negative ones count from the end), `values[0]`
-    elsewhere. `depth` holds the size where the symbols cannot say it.
+    Inserts a dim at `axis`, whose size the result type states. An element is
+    `values[1]` if its coordinate along the new dim is the index (a negative index
+    counts from the end), else `values[0]`. The operand `depth` is present only if
+    the size is not an expression of the symbols. Source: ONNX OneHot-28.
 
     Example:
     ```mlir
@@ -157,8 +167,9 @@ def Graph_OneHotOp : Graph_TensorOp<"one_hot"> {
 def Graph_NonZeroOp : Graph_TensorOp<"non_zero"> {
   let summary = "Coordinates of the elements that are not 0";
   let description = [{
-    A tensor of rank x count, in row-major order. The count is known to the data
-    only: the result's second dim is a symbol of its own.
+    The result has the shape [rank, count]: column i holds the coordinates of the
+    i-th element, in row-major order. The count is data-dependent, so the second
+    dim is a symbol that graph.bind binds. Source: ONNX NonZero-13.
 
     Example:
     ```mlir

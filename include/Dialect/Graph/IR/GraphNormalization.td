@@ -6,7 +6,7 @@
 
 include "Dialect/Graph/IR/GraphBase.td"
 
-/// The result has the type of the first operand.
+/// A normalization whose result has the type of its first operand.
 class Graph_NormOp<string mnemonic, int flopsPerElement,
                    list<Trait> traits = []>
     : Graph_InferredOp<mnemonic, traits> {
@@ -31,12 +31,13 @@ class Graph_NormOp<string mnemonic, int flopsPerElement,
   }];
 }
 
-class Graph_SoftmaxLikeOp<string mnemonic, string formula, int flopsPerElement>
+class Graph_SoftmaxLikeOp<string mnemonic, string formula, string onnx,
+                          int flopsPerElement>
     : Graph_NormOp<mnemonic, flopsPerElement> {
   let summary = formula # " along one dim";
   let description = [{
-    `}] # formula # [{` along dim `axis` (>= 0), with the maximum subtracted
-    first.
+    Computes `}] # formula # [{` along dim `axis` >= 0, after the maximum has been
+    subtracted from x. Source: ONNX }] # onnx # [{.
 
     Example:
     ```mlir
@@ -45,16 +46,18 @@ class Graph_SoftmaxLikeOp<string mnemonic, string formula, int flopsPerElement>
   }];
   let arguments = (ins Graph_FloatTensor:$input, I64Attr:$axis);
 }
-def Graph_SoftmaxOp : Graph_SoftmaxLikeOp<"softmax", "e^x / sum(e^x)", 5>;
+def Graph_SoftmaxOp
+    : Graph_SoftmaxLikeOp<"softmax", "e^x / sum(e^x)", "Softmax-13", 5>;
 def Graph_LogSoftmaxOp
-    : Graph_SoftmaxLikeOp<"log_softmax", "x - ln(sum(e^x))", 5>;
+    : Graph_SoftmaxLikeOp<"log_softmax", "x - ln(sum(e^x))", "LogSoftmax-13", 5>;
 
 def Graph_LayerNormOp : Graph_NormOp<"layer_norm", 8, [AttrSizedOperandSegments]> {
-  let summary = "Normalisation over the dims from one on";
+  let summary = "Layer normalisation";
   let description = [{
-    `(x - mean) / sqrt(variance + epsilon) * scale + bias`, the mean and the
-    (biased) variance over dims `axis` and up; computed in f32 at least. `scale`
-    and `bias` broadcast to the input.
+    Computes `(x - mean) / sqrt(variance + epsilon) * scale + bias`. Mean and
+    (biased) variance are those over dims `axis` and up, computed in f32 or f64.
+    `scale` and `bias` have the element type of the input and broadcast to it.
+    Source: ONNX LayerNormalization-17.
 
     Example:
     ```mlir
@@ -73,7 +76,10 @@ def Graph_LayerNormOp : Graph_NormOp<"layer_norm", 8, [AttrSizedOperandSegments]
 def Graph_RMSNormOp : Graph_NormOp<"rms_norm", 5> {
   let summary = "Normalisation by the root of the mean square";
   let description = [{
-    `x / sqrt(mean(x^2) + epsilon) * scale`, the mean over dims `axis` and up.
+    Computes `x / sqrt(mean(x^2) + epsilon) * scale`. The mean is that over dims
+    `axis` and up. `scale` has the element type of the input and broadcasts to it.
+    Source: ONNX RMSNormalization-23; Zhang and Sennrich, "Root Mean Square Layer
+    Normalization", 2019.
 
     Example:
     ```mlir
@@ -87,8 +93,9 @@ def Graph_RMSNormOp : Graph_NormOp<"rms_norm", 5> {
 def Graph_BatchNormOp : Graph_NormOp<"batch_norm", 4> {
   let summary = "Normalisation of each channel by given statistics";
   let description = [{
-    `(x - mean) / sqrt(var + epsilon) * scale + bias`, all four per index of dim
-    `axis`.
+    Computes `(x - mean) / sqrt(variance + epsilon) * scale + bias`. `scale`,
+    `bias`, `mean` and `variance` have one element for each index of dim `axis`,
+    and the element type of the input. Source: ONNX BatchNormalization-15.
 
     Example:
     ```mlir
@@ -104,8 +111,10 @@ def Graph_BatchNormOp : Graph_NormOp<"batch_norm", 4> {
 def Graph_InstanceNormOp : Graph_NormOp<"instance_norm", 8> {
   let summary = "Normalisation of each channel of each sample";
   let description = [{
-    Statistics over all dims but the first and dim `axis`, along which scale and
-    bias run.
+    Computes `(x - mean) / sqrt(variance + epsilon) * scale + bias`. Mean and
+    (biased) variance are those over all dims but the first and dim `axis`. `scale`
+    and `bias` have one element for each index of dim `axis`. Source: ONNX
+    InstanceNormalization-22.
 
     Example:
     ```mlir
@@ -120,8 +129,11 @@ def Graph_InstanceNormOp : Graph_NormOp<"instance_norm", 8> {
 def Graph_GroupNormOp : Graph_NormOp<"group_norm", 8> {
   let summary = "Normalisation of each group of channels of each sample";
   let description = [{
-    Dim 1 is cut into `groups` equal groups; statistics over a group and all dims
-    behind. Scale and bias per channel.
+    Computes `(x - mean) / sqrt(variance + epsilon) * scale + bias`. Dim 1, the
+    channels, is divided into `groups` groups of equal size, and mean and (biased)
+    variance are those over a group and all later dims. `scale` and `bias` have
+    one element for each channel. `groups` divides the number of channels. Source:
+    ONNX GroupNormalization-21.
 
     Example:
     ```mlir

@@ -10,9 +10,12 @@ class Graph_PoolOp<string mnemonic, TypeConstraint element, string word,
                    string formula>
     : Graph_InferredOp<mnemonic, [WindowOpInterface]> {
   let summary = word # " over windows";
-  let description = formula # [{ `kernel`, `strides`, `pads` and `dilations` as
-    of graph.conv. `ceil_mode` rounds the number of windows up, as long as the
-    last one starts inside the input or the padding before it.
+  let description = formula # [{
+    `kernel`, `strides` and `dilations` have one element for each spatial dim, and
+    are at least 1; `pads`, in elements, has those before each spatial dim, then
+    those after each. The window fits into the padded input. `ceil_mode` rounds
+    the number of windows up, as long as the last one starts inside the input or
+    the padding before it.
 
     Example:
     ```mlir
@@ -30,17 +33,18 @@ class Graph_PoolOp<string mnemonic, TypeConstraint element, string word,
 }
 
 def Graph_MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor, "Maximum",
-    "The greatest element of each window; padding never wins.">;
+    "Computes the greatest element of each window, without padding. Source: ONNX MaxPool-22.">;
 def Graph_AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor, "Average",
-    "The mean of each window; padding counts with `count_include_pad` only."> {
+    "Computes the mean of each window. Padding counts as zeros with `count_include_pad`, and does not count without. Source: ONNX AveragePool-22."> {
   let arguments = !con(windowArguments,
       (ins DefaultValuedAttr<BoolAttr, "false">:$count_include_pad));
 }
 
 def Graph_MaxPoolIndexOp : Graph_PoolOp<"max_pool_index", Graph_NumberTensor,
-    "Place of the maximum", [{The place of the greatest element of each window
-    (the first of equal ones): its index in the whole input as i64, in row-major
-    order or, with `column_major`, with the spatial dims the other way round.}]> {
+    "Index of the maximum", [{Computes the index of the greatest element of each
+    window (the first of equal ones) in the whole input, as i64. Indices count in
+    row-major order or, with `column_major`, with the spatial dims in reverse
+    order. Source: the second result of ONNX MaxPool-22.}]> {
   let arguments = !con(windowArguments,
       (ins DefaultValuedAttr<BoolAttr, "false">:$column_major));
   let results = (outs Graph_I64Tensor:$result);
@@ -49,8 +53,9 @@ def Graph_MaxPoolIndexOp : Graph_PoolOp<"max_pool_index", Graph_NumberTensor,
 def Graph_LRNOp : Graph_InferredOp<"lrn", [WindowOpInterface]> {
   let summary = "Local response normalisation";
   let description = [{
-    `x / (bias + alpha / size * s)^beta`, where s is the sum of x^2 over the
-    `size` neighbours along `axis` (from `(size - 1) / 2` before, rounded down).
+    Computes `x / (bias + alpha / size * s)^beta`, where s is the sum of x^2 over
+    a window of `size` >= 1 elements along `axis` that begins
+    `floor((size - 1) / 2)` elements before x. Source: ONNX LRN-13.
 
     Example:
     ```mlir

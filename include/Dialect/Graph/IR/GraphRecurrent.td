@@ -6,18 +6,21 @@
 
 include "Dialect/Graph/IR/GraphBase.td"
 
-def Graph_RecurrentCell : Graph_Enum<"RecurrentCell", "What a step computes", [
+def Graph_RecurrentCell : Graph_Enum<"RecurrentCell", "Kind of a recurrent cell", [
   I32EnumCase<"RNN", 0, "rnn">, I32EnumCase<"GRU", 1, "gru">,
   I32EnumCase<"LSTM", 2, "lstm">]>;
 def Graph_RecurrentCellAttr : Graph_EnumAttr<Graph_RecurrentCell, "cell">;
 
 def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> {
-  let summary = "The steps of a recurrent layer in one direction";
+  let summary = "All steps of a recurrent layer in one direction";
   let description = [{
-    `gates` [T, B, G * H] are the inputs of all steps times their weights, plus
-    all biases that stand outside of products: a matmul before this op. G gates
-    in ONNX's order: 1 (rnn), z r h (gru), i o f c (lstm). `weights` [G, H, H]
-    multiply the state, a matrix each gate. With H-wide gates x_g and state products h_g:
+    `gates` [T, B, G * H] are the products of the inputs of all T steps and the
+    input weights, plus all biases that are not inside of products: the result of
+    a matmul before this op. B is the batch and H the hidden size. The G gates are
+    in ONNX's order: one (rnn), z r h (gru), i o f c (lstm). `weights` [G, H, H]
+    has a matrix for each gate, which multiplies the state. With x_g for the slice
+    of `gates` of gate g, and h_g for the product of state and matrix g, a step
+    computes:
 
       rnn:  h = f(x + h_x)
       gru:  z = f(x_z + h_z), r = f(x_r + h_r), h = (1 - z) * n + z * h, where
@@ -27,19 +30,23 @@ def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> 
             c = d * c + i * g(x_c + h_c), o = f(x_o + h_o + p_o * c),
             h = o * h'(c), d the forget gate; with `input_forget` d = 1 - i
 
-    `activations` are f, g, h', each the mnemonic of an elementwise op of
-    floats with `alphas` and `betas` for those that have such attributes, or
-    `affine` (alpha * x + beta) or `scaled_tanh` (alpha * tanh(beta * x)).
-    `clip` bounds what goes into them (0: not). `reverse` begins at the last
-    step. `peephole` [3 * H] holds p_i, p_o, p_d. From step `lengths[b]` on the
-    output is 0 and the state stays. Results: all outputs [T, B, H], the last
-    state [B, H], and for lstm the last cell [B, H]. Sums are in f32 at least.
+    `activations` are f, g and h', each the mnemonic of an elementwise op on
+    floats, `affine` (alpha * x + beta) or `scaled_tanh` (alpha * tanh(beta * x)).
+    `alphas` and `betas` have one element for each activation, and are used by
+    those with such attributes. With `clip` c > 0, the arguments of activations
+    are clamped to [-c, c]. With `reverse`, the steps run from the last to the
+    first. `peephole` [3 * H] holds p_i, p_o and p_d. From step `lengths[b]` on,
+    the output of batch b is 0 and its state does not change. The results are all
+    outputs [T, B, H], the last state [B, H] and, for lstm, the last cell [B, H].
+    Sums are computed in f32 or f64.
 
-    `weights` of signed bytes have `scales` [G, H] by which the products of a
-    unit are multiplied, and `weight_sums` [G, H], the sums of the weights of a
-    unit. The state that they multiply is quantized by ONNX's
-    DynamicQuantizeLinear, each row with a scale and a zero point of its own,
-    and products are summed in 32 bits.
+    Weights of i8 require `scales` [G, H], the factors of the products of each
+    hidden unit, and `weight_sums` [G, H], the sums of the weights of each hidden
+    unit. The state is then quantized as by ONNX DynamicQuantizeLinear, with a
+    scale and a zero point for each row, and products are summed in 32 bits.
+
+    Source: ONNX RNN-22, GRU-22 and LSTM-22, and DynamicQuantizeLSTM of
+    com.microsoft.
 
     Example:
     ```mlir
@@ -70,7 +77,7 @@ def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> 
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// G of the cell.
+    /// Returns the number of gates G of the cell.
     static int64_t getNumGates(::adze::graph::RecurrentCell cell) {
       return cell == ::adze::graph::RecurrentCell::RNN   ? 1
              : cell == ::adze::graph::RecurrentCell::GRU ? 3

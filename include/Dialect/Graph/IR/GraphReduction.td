@@ -12,9 +12,11 @@ class Graph_ReduceOp<string name, TypeConstraint element, string formula,
                        [ReduceOpInterface]> {
   let summary = "Reduction: " # formula;
   let description = [{
-    }] # formula # [{ over dims `axes` (each >= 0, ascending), which `keepdims`
-    leaves as 1. No axes: the input as it is reduced element by element. f16 and
-    bf16 are reduced in f32. Over no elements: the neutral element.
+    Computes }] # formula # [{ over the dims `axes`, which are >= 0 and ascending.
+    With `keepdims` they stay as dims of size 1. Without axes, each element is
+    reduced by itself. f16 and bf16 are reduced in f32. The reduction of no
+    elements is the neutral element. Source: ONNX operator Reduce* of this name,
+    in versions 13 to 28.
 
     Example:
     ```mlir
@@ -70,8 +72,8 @@ def Graph_ReduceSumSquareOp : Graph_ReduceOp<"sum_square", Graph_NumberTensor,
 def Graph_DetOp : Graph_InferredOp<"det"> {
   let summary = "Determinant of square matrices";
   let description = [{
-    Of the last two dims, by elimination with the greatest pivot of a column;
-    computed in f32 at least.
+    The matrices are the last two dims. The determinant is computed by Gaussian
+    elimination with partial pivoting, in f32 or f64. Source: ONNX Det-22.
 
     Example:
     ```mlir

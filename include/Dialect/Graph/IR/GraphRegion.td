@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Pooling over regions of interest, whose places come with the data.
+// Pooling over regions of interest, whose coordinates are data.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHREGION
 #define ADZE_DIALECT_GRAPH_IR_GRAPHREGION
 
@@ -9,11 +9,12 @@ include "Dialect/Graph/IR/GraphBase.td"
 def Graph_RoiAlignOp : Graph_TensorOp<"roi_align"> {
   let summary = "Interpolated pooling over regions of interest";
   let description = [{
-    Cuts each region [x1, y1, x2, y2] * `scale` of image `batch[r]` into the
-    result's last two dims of bins and takes the mean (or, with `max`, the
-    greatest weighted corner) of the bilinear samples in each: `samples` a dim,
-    or as many as the bin is wide (0). With `half_pixel` coordinates are less
-    0.5; without, regions are at least 1 wide.
+    Divides region r, [x1, y1, x2, y2] * `scale` of image `batch[r]`, into as many
+    bins as the last two dims of the result state. The result for a bin is the
+    mean of its bilinear samples or, with `max`, the greatest weighted corner of
+    them. A bin has `samples` samples along each dim or, if that is 0, as many as
+    it is wide, in pixels. With `half_pixel`, 0.5 is subtracted from coordinates;
+    without, regions are at least 1 pixel wide. Source: ONNX RoiAlign-22.
 
     Example:
     ```mlir
@@ -33,9 +34,10 @@ def Graph_RoiAlignOp : Graph_TensorOp<"roi_align"> {
 def Graph_RoiPoolOp : Graph_TensorOp<"roi_pool"> {
   let summary = "Maximum over the bins of regions of interest";
   let description = [{
-    Regions are rows [batch, x1, y1, x2, y2], which are scaled by `scale` and
-    rounded, both ends in; bins overlap where their borders are no integers. 0
-    for an empty bin.
+    Regions are rows [batch, x1, y1, x2, y2], whose coordinates are multiplied by
+    `scale` and rounded; both ends belong to the region. Bins overlap where their
+    borders are not integers. The result for an empty bin is 0. Source: ONNX
+    MaxRoiPool-22.
 
     Example:
     ```mlir

@@ -1,19 +1,21 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Buffers of a caller that hold a state from call to call.
+// Buffers of the caller that hold a state across calls.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHSTATES
 #define ADZE_DIALECT_GRAPH_IR_GRAPHSTATES
 
 include "Dialect/Graph/IR/GraphBase.td"
 
 def Graph_OpenStateOp : Graph_TensorOp<"open_state"> {
-  let summary = "The buffer of a state, which begins with the rows of its past";
+  let summary = "Buffer of a state, whose first rows are those of the argument";
   let description = [{
-    Element `state` of the function's list `graph.states` says how the buffer
-    continues the argument `past`: the first rows of the result along `axis` are
-    those of `past`, and the size of this dim is the symbol `pitch`. Rows from
-    `rows` on are not the function's to read or write. What is inserted into the
-    result lies in the caller's buffer.
+    `state` is an index into the function attribute `graph.states`, whose element
+    states `axis`, `pitch` and `rows`. The result is the buffer of the caller: its
+    first rows along `axis` are those of the argument `past`, and this dim has the
+    size `pitch`. The function neither reads nor writes rows from `rows` on. A
+    value that is inserted into the result is stored to the caller's buffer.
+    Operand and result have equal element types, and dims that differ in at most
+    one.
 
     Example:
     ```mlir
@@ -26,10 +28,10 @@ def Graph_OpenStateOp : Graph_TensorOp<"open_state"> {
 }
 
 def Graph_CloseStateOp : Graph_TensorOp<"close_state"> {
-  let summary = "What a function returns of a state";
+  let summary = "Rows of the buffer of a state that the function returns";
   let description = [{
-    The rows of a buffer that the caller sees: from `drop` to `rows` along `axis`
-    of element `state` of the function's list `graph.states`. The operand is the
+    Returns rows `drop` to `rows` along `axis` of the buffer, all of which element
+    `state` of the function attribute `graph.states` states. The operand is the
     result of the last insertion into the buffer of `graph.open_state`.
 
     Example:

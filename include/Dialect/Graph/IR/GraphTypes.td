@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Types of values that are no tensors.
+// Types of values that are not tensors: sequences, optionals and maps.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHTYPES
 #define ADZE_DIALECT_GRAPH_IR_GRAPHTYPES
 
@@ -13,7 +13,7 @@ class Graph_ContainerType<string name, string mnemonicName>
 }
 
 def Graph_SequenceType : Graph_ContainerType<"Sequence", "sequence"> {
-  let summary = "A sequence of values of one kind";
+  let summary = "A sequence of values of one type";
   let description = [{
     Of tensors only the element type and perhaps the rank are said: shapes
     differ from one to the next. `tensor<0xf32>` says that there is none yet, so
@@ -40,7 +40,7 @@ def Graph_OptionalType : Graph_ContainerType<"Optional", "optional"> {
 }
 
 def Graph_MapType : Graph_ContainerType<"Map", "map"> {
-  let summary = "Values by keys, integers or strings";
+  let summary = "A map from integers or strings to values";
   let description = [{
     ```mlir
     tensor<!graph.map<si64, tensor<f32>>>

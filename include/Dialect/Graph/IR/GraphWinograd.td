@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolution by minimal filtering, on weights that are transformed already.
+// Winograd convolution with transformed weights.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHWINOGRAD
 #define ADZE_DIALECT_GRAPH_IR_GRAPHWINOGRAD
 
@@ -10,17 +10,21 @@ def Graph_WinogradConvOp
     : Graph_InferredOp<"winograd_conv", [WindowOpInterface]> {
   let summary = "3x3 convolution by Winograd's F(tile x tile, 3 x 3)";
   let description = [{
-    Cuts an image `[N, H, W, C]`, padded with `pads` zeros (top, left, bottom,
-    right), into overlapping patches of `(tile + 2)^2` elements, `tile` apart,
-    and multiplies each from both sides by the input matrix of F(tile, 3) (see
-    Winograd.h). Each of the elements of a patch, over all channels, is
-    multiplied by its matrix of `filter` `[(tile + 2)^2, C, O]`; these products
-    are multiplied from both sides by the output matrix, which gives `tile^2`
-    pixels of the result `[N, H', W', O]`.
+    The image `[N, H, W, C]` is padded with `pads` zeros (top, left, bottom,
+    right) and divided into overlapping patches of `(tile + 2)^2` elements whose
+    origins are `tile` pixels apart. Each patch is multiplied from both sides by
+    the input matrix of F(tile, 3) (see Winograd.h). The vector of channels of
+    each element of a patch is multiplied by the matrix of `filter`
+    `[(tile + 2)^2, C, O]` of this element. The products of a patch are
+    multiplied from both sides by the output matrix, which gives `tile^2` pixels
+    of the result `[N, H', W', O]`. `tile` is 2 or 4.
 
-    The filter may have nine matrices more behind these: its taps themselves,
-    row after row. An image of so few pixels that a run multiplies less without
-    patches is a sum of products of what each tap sees.
+    The filter may have nine more matrices after these: the untransformed taps
+    in row-major order. A run uses them for an image of so few pixels that a sum
+    of products over the taps has fewer multiplications.
+
+    Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks",
+    2016. Passes make this op from graph.conv.
 
     Example:
     ```mlir
