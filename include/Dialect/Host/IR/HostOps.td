@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The host dialect: the few ops of the host program (launches and places).
+// The host dialect: the ops of the host program, which launches kernels.
 #ifndef ADZE_HOST_OPS
 #define ADZE_HOST_OPS
 
@@ -13,16 +13,16 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Host_Dialect : Dialect {
   let name = "host";
   let cppNamespace = "::adze::host";
-  let summary = "The host program: launches of kernels on places";
+  let summary = "The host program: memory and launches of kernels";
   let description = [{
-    What is left of the model beside its kernels: which kernel runs when, and
-    where its tensors lie. Values are memrefs that stand for *places*: base
-    addresses of dense row-major tensors. Sizes in bytes are integers or
-    affine maps `()[s0, ..] -> (expr)` of the module's symbols.
+    The host program is the part of a model that is not kernels: the order of
+    launches, and the memory of tensors. Values are memrefs that represent
+    *places*: the base addresses of dense row-major tensors. Sizes in bytes are
+    integers or affine maps `()[s0, ..] -> (expr)` of the symbols of the module.
   }];
 }
 
-/// A number of bytes: an integer, or one expression of the module's symbols.
+/// A number of bytes: an integer, or one expression of the symbols.
 def Host_Bytes : AnyAttrOf<[I64Attr, AffineMapAttr],
     "integer or affine map of the symbols">;
 
@@ -32,23 +32,23 @@ class Host_Op<string mnemonic, list<Trait> traits = []>
 def Host_LaunchOp : Host_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "Run a kernel over all its programs";
+  let summary = "Run all programs of a kernel";
   let description = [{
-    Before destinations are assigned operands and results are tensors; after,
-    the operands are memrefs, inputs then outputs, and there are no results.
-    `num_outputs` says how many of the memrefs are written. A kernel whose
-    programs run in order (`tile.program_id .. ordered`) is launched in `steps`,
-    of which 0 are one. Where a step is `groups` equal parts, one after the
-    other, each of which follows from nothing but its own part of the steps
-    before, the launch says so: threads that have groups of their own wait for
-    nobody.
+    Before `assign-destinations`, operands and results are tensors. Afterwards the
+    operands are memrefs, inputs then outputs, and there are no results.
+    `num_outputs` is the number of memrefs that are written.
+
+    A kernel whose programs run in order (`tile.program_id .. ordered`) is
+    launched in `steps` steps (0 means 1). `groups` states that a step consists of
+    this many equal parts, each of which depends only on the same part of earlier
+    steps. Threads that own whole groups need no barrier between steps.
 
     C1: either all operands are tensors, or all are memrefs and there are no
     results. C2: the callee is a function or kernel. C3: it takes the inputs
-    and outputs (as memrefs), or takes the inputs and returns the outputs (as
-    tensors). C4: each has the callee's rank, static sizes and element width. C5:
-    `steps` and `groups` are integers or maps of the symbols. C6: what has groups
-    has steps.
+    and outputs as memrefs, or takes the inputs and returns the outputs as
+    tensors. C4: each has the callee's rank, static sizes and element width. C5:
+    `steps` and `groups` are integers or maps of the symbols. C6: a launch with
+    groups has steps.
 
     ```mlir
     %y = host.launch @conv_relu_0(%x, %w) : (tensor<1x8x8x4xf32>, tensor<3x3x4x8xf32>) -> tensor<1x8x8x8xf32>
@@ -68,20 +68,20 @@ def Host_LaunchOp : Host_Op<"launch", [
 }
 
 def Host_SlotOp : Host_Op<"slot"> {
-  let summary = "A place in the arena";
+  let summary = "Memory for an intermediate tensor";
   let description = [{
-    `plan-memory` adds the offset, or the slots that this one lies behind: then
-    it begins at the greatest of their ends, each rounded up to 64. A slot has
-    an effect (a new place), so that two slots of one size are not merged.
+    A slot of `size` bytes in the arena. `plan-memory` adds its offset in bytes,
+    or the slots that it follows (`behind`): it then begins at the greatest of
+    their ends, each rounded up to 64 bytes. A slot has the memory effect of an
+    allocation, so that slots of equal size are not merged.
 
-    A dynamic size has no offset: such a slot is a *box*,
-    memory of its own that the run time makes as large as `size` says when the
-    op runs, and keeps for later runs. Slots of one box number are one memory;
-    `plan-memory` numbers those that have none. Of what is in the box, the first
-    `keep` bytes stay when it grows.
+    A slot whose size is data-dependent is a *box*: separate memory that the run
+    time enlarges to `size` bytes when the op runs, and keeps for later runs. Slots
+    with equal box numbers are the same memory; `plan-memory` numbers those without
+    a number. The first `keep` bytes of a box keep their contents when it grows.
 
-    C1: a slot has an offset, or slots to lie behind, or a box. C2: what it lies
-    behind are slots.
+    C1: a slot has an offset, or slots that it follows, or a box. C2: a slot
+    follows slots only.
 
     ```mlir
     %0 = host.slot {size = affine_map<()[s0] -> (s0 * 3072)>} : memref<?x768xf32>
@@ -105,11 +105,11 @@ def Host_SlotOp : Host_Op<"slot"> {
 }
 
 def Host_ConstantOp : Host_Op<"constant", [Pure]> {
-  let summary = "A place in the module's weights";
+  let summary = "Memory of a constant in the weights of the module";
   let description = [{
-    The bytes of `value`, packed by `layout` (a map from the logical index to
-    the physical one) if that is given. `plan-memory` adds the offset; equal
-    constants get equal offsets.
+    Holds the bytes of `value`, packed by `layout`, a map from logical to physical
+    indices, if there is one. `plan-memory` adds the offset in bytes; equal
+    constants have equal offsets.
 
     ```mlir
     %w = host.constant #graph.blob<"m.onnx", 80, 1200, "be45..."> : tensor<300xf32> -> memref<300xf32>
@@ -122,14 +122,16 @@ def Host_ConstantOp : Host_Op<"constant", [Pure]> {
   let assemblyFormat = "$value attr-dict `->` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The bytes that the constant takes in the weights, packed by its layout.
+    /// Returns the bytes that the packed constant takes in the weights.
     int64_t getStoredBytes();
   }];
 }
 
 def Host_ViewOp : Host_Op<"view", [Pure]> {
-  let summary = "The same bytes, or a contiguous part of them, as another shape";
+  let summary = "View of memory, or of a contiguous part of it, with another shape";
   let description = [{
+    The result begins `offset` bytes (default 0) after the source.
+
     ```mlir
     %1 = host.view %0 {offset = 256 : i64} : memref<4x64xf32> -> memref<3x64xf32>
     ```
@@ -140,8 +142,10 @@ def Host_ViewOp : Host_Op<"view", [Pure]> {
 }
 
 def Host_CopyOp : Host_Op<"copy"> {
-  let summary = "Copy `size` bytes from one place to another";
+  let summary = "Copy bytes from one place to another";
   let description = [{
+    Copies `size` bytes. The places do not overlap.
+
     ```mlir
     host.copy %0 to %1 {size = 64 : i64} : memref<16xf32> to memref<4x4xf32>
     ```
@@ -153,11 +157,11 @@ def Host_CopyOp : Host_Op<"copy"> {
 }
 
 def Host_OutputOp : Host_Op<"output", [AllTypesMatch<["argument", "result"]>]> {
-  let summary = "The place of an output whose size is known now";
+  let summary = "Memory of an output of data-dependent size";
   let description = [{
-    `argument` is the argument of the host program that stands for the output;
-    the run time gives memory of the size that its `adze.dims` say, or checks the
-    caller's.
+    `argument` is the argument of the host program that represents the output.
+    When the op runs, all symbols of its `adze.dims` are bound. The run time
+    allocates memory of this size, or checks the size of the caller's memory.
 
     ```mlir
     %0 = host.output %y : memref<?xf32>
@@ -175,10 +179,10 @@ def Host_OutputOp : Host_Op<"output", [AllTypesMatch<["argument", "result"]>]> {
 def Host_StateOp : Host_Op<"state"> {
   let summary = "The buffer of a state of the caller";
   let description = [{
-    The place that holds the past rows of state `state` and takes the new ones;
-    `pitch` gets the number of rows from one index of the dims before the rows to
-    the next one. The run time has copied the past rows where the caller's
-    argument lies elsewhere.
+    Returns the place that holds the past rows of state `state` and receives the
+    new ones. The op binds symbol `pitch` to the distance, in rows, of consecutive
+    indices of the dims before the rows. If the argument of the caller is at
+    another address, the run time has copied the past rows.
 
     ```mlir
     %0 = host.state 0 {pitch = 2 : i64} : memref<?x4xf32>
@@ -190,11 +194,11 @@ def Host_StateOp : Host_Op<"state"> {
 }
 
 def Host_SizeOp : Host_Op<"size", [Pure]> {
-  let summary = "A size, in a kernel";
+  let summary = "Value of an expression of the symbols in a kernel";
   let description = [{
-    The value of an expression of the module's symbols, which every kernel is
-    given beside its operands: for sizes that no operand or result has. A
-    quotient by a symbol that is 0 is one by 1.
+    The value of an expression of the symbols of the module, which every kernel
+    receives in addition to its operands. Kernels use it for sizes that are not
+    dims of operands or results. A division by 0 is one by 1.
 
     ```mlir
     %n = host.size {value = affine_map<()[s0, s1] -> (s0 * s1)>}
@@ -213,14 +217,14 @@ def Host_SizeOp : Host_Op<"size", [Pure]> {
 def Host_CallOp : Host_Op<"call", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Call a function of the run time";
   let description = [{
-    Of each input, then of each result: the graph's element type in `types`, the
-    rank in `ranks`, and that many results of the map `dims`: the sizes, which
-    the run time checks those of results against. Where a dim is a symbol in
-    `symbols` (one a dim; -1: none) the call gives the symbol its value. The
-    run time keeps the results for `host.fetch` until the next call.
+    The attributes describe each input, then each result: `types` has the element
+    type of the graph dialect, `ranks` the rank, and the map `dims` as many sizes,
+    which the run time compares with those of the results. `symbols` has one entry
+    for each size: the symbol that the call binds to it, or -1. The run time keeps
+    the results for `host.fetch` until the next call.
 
-    C1: `types` and `ranks` are as long, the inputs among them; C2: `dims` and
-    `symbols` are as long as the ranks say.
+    C1: `types` and `ranks` have equal lengths, at least the number of inputs. C2:
+    `dims` and `symbols` have as many elements as the sum of the ranks.
 
     ```mlir
     host.call "unique"(%x, %sorted) {dims = affine_map<()[s0] -> (6, s0)>, ranks = array<i64: 1, 0, 1>, symbols = array<i64: -1, 0>, types = [f32, i1, f32]} : memref<6xf32>, memref<i1>
@@ -237,6 +241,8 @@ def Host_CallOp : Host_Op<"call", [MemoryEffects<[MemRead, MemWrite]>]> {
 def Host_FetchOp : Host_Op<"fetch"> {
   let summary = "Copy a result of the last call to a place";
   let description = [{
+    Copies `size` bytes of result `index` of the last host.call.
+
     ```mlir
     host.fetch 0 to %y {size = affine_map<()[s0] -> (s0 * 4)>} : memref<?xf32>
     ```
@@ -247,15 +253,15 @@ def Host_FetchOp : Host_Op<"fetch"> {
 }
 
 //===----------------------------------------------------------------------===//
-// What the host sees of the data
+// Data-dependent values of the host program
 //===----------------------------------------------------------------------===//
 
 def Host_BindOp : Host_Op<"bind"> {
-  let summary = "Symbols whose values are elements of a place";
+  let summary = "Bind symbols to elements of a place";
   let description = [{
-    Waits for what writes `source`. Element i (an i64) becomes the value of
-    symbol `symbols[i]` (-1: of none). A value outside of the symbol's range ends
-    the run with an error.
+    Waits until the launches that write `source` have ended. Element i, an i64,
+    becomes the value of symbol `symbols[i]`; an entry of -1 ignores the element.
+    A value outside of the range of the symbol ends the run with an error.
 
     ```mlir
     host.bind %count {symbols = array<i64: 3>} : memref<1xi64>
@@ -267,10 +273,10 @@ def Host_BindOp : Host_Op<"bind"> {
 }
 
 def Host_AssignOp : Host_Op<"assign", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Symbols whose values are expressions of others";
+  let summary = "Bind symbols to expressions of other symbols";
   let description = [{
-    Result i of the map becomes the value of `symbols[i]`; all are computed
-    before the first changes.
+    Result i of the map becomes the value of `symbols[i]`. All results are
+    computed before the first symbol changes.
 
     ```mlir
     host.assign {symbols = array<i64: 3>, values = affine_map<()[s0] -> (s0 * 2)>}
@@ -282,9 +288,9 @@ def Host_AssignOp : Host_Op<"assign", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Host_ReadOp : Host_Op<"read"> {
-  let summary = "The first element of a place, an integer";
+  let summary = "Read the first element of a place, an integer";
   let description = [{
-    Waits for what writes it.
+    Waits until the launches that write the place have ended.
 
     ```mlir
     %0 = host.read %c : memref<i1> -> i1
@@ -296,8 +302,10 @@ def Host_ReadOp : Host_Op<"read"> {
 }
 
 def Host_WriteOp : Host_Op<"write"> {
-  let summary = "Make an integer the first element of a place";
+  let summary = "Write an integer to the first element of a place";
   let description = [{
+    The place has elements of i64.
+
     ```mlir
     host.write %i to %place : i64 to memref<i64>
     ```
@@ -310,6 +318,8 @@ def Host_WriteOp : Host_Op<"write"> {
 def Host_CheckOp : Host_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "End the run with an error unless a condition holds";
   let description = [{
+    The run fails with `message` if `condition` is false.
+
     ```mlir
     host.check %ok, "expected as many elements as the input has"
     ```
@@ -322,9 +332,9 @@ def Host_CheckRangeOp : Host_Op<"check_range", [AllTypesMatch<["least", "greates
   let summary = "End the run with an error unless values are in a range";
   let description = [{
     Raises a fault if the first element of `least` is less than the first result
-    of `range`, or that of `greatest` is not less than the second one. The
-    module's table of faults has a row for each of these ops, in their order. On
-    a device the run goes on, and its end reports the fault.
+    of `range`, or that of `greatest` is not less than the second one. The table of
+    faults of the module has a row for each of these ops, in their order. On a
+    device the run continues, and the fault is reported at its end.
 
     ```mlir
     host.check_range %least, %greatest, "index {0} is out of range [{1}, {2})" {range = affine_map<()[s0] -> (-s0, s0)>} : memref<i64>
@@ -339,10 +349,10 @@ def Host_CheckRangeOp : Host_Op<"check_range", [AllTypesMatch<["least", "greates
 }
 
 def Host_HoldsOp : Host_Op<"holds", [MemoryEffects<[MemRead]>]> {
-  let summary = "Whether sizes fit each other";
+  let summary = "Test of relations of sizes";
   let description = [{
-    Whether those of each map in `broadcasts` are equal or 1, those of each in
-    `equalities` are equal and those in `bounds` are not negative.
+    True if the sizes of each map in `broadcasts` are equal or 1, those of each
+    map in `equalities` are equal, and those in `bounds` are not negative.
 
     ```mlir
     %0 = host.holds {equalities = [affine_map<()[s0, s1] -> (s0, s1)>]} : i1

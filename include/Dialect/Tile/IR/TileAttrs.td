@@ -13,12 +13,14 @@ class TileAttr<string name, string text, list<Trait> traits = []>
 }
 
 def Tile_ProductAttr : TileAttr<"Product", "product"> {
-  let summary = "The element types of a product";
+  let summary = "The element types of a multiply-add";
   let description = [{
-    `lhs * rhs + acc`; signedness is part of integer types. Elements that hold
-    several adjacent elements of these types, the first one in the lowest
-    bits, are *words*: the product of two words is the sum of the products of
-    what they hold.
+    The types of `lhs * rhs + acc`, including the signedness of integers. The
+    elements of a tile may be *words*, which hold several adjacent elements of
+    these types, the first one in the lowest bits. The product of two words is
+    the sum of the products of the elements that they hold.
+
+    The verifier requires floats, or integers with explicit signedness.
 
     ```mlir
     #tile.product<si8 * ui8 + si32>

@@ -14,17 +14,16 @@ def TileDialect : Dialect {
     A kernel is a grid of independent programs. A program loads windows of its
     memory arguments as tiles (builtin tensors), computes on whole tiles and
     stores them. Arithmetic is `arith` and `math` on tiles of one shape, control
-    flow is `scf`; this dialect adds what those lack. Sizes of tiles may be
-    parameters (`tile.param`) until `tile-specialize` binds them; from then on
-    every tile is static. Offsets and extents stay dynamic throughout.
+    flow is `scf`, and this dialect has the other ops. Sizes of tiles may be
+    parameters (`tile.param`) until `tile-specialize` binds them; afterwards all
+    tiles are static. Offsets and extents may be dynamic at any stage.
 
-    A window that leaves the memory is legal: loads give the pad there, stores
-    are dropped. A layout map on an argument's memref is its packing; a kernel
-    indexes it logically all the same.
+    A window may reach out of bounds: loads return the pad for elements outside
+    of the memory, and stores drop them. The layout map of a memref argument is
+    its packed layout; a kernel uses logical indices in any case.
 
-    A module states what it is compiled for: `tile.targets` is a list of target
-    attributes (`#tile.cpu`, `#tile.cuda`), which all passes and cost models
-    read.
+    A module states its targets: `tile.targets` is a list of target attributes
+    (`#tile.cpu`, `#tile.cuda`), which passes and cost models read.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

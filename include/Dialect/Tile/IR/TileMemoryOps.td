@@ -1,12 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Memory of tile kernels: a part of TileOps.td.
+// Ops on the memory of tile kernels: a part of TileOps.td.
 
 def ScratchOp : TileOp<"scratch"> {
-  let summary = "Memory of one program";
+  let summary = "Scratch memory of a program";
   let description = [{
-    Holds what phases hand on. Each program has its own, undefined when it
-    begins. C1: the sizes are those of the result.
+    Allocates memory for tiles that one phase stores and another one loads. Each
+    program has its own memory, whose initial contents are undefined.
+
+    C1: the sizes are those of the result.
 
     ```mlir
     %v = tile.scratch [36, %rows, 64] : memref<36x?x64xf32>
@@ -19,20 +21,19 @@ def ScratchOp : TileOp<"scratch"> {
 }
 
 def ViewOp : TileOp<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
-  let summary = "Memory whose elements are indexed in another order";
+  let summary = "View of memory with other indices";
   let description = [{
-    The layout map of the result says where its elements lie in the source: as
-    that of a packed constant, but from indices of the view to indices of the
-    source, by digits (`floordiv` and `mod` of constants) and sums of them.
-    Windows of the view end where the view does. So a program whose rows are
-    pixels of windows, or whose columns are the parts of larger pixels, stores
-    them to where they belong.
+    The layout map of the result maps indices of the view to indices of the
+    source. Its results are sums of digits (`floordiv` and `mod` by constants) of
+    the dims. Bounds of windows are those of the view. A program uses a view to
+    store rows that are pixels of windows, or columns that are parts of larger
+    pixels, to their positions in the result.
 
-    C1: the map has one result a dimension of the source. C2: the element types
-    are one. C3: the sizes are those of the result.
+    C1: the map has one result for each dimension of the source. C2: the element
+    types are equal. C3: the sizes are those of the result.
 
     ```mlir
-    // pixels of 2 x 2: channels of the view are the places in each, and channels
+    // blocks of 2 x 2 pixels: a channel of the view is a pixel and its channel
     %v = tile.view %y sizes [%n, 16, 16, 12] : memref<?x32x32x3xf32>
         to memref<?x16x16x12xf32, affine_map<(n, h, w, c) -> (n, h * 2 + c floordiv 6, w * 2 + c mod 6 floordiv 3, c mod 3)>>
     ```
@@ -50,18 +51,22 @@ def ViewOp : TileOp<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface
 def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
   let summary = "Read a window of memory as a tile";
   let description = [{
-    One offset, in elements and possibly negative, for each dimension of the
-    memory. Tile dimension `i` runs along memory dimension `dims[i]` (default:
-    the trailing ones) in steps of `strides[i]` (default 1); along the other
-    memory dimensions the window is a point. `dims [1, 0]` transposes. Elements
-    outside the memory are `pad` (default 0). The hint `tile.tail` on a load or
-    store says that it reaches over the memory's end as a rule; `tile.ahead` on
-    a load, an array of distances along the memory's dimensions, how much
-    further on the program reads that runs next on this thread.
+    The window begins at `offsets`, one for each dimension of the memory, in
+    elements and possibly negative. Tile dimension `i` runs along memory dimension
+    `dims[i]` (default: the trailing ones) with the stride `strides[i]` in
+    elements (default 1). The window has one element along all other memory
+    dimensions. `dims [1, 0]` transposes. Elements outside of the memory are `pad`
+    (default 0).
 
-    C1: one offset a memory dimension. C2: no more tile than memory dimensions.
-    C3: `dims` has one distinct memory dimension a tile dimension. C4: `strides`
-    has one positive step a tile dimension. C5: `pad` has the element type.
+    Two attributes are hints. `tile.tail`, on a load or store, states that the
+    window usually reaches beyond the end of the memory. `tile.ahead`, on a load,
+    is an array of distances along the dimensions of the memory, in elements: the
+    next program on the same thread reads at these distances.
+
+    C1: there is one offset for each memory dimension. C2: the tile has no more
+    dimensions than the memory. C3: `dims` has one distinct memory dimension for
+    each tile dimension. C4: `strides` has one positive stride for each tile
+    dimension. C5: `pad` has the element type.
 
     ```mlir
     %t = tile.load %x[%n, %iy, %ix, %c] sizes [%BP, %BC] dims [2, 3] strides [2, 1]
@@ -79,9 +84,9 @@ def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
     attr-dict `:` type($memref) `->` type($result) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The memory dimension of each tile dimension.
+    /// Returns the memory dimension of each tile dimension.
     mlir::SmallVector<int64_t> getMemDims();
-    /// The step of each tile dimension along its memory dimension.
+    /// Returns the stride of each tile dimension along its memory dimension.
     mlir::SmallVector<int64_t> getSteps();
     mlir::SmallVector<mlir::OpFoldResult> getMixedOffsets();
   }];
@@ -90,12 +95,13 @@ def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
 def StoreOp : TileOp<"store"> {
   let summary = "Write a tile to a window of memory";
   let description = [{
-    The inverse of `tile.load`; elements outside the memory are dropped.
+    Stores the elements of the tile to the window that `tile.load` with the same
+    attributes reads. Elements outside of the memory are dropped.
 
-    C1: one offset a memory dimension. C2: no more tile than memory dimensions.
-    C3: `dims` has one distinct memory dimension a tile dimension. C4: `strides`
-    has one positive step a tile dimension. C5: tile and memory have one element
-    type.
+    C1: there is one offset for each memory dimension. C2: the tile has no more
+    dimensions than the memory. C3: `dims` has one distinct memory dimension for
+    each tile dimension. C4: `strides` has one positive stride for each tile
+    dimension. C5: tile and memory have equal element types.
 
     ```mlir
     tile.store %t, %y[%row, %col] : tensor<?x?xf32>, memref<?x?xf32>
@@ -121,11 +127,12 @@ def GatherOp : TileOp<"gather", [InferTypeOpAdaptor]> {
     `offsets[along] + indices[p]` along memory dimension `along`, and at
     `offsets[d] + p[i] * strides[i]` (default 1) along the memory dimension
     `d = dims[i]` of each tile dimension, or along none where `dims[i]` is -1.
-    Elements outside the memory are `pad` (default 0).
+    Elements outside of the memory are `pad` (default 0).
 
-    C1: one offset a memory dimension. C2: `dims` has one entry a tile
-    dimension, -1 or a distinct memory dimension other than `along`. C3: `along`
-    is a memory dimension. C4: `pad` has the element type. C5: `strides` are positive, one a tile dimension.
+    C1: there is one offset for each memory dimension. C2: `dims` has one entry for
+    each tile dimension, -1 or a distinct memory dimension other than `along`. C3:
+    `along` is a memory dimension. C4: `pad` has the element type. C5: there is
+    one positive stride for each tile dimension.
 
     ```mlir
     // y[i, j] = x[idx[i, j], col + j]

@@ -26,17 +26,18 @@ def IntTile : RankedTensorOf<[I8, I16, I32, I64, Index]>;
 
 def KernelOp : TileOp<"kernel", [IsolatedFromAbove, Symbol, FunctionOpInterface,
                                  SingleBlockImplicitTerminator<"ReturnOp">]> {
-  let summary = "A kernel: the program that every point of its grid runs";
+  let summary = "A kernel: the program that runs for each point of a grid";
   let description = [{
-    Arguments are memrefs (inputs, then outputs) or scalars. Distinct arguments
-    do not overlap; a kernel that works in place names one argument twice in its
-    windows. Facts that the caller guarantees stand on the arguments:
-    `tile.align` (bytes) and `tile.divisible` (one divisor a dim). The
-    dictionary `tile.params` holds default bindings of the parameters,
-    `tile.params.TARGET` the ones for one target.
+    Arguments are memrefs (inputs, then outputs) or scalars. Distinct arguments do
+    not overlap in memory; a kernel that works in place loads from and stores to
+    the same argument. Argument attributes state what the caller guarantees:
+    `tile.align` is the alignment in bytes, `tile.divisible` has one divisor for
+    each dim. The dictionary `tile.params` holds the default bindings of the
+    parameters, and `tile.params.TARGET` those for one target.
 
-    C1: no results. C2: at most one `tile.program_id`; a kernel without one has
-    a grid of one program. C3: in a kernel with phases, tiles are inside them.
+    C1: a kernel has no results. C2: a kernel has at most one `tile.program_id`;
+    without one, the grid is one program. C3: in a kernel with phases, all tiles
+    are inside of phases.
 
     ```mlir
     tile.kernel @neg(%x: memref<?xf32>, %y: memref<?xf32>)
@@ -63,15 +64,17 @@ def KernelOp : TileOp<"kernel", [IsolatedFromAbove, Symbol, FunctionOpInterface,
     mlir::ArrayRef<mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     mlir::ArrayRef<mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     mlir::Region *getCallableRegion() { return &getBody(); }
-    /// The op that states the grid; null if the grid is one program.
+    /// Returns the op that states the grid, or null if the grid is one program.
     ProgramIdOp getProgramId();
     bool hasPhases();
   }];
 }
 
 def ReturnOp : TileOp<"return", [Pure, Terminator, ReturnLike, ParentOneOf<["KernelOp", "PhaseOp"]>]> {
-  let summary = "End of a kernel or a phase";
+  let summary = "Terminator of a kernel or a phase";
   let description = [{
+    Ends a kernel or a phase. It has no operands.
+
     ```mlir
     tile.return
     ```
@@ -80,11 +83,11 @@ def ReturnOp : TileOp<"return", [Pure, Terminator, ReturnLike, ParentOneOf<["Ker
 }
 
 def ParamOp : TileOp<"param", [Pure]> {
-  let summary = "A constant that is bound later";
+  let summary = "A parameter that tile-specialize binds to a constant";
   let description = [{
-    A size or count chosen by `tile-specialize`. `in` lists the values a tuner
-    may try; binding a value outside it is an error. Two ops of one name have
-    the same value.
+    A size or count that `tile-specialize` binds. `in` lists the values that the
+    autotuner may try; binding another value is an error. Parameters of one name
+    have one value.
 
     ```mlir
     %b = tile.param "BLOCK_M" in [8, 64, 128] : index
@@ -96,13 +99,14 @@ def ParamOp : TileOp<"param", [Pure]> {
 }
 
 def ProgramIdOp : TileOp<"program_id", [Pure]> {
-  let summary = "This program's place in the grid";
+  let summary = "Coordinates of the program in the grid";
   let description = [{
-    States the grid (one operand a dimension, 0 counting fastest) and gives this
-    program's place in it. Programs have no order; with `ordered` the last
-    dimension counts steps, each of which sees what those before it stored.
+    The operands are the sizes of the grid, dimension 0 being the fastest; the
+    results are the coordinates of the program. Programs run in any order. With
+    `ordered`, the last dimension counts steps: a step starts after all programs
+    of the steps before it have ended, and sees what they stored.
 
-    C1: one result for each grid dimension, 1 to 3.
+    C1: the grid has 1 to 3 dimensions, with one result for each.
 
     ```mlir
     %i, %j = tile.program_id (%gi, %gj) : index, index
@@ -116,14 +120,16 @@ def ProgramIdOp : TileOp<"program_id", [Pure]> {
 
 def PhaseOp : TileOp<"phase", [SingleBlockImplicitTerminator<"ReturnOp">, NoRegionArguments,
                                RecursiveMemoryEffects]> {
-  let summary = "One of several passes of a program";
+  let summary = "A part of a program that runs after earlier parts";
   let description = [{
-    A program with phases runs them in order: what one stores, also to
-    `tile.scratch`, the next ones load. Within a phase there is no order, as
-    there is none in a kernel without phases. Around phases stand scalars,
-    `scf.for` and `scf.if`: a phase may run for each part of what it covers.
+    The phases of a program run in order: a phase may load what earlier ones
+    stored, also to `tile.scratch`. Stores and loads within a phase, or within a
+    kernel without phases, are unordered. Outside of phases, a kernel has only
+    ops on scalars, `scf.for` and `scf.if`. A phase in a loop runs in each
+    iteration.
 
-    C1: it stands in a kernel, or there in `scf.for` or `scf.if` without results.
+    C1: the parent of a phase is a kernel, or an `scf.for` or `scf.if` without
+    results in a kernel.
 
     ```mlir
     tile.phase {
@@ -143,15 +149,16 @@ include "Dialect/Tile/IR/TileMemoryOps.td"
 def DotOp : InferredTileOp<"dot"> {
   let summary = "Matrix product plus accumulator";
   let description = [{
-    `acc + lhs * rhs` of tiles [m, k], [k, n] and [m, n], computed in the
-    element type of the accumulator: narrower operands are extended first.
-    The order of the sum over k is free but the same in every run.
+    Computes `acc + lhs * rhs` of tiles [m, k], [k, n] and [m, n] in the element
+    type of the accumulator, to which narrower operands are extended. The order of
+    the sum over k is unspecified, but equal in all runs.
 
-    `compute` gives the element types of the product; without it they are those
-    of the tiles, and integers have a sign. Operands of i32 whose `compute`
-    types are narrower hold words: k counts words, and each of them holds
-    several elements along the depth. Operands of f32 whose `compute` types are
-    tf32 may be rounded to tf32: units of tf32 do, all else computes in f32.
+    `compute` states the element types of the multiply-add; by default they are
+    those of the tiles, with signed integers. Operands of i32 with narrower
+    `compute` types hold words (`#tile.product`): k counts words, each of which
+    holds several elements along the contracted dimension. Operands of f32 with
+    the `compute` type tf32 may be rounded to tf32; units of tf32 round, and all
+    other code computes in f32.
 
     C1: operands have rank 2. C2: m, n and k agree. C3: the element types of the
     product are floats if the accumulator is, integers if it is. C4: with
@@ -163,10 +170,6 @@ def DotOp : InferredTileOp<"dot"> {
     %e = tile.dot %x, %w, %sum compute <si8 * ui8 + si32>
       : tensor<4x8xi32>, tensor<8x64xi32>, tensor<4x64xi32>
     ```
-
-    ```mlir
-    %d = tile.dot %a, %b, %acc : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>
-    ```
   }];
   let arguments = (ins Tile:$lhs, Tile:$rhs, Tile:$acc,
                        OptionalAttr<Tile_ProductAttr>:$compute);
@@ -174,15 +177,15 @@ def DotOp : InferredTileOp<"dot"> {
   let assemblyFormat = "$lhs `,` $rhs `,` $acc (`compute` $compute^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Returns the element types of the product, also where they are implied.
+    /// Returns the element types of the multiply-add, also without `compute`.
     ProductAttr getProduct();
-    /// Returns how many elements along the depth an element of the operands
-    /// holds: more than one are a word.
+    /// Returns how many elements along the contracted dimension an element of
+    /// the operands holds: more than 1 for words.
     int64_t getWordElements();
   }];
 }
 
-def ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines two elements",
+def ReduceKind : I32EnumAttr<"ReduceKind", "function that combines two elements",
     [I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"mul", 1>, I32EnumAttrCase<"max", 2>,
      I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"umax", 4>, I32EnumAttrCase<"umin", 5>,
      I32EnumAttrCase<"and_", 6, "and">, I32EnumAttrCase<"or_", 7, "or">]> {
@@ -192,13 +195,15 @@ def ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines two element
 def ReduceOp : InferredTileOp<"reduce"> {
   let summary = "Combine the elements along one dimension";
   let description = [{
-    Removes dimension `dim`. The order is free but the same in every run. `max`
-    and `min` of floats give NaN if any element is NaN, with `nnan` NaN or the
-    greatest or least of some of the others; on integers they are signed, `umax`
-    and `umin` unsigned. `and` and `or` are bitwise.
+    Reduces dimension `dim`, which the result does not have. The order of the
+    reduction is unspecified, but equal in all runs. `max` and `min` of floats are
+    NaN if any element is NaN; with `nnan`, they are then NaN, or the maximum or
+    minimum of some of the other elements. `max` and `min` of integers are signed,
+    `umax` and `umin` unsigned. `and` and `or` are bitwise.
 
-    C1: `dim` is a dimension of the source. C2: `umax umin and or` take
-    integers. C3: `nnan` stands with `max` and `min` of floats.
+    C1: `dim` is a dimension of the source. C2: the source of `umax`, `umin`,
+    `and` and `or` has integers. C3: `nnan` is used with `max` and `min` of floats
+    only.
 
     ```mlir
     %m = tile.reduce max %t dim 1 : tensor<8x64xf32> -> tensor<8xf32>
@@ -213,12 +218,13 @@ def ReduceOp : InferredTileOp<"reduce"> {
 def BroadcastOp : InferredTileOp<"broadcast"> {
   let summary = "Repeat a scalar or a tile along new dimensions";
   let description = [{
-    Of a scalar: a tile full of it, which is also how constant tiles of
-    parametric size are written. Of a tile: source dimension `i` becomes result
-    dimension `dims[i]`, the others repeat.
+    All elements of the broadcast of a scalar are that scalar; constant tiles of
+    parametric size are written in this way. In the broadcast of a tile, source
+    dimension `i` becomes result dimension `dims[i]`, and the tile is repeated
+    along the other dimensions.
 
-    C1: a tile source has `dims`, one distinct result dimension a source
-    dimension. C2: sizes of kept dimensions agree.
+    C1: with a tile as source, `dims` has one distinct result dimension for each
+    source dimension. C2: the sizes of these dimensions are equal.
 
     ```mlir
     %z = tile.broadcast %f0 to [%BM, %BN] : f32 -> tensor<?x?xf32>
@@ -234,7 +240,7 @@ def BroadcastOp : InferredTileOp<"broadcast"> {
 }
 
 def IotaOp : TileOp<"iota", [Pure]> {
-  let summary = "Positions along one dimension";
+  let summary = "Coordinates along one dimension";
   let description = [{
     Element `p` is `p[dim]`, in the result's element type (integer or index).
 
@@ -252,12 +258,12 @@ def IotaOp : TileOp<"iota", [Pure]> {
 }
 
 def ReshapeOp : InferredTileOp<"reshape"> {
-  let summary = "The same elements in another shape, in row-major order";
+  let summary = "Change of the shape of a tile";
   let description = [{
-    Merges or splits neighbouring dimensions. Merging the pixel dimensions of a
-    loaded window costs nothing.
+    The result has the elements of the source in the same row-major order.
+    Merging the pixel dimensions of a loaded window is free.
 
-    C1: both shapes have one number of elements, once the sizes are known.
+    C1: static shapes have equal numbers of elements.
 
     ```mlir
     %m = tile.reshape %w to [14, 64] : tensor<2x7x64xf32> -> tensor<14x64xf32>
@@ -273,8 +279,8 @@ def ReshapeOp : InferredTileOp<"reshape"> {
 def TransposeOp : InferredTileOp<"transpose"> {
   let summary = "Permute the dimensions of a computed tile";
   let description = [{
-    Result dimension `i` is source dimension `perm[i]`. A loaded tile is better
-    transposed by the `dims` of its load.
+    Result dimension `i` is source dimension `perm[i]`. To transpose a loaded tile,
+    the `dims` of its load are cheaper.
 
     C1: `perm` is a permutation of the source's dimensions.
 

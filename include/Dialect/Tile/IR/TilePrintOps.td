@@ -9,15 +9,16 @@ include "Dialect/Tile/IR/TileFaultOps.td"
 def PrintOp : TileOp<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "Print a value from a running kernel";
   let description = [{
-    Writes a line to standard output: the kernel's name, the program's place in
-    the grid, `label` and the value. A tile of two or more dimensions takes a
-    line for each row. Elements outside of the memory that the tile was loaded
-    from are printed as well. Lines of programs that run at the same time do not
-    mix, and have no order.
+    Writes a line to standard output: the name of the kernel, the coordinates of
+    the program in the grid, `label` and the value. A tile of two or more
+    dimensions is printed as one line for each row. Elements outside of the memory
+    that the tile was loaded from are printed, too. Lines of programs that run at
+    the same time are not interleaved, and are unordered.
 
-    A kernel that prints is compiled operation by operation, for CPUs only:
-    convert-tile-to-linalg stores the value to memory as f64 or i64, and names
-    the program (`of`); convert-kernel-to-llvm calls the run time.
+    A kernel that prints is compiled op by op, for CPUs only:
+    convert-tile-to-linalg stores the value to memory as f64 or i64 and adds the
+    coordinates of the program (`of`), and convert-kernel-to-llvm calls the run
+    time.
 
     C1: the value is a scalar or a tile, or memory of static shape. C2: its elements
     are index, floats or integers of at most 64 bits. C3: the label is one line.

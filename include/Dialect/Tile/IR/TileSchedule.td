@@ -1,11 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Schedules: how a kernel is run by a unit of its target. A part of
-// TileTargets.td.
+// Schedules of kernels for a unit of their target: a part of TileTargets.td.
 
 def Tile_ScheduleDimAttr : TileAttr<"ScheduleDim", "dim"> {
-  let summary = "One dimension of a product and its block";
+  let summary = "A dimension of a product and its block size";
   let description = [{
+    The name of a dimension of the product (m, n or k), and its size in the block
+    that a block of threads computes at a time, in elements.
+
     ```mlir
     #tile.dim<"m", 128>
     ```
@@ -14,17 +16,18 @@ def Tile_ScheduleDimAttr : TileAttr<"ScheduleDim", "dim"> {
   let assemblyFormat = "`<` $name `,` $size `>`";
 }
 
-def Tile_CopyKind : I32EnumAttr<"CopyKind", "what copies an operand to shared memory",
+def Tile_CopyKind : I32EnumAttr<"CopyKind", "mechanism that copies an operand to shared memory",
     [I32EnumAttrCase<"tma", 0>]> {
   let cppNamespace = "::adze::tile";
 }
 
 def Tile_ScheduleOperandAttr : TileAttr<"ScheduleOperand", "operand"> {
-  let summary = "How an operand of a product comes to shared memory";
+  let summary = "Copy of an operand of a product to shared memory";
   let description = [{
-    The number of the operand, what copies it, and the bytes of a row in shared
-    memory, whose pieces of 16 bytes are permuted by the number of the row so
-    that a column of pieces has no bank conflict.
+    The number of the operand, the mechanism that copies it, and the swizzle: the
+    bytes of a row in shared memory, whose segments of 16 bytes are permuted by
+    the index of the row so that accesses to a column of segments have no bank
+    conflict.
 
     ```mlir
     #tile.operand<0, copy = tma, swizzle = 128>
@@ -35,14 +38,14 @@ def Tile_ScheduleOperandAttr : TileAttr<"ScheduleOperand", "operand"> {
 }
 
 def Tile_GpuScheduleAttr : TileAttr<"GpuSchedule", "gpu"> {
-  let summary = "Roles of warps and the ring between them";
+  let summary = "Warp specialization and the ring of buffers between the warps";
   let description = [{
-    - `warps`: those that copy operands, and those that multiply.
-    - `stages`: blocks of the operands that are in shared memory at a time.
-    - `inflight`: groups of matrix instructions that still run when the next
-      block is waited for.
-    - `persistent`: blocks of threads stay and walk over the tiles of the result;
-      this many rows of tiles are walked together.
+    - `warps`: the number of warps that copy operands, and of those that multiply.
+    - `stages`: blocks of the operands in shared memory at a time.
+    - `inflight`: groups of matrix instructions that may be unfinished when a warp
+      waits for the next block.
+    - `persistent`: blocks of threads are persistent and iterate over the tiles of
+      the result, in groups of this many rows of tiles (at least 1).
 
     ```mlir
     #tile.gpu<warps = [4, 8], stages = 4, inflight = 1, persistent = 16>
@@ -55,11 +58,12 @@ def Tile_GpuScheduleAttr : TileAttr<"GpuSchedule", "gpu"> {
 }
 
 def Tile_ScheduleAttr : TileAttr<"Schedule", "schedule"> {
-  let summary = "How a kernel is run by a unit of its target";
+  let summary = "Schedule of a kernel for a unit of its target";
   let description = [{
-    `tile.schedule` on a kernel says which unit computes its product, the blocks
-    of the product's dimensions, how operands come to the unit, and which warps do
-    what. tile-choose-schedule writes it where it is absent.
+    The attribute `tile.schedule` of a kernel states the unit that computes its
+    product, the block sizes of the dimensions of the product, the copies of
+    operands to shared memory, and the roles of warps. tile-choose-schedule adds
+    it to kernels without one.
 
     ```mlir
     #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 128>, #tile.dim<"n", 256>, #tile.dim<"k", 64>],
@@ -74,7 +78,7 @@ def Tile_ScheduleAttr : TileAttr<"Schedule", "schedule"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Returns the block of the dimension of this name; 0 if there is none.
+    /// Returns the block size of the dimension of this name, or 0 without one.
     int64_t getBlock(::llvm::StringRef dim) const;
   }];
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Targets as attributes: what passes and cost models know of a machine.
+// Target attributes: the properties of a machine that passes and cost models use.
 #ifndef ADZE_DIALECT_TILE_IR_TILETARGETS
 #define ADZE_DIALECT_TILE_IR_TILETARGETS
 
@@ -10,30 +10,29 @@ include "Dialect/Tile/IR/TileAttrs.td"
 def CodegenTargetAttrInterface : AttrInterface<"CodegenTargetAttrInterface"> {
   let cppNamespace = "::adze::tile";
   let description = [{
-    A machine that kernels are compiled for. The attribute is data; what builds
-    pipelines for it is in Target/.
+    A machine that kernels are compiled for. The attribute is data; Target/ has
+    the pipelines for it.
   }];
   let methods = [
-    InterfaceMethod<"Returns the name of the chip, as the command line takes it.",
+    InterfaceMethod<"Returns the name of the chip, as on the command line.",
                     "::llvm::StringRef", "getChip">,
   ];
 }
 
-/// A list in brackets, also inside of a struct.
+/// A list parameter in brackets, which may be inside of a struct.
 class BracketedList<string type> : OptionalArrayRefParameter<type> {
   let parser = "::adze::tile::detail::parseList<" # type # ">($_parser)";
   let printer = "::adze::tile::detail::printList($_printer, $_self)";
 }
 
 def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
-  let summary = "An instruction that multiplies and adds";
+  let summary = "A multiply-add instruction";
   let description = [{
-    `lhs * rhs + acc` are the element types; signedness is part of integer
-    types. `shape` is [m, n, k] of one instruction; along k, `group` neighbours
-    are adjacent in a register. `intrinsic` is LLVM's function of the sum and
-    both operands as vectors, without the bits of its result that end its name.
-    A unit of a CPU whose m is more than 1 multiplies matrices in registers of
-    its own.
+    `lhs * rhs + acc` are the element types, including the signedness of integers.
+    `shape` is [m, n, k] of one instruction. `group` elements along k are adjacent
+    in a register. `intrinsic` is the LLVM intrinsic whose operands are the
+    accumulator and both factors as vectors, without the suffix of its result
+    type. A CPU unit with m > 1 is a matrix unit with tile registers (AMX).
     Elements of tf32 are f32 in memory.
 
     ```mlir
@@ -53,12 +52,12 @@ def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_CpuFeature : I32EnumAttr<"CpuFeature", "what decides whether a form is legal on a CPU",
+def Tile_CpuFeature : I32EnumAttr<"CpuFeature", "property of a CPU that code generation requires",
     [I32EnumAttrCase<"lane_permute", 0>]> {
   let cppNamespace = "::adze::tile";
 }
 
-def Tile_CpuTrait : I32EnumAttr<"CpuTrait", "what decides what a form costs on a CPU",
+def Tile_CpuTrait : I32EnumAttr<"CpuTrait", "property of a CPU that cost models use",
     [I32EnumAttrCase<"split_vector_loads", 0>,
      I32EnumAttrCase<"nontemporal_stores_stall", 1>]> {
   let cppNamespace = "::adze::tile";
@@ -68,18 +67,19 @@ def Tile_CpuTargetAttr : TileAttr<"CpuTarget", "cpu", [CodegenTargetAttrInterfac
   let summary = "A CPU";
   let description = [{
     - `chip`: LLVM's name of the CPU.
-    - `vector_bytes`: bytes of a vector register: 16, 32 or 64.
-    - `caches`: bytes of the second level of a core and of the last level.
-    - `flops_per_byte`: floating-point operations that a core does in the time
-      that a byte takes to the last level of cache and back.
-    - `units`: instructions that multiply and add, beside fused multiply-add.
-    - `features` decide legality. `lane_permute`: an instruction picks lanes of
-      registers by the lanes of another one (x86 vpermps, vpermi2ps).
-    - `traits` decide cost. `split_vector_loads`: a load takes the time of two,
-      and shuffles run beside multiply-adds, so that what two registers hold is
-      better not loaded again. `nontemporal_stores_stall`: non-temporal stores
-      hold up the loads beside them, so that rows are better prefetched while
-      the rows before them are computed.
+    - `vector_bytes`: the bytes of a vector register: 16, 32 or 64.
+    - `caches`: the bytes of the second-level cache of a core, and of the
+      last-level cache.
+    - `flops_per_byte`: the floating-point operations that a core executes in the
+      time of writing a byte to the last-level cache and reading it back.
+    - `units`: multiply-add instructions other than fused multiply-add of floats.
+    - `features` are required for legality. `lane_permute`: the CPU has a variable
+      lane permute (x86 vpermps, vpermi2ps).
+    - `traits` affect cost. `split_vector_loads`: a load of a full vector takes
+      two load slots, while shuffles run in parallel with multiply-adds, so
+      shuffling two registers is cheaper than another load.
+      `nontemporal_stores_stall`: non-temporal stores stall later loads, so rows
+      are prefetched while the rows before them are computed.
 
     ```mlir
     #tile.cpu<chip = "znver4", vector_bytes = 64, caches = [1048576, 33554432],
@@ -96,7 +96,7 @@ def Tile_CpuTargetAttr : TileAttr<"CpuTarget", "cpu", [CodegenTargetAttrInterfac
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Blocks must have something to share.
+    /// The least second-level cache that block sizes are chosen for.
     static constexpr int64_t kLeastL2Bytes = 64 << 10;
     int64_t getL2Bytes() const { return getCaches()[0]; }
     int64_t getL3Bytes() const { return getCaches()[1]; }
@@ -110,7 +110,7 @@ def Tile_CpuTargetAttr : TileAttr<"CpuTarget", "cpu", [CodegenTargetAttrInterfac
   }];
 }
 
-def Tile_CudaFeature : I32EnumAttr<"CudaFeature", "what decides whether a form is legal on a GPU",
+def Tile_CudaFeature : I32EnumAttr<"CudaFeature", "property of a GPU that code generation requires",
     [I32EnumAttrCase<"tma", 0>]> {
   let cppNamespace = "::adze::tile";
 }
@@ -118,12 +118,13 @@ def Tile_CudaFeature : I32EnumAttr<"CudaFeature", "what decides whether a form i
 def Tile_CudaTargetAttr : TileAttr<"CudaTarget", "cuda", [CodegenTargetAttrInterface]> {
   let summary = "An NVIDIA GPU";
   let description = [{
-    - `chip`: the name of the compute capability, as of ptxas.
-    - `multiprocessors`: how many the largest chip of this capability has.
-    - `shared_bytes`: shared memory that one block may use.
+    - `chip`: the name of the compute capability, as for ptxas.
+    - `multiprocessors`: the number of streaming multiprocessors of the largest
+      chip of this capability.
+    - `shared_bytes`: the shared memory that one block of threads may use.
     - `units`: matrix instructions. The `n` of a unit's shape is the largest one.
-    - `features` decide legality. `tma`: the chip copies boxes of tensors between
-      global and shared memory by itself, described by tensor maps.
+    - `features` are required for legality. `tma`: the chip has a tensor memory
+      accelerator, which copies boxes of tensors between global and shared memory.
 
     ```mlir
     #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
