@@ -9,7 +9,7 @@ include "mlir/Pass/PassBase.td"
 //===--- graph -> tile ----------------------------------------------------===//
 
 def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
-  let summary = "Write kernel functions as parametric tile kernels";
+  let summary = "Convert kernel functions to parametric tile kernels";
   let description = [{
     Replaces every function with the attribute `adze.kernel` that has a tile
     form by a `tile.kernel` of the same name: inputs, then outputs, as memory.
@@ -40,25 +40,26 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
       tile.return
     }
     ```
-    If all targets are CPUs, kernels take forms that pay there: channels of several
-    small groups of a convolution in one vector, and unknown numbers of rows of a
-    product in equal parts that end at dynamic places (loads and stores
-    go through views that end there). Otherwise the forms are right for any
+    If all targets are CPUs, two schedules are specific to CPUs: channels of
+    several small groups of a convolution share a vector, and a dynamic number of
+    rows of a product is divided into equal parts with dynamic ends (loads and
+    stores go through views that end there). Otherwise kernels are valid for any
     target.
 
-    A function without a tile form stays for convert-graph-to-linalg; `remarks`
-    says why, and so does its attribute `adze.refusal` without `for-cpu`.
+    A function without a tile form falls back to the reference path
+    (convert-graph-to-linalg). `remarks` reports the reason, which is also its
+    attribute `adze.refusal`.
   }];
   let options = [
     Option<"packConstants", "pack-constants", "bool", /*default=*/"true",
            "Choose a packed layout for constant filters">,
     Option<"remarks", "remarks", "bool", /*default=*/"false",
-           "Remark on functions that are left to the reference path">,
+           "Remark on functions that fall back to the reference path">,
     Option<"batchInvariant", "batch-invariant", "bool", /*default=*/"false",
-           "Choose blocks without a look at how many rows there are">];
+           "Choose block sizes independently of the number of rows">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels written">,
-    Statistic<"numRefused", "refused", "Functions left to the reference path">];
+    Statistic<"numRefused", "refused", "Functions that fall back to the reference path">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::math::MathDialect",
     "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
@@ -70,11 +71,11 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
 def ConvertGraphToLinalg : Pass<"convert-graph-to-linalg", "mlir::ModuleOp"> {
   let summary = "Lower kernels of graph ops to linalg and loops, the reference path";
   let description = [{
-    Every function with `adze.kernel` that still holds graph ops on tensors is
-    rewritten on memrefs: its operands, then its results as trailing arguments
-    that it writes. An argument with dynamic dims keeps their expressions as
-    `adze.dims`; sizes that no argument has are `host.size`. Elements become signless. Only kernels of several ops have
-    temporaries (`memref.alloc`), for what is between the ops.
+    Every function with `adze.kernel` that has graph ops on tensors is rewritten to
+    memrefs: its arguments are the operands, then the results, which it writes.
+    An argument with dynamic dims keeps their expressions in `adze.dims`; sizes
+    that no argument has are `host.size`. Element types become signless. Only
+    kernels of several ops allocate intermediate tensors (`memref.alloc`).
 
     ```mlir
     func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {adze.kernel} {
@@ -109,30 +110,33 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
   let summary = "Lower specialised tile kernels to scf and vector on memrefs";
   let description = [{
     Every `tile.kernel @k` becomes `func.func @k(args.., %lo, %hi)`, which runs
-    the programs [lo, hi) of the linear ids (grid dimension 0 fastest), and
-    `func.func @k_programs(args..) -> index`, their number. Packed arguments
-    become the memref that the layout map makes; bools become bytes.
+    the programs with linear ids [lo, hi) (grid dimension 0 fastest), and
+    `func.func @k_programs(args..) -> index`, which returns their number. Packed
+    arguments become memrefs of the packed layout; bools become bytes.
 
-    Tiles are never built whole. Dimensions that move together form a class; a
-    class that every dot, reduction and store carries is split: a loop around
-    the whole body in steps of a register block. Other classes become loops
-    inside the ops that need them. Loads and elementwise ops are computed by
-    slices, on demand. The right operand of a dot that many blocks of rows read
-    is packed into panels first, unless it is packed already. If the panels
-    would be too deep, the depth is split outside of the loop over blocks, and
-    accumulators stay in scratch memory between its parts. Bytes interleaved in
-    groups of four along the depth are multiplied and summed by groups. Where the target has
-    a unit that multiplies matrices (AMX), and the right operand is packed and
-    padded to its depth, sums lie in registers of that unit, are handed over
-    there by loops and from dot to dot, and go to scratch for the epilogue, which
-    takes a few rows at once, or to the memory that they fill. Windows not proven
-    to lie inside their memory get a run-time test: an unchecked body, and a
-    masked one for borders.
-    Results of more than `tile.stream_bytes` bytes are written by non-temporal stores
-    where a test at the start finds them aligned.
+    Tiles are not materialized. Tile dimensions that are iterated together form a
+    class. A class that every dot, reduction and store has is split: it becomes a
+    loop around the whole body, in steps of a register block. Other classes become
+    loops inside the ops that need them. Loads and elementwise ops are emitted on
+    demand, for one slice at a time.
 
-    A kernel with a `tile.print` is refused, as it has to be lowered by
-    convert-tile-to-linalg: no tile is whole here, and ops run once a slice.
+    The right operand of a dot that many blocks of rows read is packed into panels
+    first, unless it is packed already. If the panels would exceed the cache, the
+    contracted dimension is split outside of the loop over blocks, and
+    accumulators are kept in scratch memory between its parts. Bytes in groups of
+    four along the contracted dimension are multiplied and summed by groups. If
+    the target has a matrix unit (AMX), and the right operand is packed and padded
+    for it, accumulators are tile registers, also across loops and dots. They are
+    stored to the result, or to scratch memory for the epilogue, which runs on a
+    few rows at a time.
+
+    Windows that are not provably in bounds are tested at run time: the body
+    exists in an unchecked version, and in a masked version for borders. Results
+    of more than `tile.stream_bytes` bytes are written by non-temporal stores if a
+    test at the start finds them aligned.
+
+    A kernel with a `tile.print` is refused, since tiles are not materialized and
+    ops run once for each slice. convert-tile-to-linalg lowers it.
 
     ```mlir
     tile.kernel @neg(%x: memref<1024xf32>, %y: memref<1024xf32>) {
@@ -154,10 +158,10 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",
-           "Leave a kernel that is not taken as it is, with a remark">];
+           "Leave unsupported kernels unchanged, with a remark">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels converted">,
-    Statistic<"numRefused", "refused", "Kernels not taken">];
+    Statistic<"numRefused", "refused", "Unsupported kernels">];
   let dependentDialects = [
     "mlir::affine::AffineDialect", "mlir::amx::AMXDialect",
     "mlir::arith::ArithDialect",
@@ -170,13 +174,14 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
 //===--- tile -> linalg ---------------------------------------------------===//
 
 def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "mlir::ModuleOp"> {
-  let summary = "Lower specialised tile kernels op by op to linalg on whole tiles";
+  let summary = "Lower specialised tile kernels op by op to linalg on tensors";
   let description = [{
-    The same functions as convert-tile-to-vector makes, with the meaning of each
-    tile op written down plainly: a tile is a tensor, loads and stores go element
-    by element with a bounds check, the rest is linalg. Slow, and independent of
-    the fast road: the second opinion in tests, and the road for kernels that
-    convert-tile-to-vector does not take. Bufferise each function afterwards.
+    Makes the same functions as convert-tile-to-vector by a direct translation of
+    each tile op: a tile is a tensor, loads and stores access single elements with
+    a bounds check, and all other ops become linalg. The code is slow, and
+    independent of convert-tile-to-vector. It is the reference in tests, and the
+    lowering of kernels that convert-tile-to-vector does not support. Functions
+    have to be bufferized afterwards.
 
     ```mlir
     %d = tile.dot %a, %b, %c : tensor<8x4xf32>, tensor<4x8xf32>, tensor<8x8xf32>
@@ -202,14 +207,14 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
   let summary = "Lower specialised tile kernels to kernels of one gpu.module";
   let description = [{
     Every `tile.kernel` becomes an `llvm.func` in the `gpu.module` @cuda_kernels,
-    called with one device pointer a tensor argument, all symbols of the module
-    and the number of programs. A block of threads runs one program; grid
+    called with one device pointer for each tensor argument, all symbols of the
+    module and the number of programs. A block of threads runs one program; grid
     dimension 0 is the fastest.
 
-    Tiles live in registers: each class of tile dimensions (dimensions that
-    move together) is spread over the block's threads once, and every tile is
-    computed on demand at the positions that a thread owns. Operands of a dot,
-    and tiles needed in another spread than their own, go through shared memory.
+    Tiles are in registers: each class of tile dimensions (dimensions that are
+    iterated together) is distributed over the threads of the block, and a thread
+    computes the elements that it owns on demand. Operands of a dot, and tiles
+    that are used with another distribution, go through shared memory.
 
     ```mlir
     tile.kernel @neg(%x: memref<1024xf32>, %y: memref<1024xf32>) {
@@ -228,22 +233,22 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
         %t = gpu.thread_id x
         ...
     ```
-    The attributes `adze.threads` and `adze.shared_bytes` of the function are
-    the launch facts; `@neg_cuda_programs`, next to the GPU module, returns the
-    number of programs. A kernel that this conversion does not support is left
-    unchanged, with a remark, as is one that a host program in the same module
-    launches.
+    The function attributes `adze.threads` and `adze.shared_bytes` are the launch
+    configuration; `@neg_cuda_programs`, in the module that contains the GPU
+    module, returns the number of programs. A kernel that this conversion does not
+    support, or that a host program in the same module launches, is not changed,
+    with a remark.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"0",
-           "Threads a block; 0: chosen from the kernel's tiles">,
+           "Threads of a block; 0: chosen from the tiles of the kernel">,
     Option<"numSymbols", "num-symbols", "int64_t", /*default=*/"-1",
-           "Symbols of the module; -1: as many as the kernels name">,
+           "Number of symbols of the module; -1: as many as the kernels use">,
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
-           "Bytes of shared memory a block may use">];
+           "Bytes of shared memory that a block may use">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels converted">,
-    Statistic<"numRefused", "refused", "Kernels left to the host">];
+    Statistic<"numRefused", "refused", "Unsupported kernels">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
@@ -252,13 +257,13 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
 //===--- host -> llvm -----------------------------------------------------===//
 
 def ConvertKernelToLLVM : Pass<"convert-kernel-to-llvm", "mlir::ModuleOp"> {
-  let summary = "Give kernel functions the module's calling convention, in the LLVM dialect";
+  let summary = "Convert kernel functions to the calling convention of modules, in the LLVM dialect";
   let description = [{
-    Expects kernels in `func`, `cf`, `arith`, `memref` and `llvm`; ops of higher
-    levels are lowered before. The kernel's body becomes an internal function
-    whose pointers do not alias. Dynamic dims come from `adze.dims` and the
-    symbols. `memref.alloc` and `memref.alloca` over 4 KiB become parts of the
-    call's scratch memory, whose size `@k_scratch` returns.
+    Kernels have ops of `func`, `cf`, `arith`, `memref` and `llvm` only. The body
+    of a kernel becomes an internal function whose pointers do not alias. Dynamic
+    dims are computed from `adze.dims` and the symbols. `memref.alloc` and
+    `memref.alloca` of more than 4 KiB become parts of the scratch memory of the
+    call, whose size `@k_scratch` returns.
 
     ```mlir
     func.func @k(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y: memref<4xf32>)
@@ -281,11 +286,11 @@ def ConvertKernelToLLVM : Pass<"convert-kernel-to-llvm", "mlir::ModuleOp"> {
 def ConvertHostToLLVM : Pass<"convert-host-to-llvm", "mlir::ModuleOp"> {
   let summary = "Lower the host program to the functions of a module";
   let description = [{
-    The function that carries `adze.num_inputs`, after `plan-memory`, becomes
-    `@adze_run` of adze_module.h: one call through the host table for each
-    launch, whose number is its place in the program; an error code is returned
-    at once. `@adze_infer`, `@adze_arena_bytes` and `@adze_arena_lower_bound`
-    are made beside it.
+    The function with `adze.num_inputs`, after `plan-memory`, becomes `@adze_run`
+    of adze_module.h: one call through the host table for each launch, with the
+    index of the launch in the program. It returns at the first error code. The
+    pass also makes `@adze_infer`, `@adze_arena_bytes` and
+    `@adze_arena_lower_bound`.
 
     ```mlir
     host.launch @k(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
@@ -294,7 +299,7 @@ def ConvertHostToLLVM : Pass<"convert-host-to-llvm", "mlir::ModuleOp"> {
     ```mlir
     %0 = llvm.alloca 2 x !llvm.ptr  // and two stores
     %1 = llvm.call %launch(%exec, %c0, %0) : !llvm.ptr, (!llvm.ptr, i32, !llvm.ptr) -> i32
-    llvm.cond_br ..                 // not 0: return it
+    llvm.cond_br ..                 // returns an error code other than 0
     ```
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];

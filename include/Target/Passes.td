@@ -1,16 +1,16 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes that need the tables of all targets.
+// Passes that depend on the tables of all targets.
 #ifndef ADZE_TARGET_PASSES
 #define ADZE_TARGET_PASSES
 
 include "mlir/Pass/PassBase.td"
 
 def AttachTargets : Pass<"tile-attach-targets", "mlir::ModuleOp"> {
-  let summary = "State what a module is compiled for";
+  let summary = "Set the targets of a module";
   let description = [{
-    Sets `tile.targets` of the module, in place of what it states, to the CPUs
-    or the GPUs that the options name.
+    Sets the module attribute `tile.targets`, which may exist already, to the CPUs
+    or GPUs that the options name.
 
     With `cpu=x86-64-v3`
     ```mlir
@@ -25,13 +25,13 @@ def AttachTargets : Pass<"tile-attach-targets", "mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"cpus", "cpu", "std::string",
-               "LLVM's names of CPUs, or native: this machine's">,
+               "LLVM names of CPUs, or native for the CPU of this machine">,
     ListOption<"gpus", "cuda", "std::string",
                "Compute capabilities, as in sm_90a">,
     Option<"triple", "triple", "std::string", /*default=*/"",
-           "Triple of the CPUs; empty: this machine's">,
+           "Target triple of the CPUs; empty: that of this machine">,
     Option<"caches", "caches", "std::string", /*default=*/"",
-           "Second and third level of the CPUs, as in 1M,32M; empty: theirs">];
+           "Sizes of the second- and third-level cache, as in 1M,32M; empty: those of the CPU">];
   let dependentDialects = ["::adze::tile::TileDialect"];
 }
 

@@ -3,20 +3,21 @@
 // Checks of indices and offsets: a part of Passes.td.
 
 def FoldChecks : Pass<"fold-checks", "mlir::func::FuncOp"> {
-  let summary = "Check indices where they are read";
+  let summary = "Check indices in the kernels that read them";
   let description = [{
-    A look-up reads its indices anyway, so its kernel can tell for next to
-    nothing that one is out of range. A check of the indices becomes
-    `graph.message` of the look-up, and the reductions to the least and the
-    greatest index go. graph-outline-clusters makes a fault of the launch of it
-    (`adze.checks`), whose number the look-up has in its kernel (`graph.fault`).
+    A gather reads its indices in any case, so its kernel can check their range at
+    almost no cost. The `graph.check_range` of the indices becomes the attribute
+    `graph.message` of the gather, and the reductions to the least and the
+    greatest index are removed. graph-outline-clusters makes a fault of the launch
+    from the message (`adze.checks`), whose number is the attribute `graph.fault`
+    of the gather in its kernel.
 
-    That is done for the range [-size, size) of what the indices pick from,
-    where the look-up reads an index for each element that it picks, or for a
-    whole row, and where all that it picks is read: readers that take parts of a
-    tensor could leave indices out. The buffer of a state may have more rows than
-    an index may name, so graph-find-states comes before. Kernels for devices
-    leave checks to the run time, so with a target that is one nothing is done.
+    The pass handles the range [-size, size) of the gathered dim, if the gather
+    reads an index for each element or for a whole row, and if all elements of the
+    result are read: users that read a part of the result could skip indices. The
+    buffer of a state may have more rows than are valid for indices, so
+    graph-find-states runs before. For devices, the run time executes the checks,
+    so the pass does nothing if a target is a device.
 
     Before:
     ```mlir
@@ -37,20 +38,21 @@ def FoldChecks : Pass<"fold-checks", "mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"numFolded", "folded", "Checks that kernels of look-ups do">];
+    Statistic<"numFolded", "folded", "Checks moved into kernels of gathers">];
 }
 
 def CheckBounds : Pass<"check-bounds", "mlir::ModuleOp"> {
-  let summary = "Make tile kernels check where their windows begin";
+  let summary = "Add bounds checks to the windows of tile kernels";
   let description = [{
-    Elements outside of the memory are no error of a tile kernel: loads pad them
-    and stores drop them. A whole window outside is a mistake as a rule. So each
-    `tile.store`, and each `tile.load` and `tile.gather` without `pad`, gets a
-    `tile.check` that each of its offsets is in bounds, and a gather that its
-    indices are. The launches of the kernel get the faults (`adze.checks`), after
-    those that they have. Offsets that are constants in bounds, a gather's
-    indices where it adds an offset to them, and `tile.scratch` are not checked.
-    A load that is meant to begin before or after the memory states its `pad`.
+    Elements of a window outside of the memory are legal: loads pad them and
+    stores drop them. A window that begins outside of the memory, however, is
+    usually a mistake. So the pass inserts `tile.check` ops which require that each
+    offset of a `tile.store`, and of a `tile.load` or `tile.gather` without `pad`,
+    is in bounds, and that the indices of a gather are. The faults are added to the
+    launches of the kernel (`adze.checks`), after existing ones. Constant offsets
+    in bounds, indices of a gather that adds an offset to them, and accesses to
+    `tile.scratch` are not checked. A load that may begin out of bounds states
+    its `pad`.
 
     Before:
     ```mlir
@@ -78,6 +80,6 @@ def CheckBounds : Pass<"check-bounds", "mlir::ModuleOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"numChecks", "checks", "Offsets and indices that are checked">];
+    Statistic<"numChecks", "checks", "Offsets and indices checked">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }

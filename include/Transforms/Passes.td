@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes across levels: the host program's destinations and memory.
+// Passes on the host program, and on loops and vectors of kernels.
 #ifndef ADZE_TRANSFORMS_PASSES
 #define ADZE_TRANSFORMS_PASSES
 
@@ -11,11 +11,11 @@ include "Transforms/CheckPasses.td"
 def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
   let summary = "Assign memory to every tensor of the host program";
   let description = [{
-    One linear walk over the functions that launch kernels. Arguments become
-    memrefs; results become arguments after them. A launch writes directly into
-    an output if its result is one, else into a `host.slot`; a reshape is a view
-    of the same bytes. An output that is also an input, a
-    constant or another output is copied.
+    Rewrites the functions that launch kernels in one linear walk. Arguments become
+    memrefs, and results become additional arguments. A launch writes directly to
+    an output of the model if its result is one, else to a `host.slot`. A reshape
+    becomes a view of the same bytes. An output that is also an input, a constant
+    or another output is copied.
 
     ```mlir
     func.func @main(%x: tensor<2x4xf32> {graph.name = "x"})
@@ -41,24 +41,25 @@ def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
     Statistic<"numSlots", "slots", "Values placed in the arena">,
     Statistic<"numInOutputs", "in-outputs", "Values placed in an output">,
     Statistic<"numViews", "views", "Reshapes that move no data">,
-    Statistic<"numCopies", "copies", "Outputs that had to be copied">];
+    Statistic<"numCopies", "copies", "Outputs copied">];
 }
 
 def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
-  let summary = "Give slots their offsets in the arena and constants theirs in the weights";
+  let summary = "Assign offsets to slots in the arena and to constants in the weights";
   let description = [{
-    Slots whose lives do not overlap share memory, of whatever sizes. They are
-    packed by the better of two greedy orders (by size; in program order with
-    the best fitting hole). If sizes are formulas of the symbols, slots are packed
-    at a few values of these (the common ones of `graph.symbol_ranges`), and the
-    best packing yields an order: each slot follows certain others, and begins
-    where the last of them ends, so that no two live slots overlap at any sizes.
-    If that end is one formula, it is the slot's offset. All offsets are
+    Slots whose live ranges do not overlap may share memory, whatever their sizes.
+    They are packed by the better of two greedy orders: by size, or in program
+    order with best fit. If sizes are expressions of the symbols, slots are packed
+    for a few values of the symbols (the common ones of `graph.symbol_ranges`). The
+    best packing defines an order: each slot follows certain others, and begins at
+    the greatest of their ends, so that no two live slots overlap for any sizes. If
+    that end is one expression, it is the offset of the slot. All offsets are
     multiples of 64 bytes.
 
-    The function gets `adze.arena_bytes`, `adze.arena_lower_bound` (the greatest
-    sum of slots alive at one launch) and `adze.weights_bytes`; the first two
-    are maps of which the greatest result counts.
+    The pass adds the function attributes `adze.arena_bytes`,
+    `adze.arena_lower_bound` (the greatest sum of slots that are live at one
+    launch) and `adze.weights_bytes`. The first two are maps, whose greatest
+    result is the value.
 
     ```mlir
     %0 = host.slot {size = 4096 : i64} : memref<1024xf32>
@@ -67,16 +68,16 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
     ```mlir
     %0 = host.slot {offset = 0 : i64, size = 4096 : i64} : memref<1024xf32>
     ```
-    and, of two formulas neither of which is always the greater,
+    and, if neither of two ends is always the greater one,
     ```mlir
     %2 = host.slot behind(%0, %1 : memref<?xf32>, memref<?x?xf32>) {size = 64 : i64} : memref<16xf32>
     ```
   }];
   let dependentDialects = ["::adze::host::HostDialect"];
   let statistics = [
-    Statistic<"arenaBytes", "arena-bytes", "Size of the arena, at typical symbols">,
+    Statistic<"arenaBytes", "arena-bytes", "Size of the arena for common values of the symbols">,
     Statistic<"lowerBoundBytes", "arena-lower-bound-bytes",
-              "Greatest sum of slots alive at once, at these">,
+              "Greatest sum of slots live at once, for these values">,
     Statistic<"weightsBytes", "weights-bytes", "Constants stored in the module">,
     Statistic<"numShared", "shared-constants",
               "Constants that were equal to an earlier one">];
@@ -85,12 +86,13 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
 def AssignAlignment : Pass<"assign-alignment", "mlir::ModuleOp"> {
   let summary = "State the alignment of arguments of kernels for devices";
   let description = [{
-    An argument that is a place in the arena or in the weights at every launch of
-    its kernel gets `tile.align`, in bytes: 64, or less for a part of a place. An
-    address that the caller of the run chooses states none, and what a kernel states
-    already stays. convert-tile-to-gpu emits a second version of a kernel, which is taken
-    when an address is not aligned for wide accesses, only for the others.
-    Kernels for CPUs do not depend on alignment and stay as they are.
+    An argument that lies in the arena or in the weights at every launch of its
+    kernel gets the attribute `tile.align`, in bytes: 64, or less for a part of a
+    slot. Arguments whose addresses the caller of the run chooses get none, and
+    existing attributes stay. For arguments without alignment, convert-tile-to-gpu
+    emits a second version of the kernel, which runs if an address is not aligned
+    for wide accesses. Kernels for CPUs do not depend on alignment, and are not
+    changed.
 
     ```mlir
     func.func @main(%x: memref<64xf32>) {
@@ -112,20 +114,22 @@ def AssignAlignment : Pass<"assign-alignment", "mlir::ModuleOp"> {
 }
 
 def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
-  let summary = "Replace f32 functions by polynomials";
+  let summary = "Replace f32 math functions by polynomial approximations";
   let description = [{
     `exp`, `expm1`, `log`, `log1p`, `tanh`, `erf`, `sin` and `cos` on f32 scalars
-    and vectors become arithmetic of less than 2 ulp, so that vectors stay vectors;
-    so do `powf`, `tan` and the inverse and hyperbolic functions, in f64.
-    Arguments of `sin` and `cos` are reduced in three parts, beyond 2^17 in f64,
-    and beyond 2^30, as those of `tan`, by integers (Payne and Hanek, 1983). NaN,
-    infinities and -0 give what IEEE 754 requires. 16-bit floats compute in f32. `expm1` and `log1p` in f64 become
-    calls, since upstream lowers them to what loses small arguments; other
-    functions and f64 stay, to become calls of the C library. `erf` and `tanh`
-    of neighbouring vectors run step by step together, eight at a time.
-    Quotients and remainders of vectors of integers, and `fmod`, go through
-    floats of more digits, in which they are exact. If the module states a CPU
-    with vectors of 64 bytes, its instructions scale by 2^n.
+    and vectors become arithmetic with an error of less than 2 ulp, so that vectors
+    stay vectors. `powf`, `tan` and the inverse and hyperbolic functions are
+    computed in f64. Arguments of `sin` and `cos` are reduced with pi/2 in three
+    parts, beyond 2^17 in f64, and beyond 2^30, as those of `tan`, by integers
+    (Payne and Hanek, 1983). NaN, infinities and -0 are handled as IEEE 754
+    requires. Functions on 16-bit floats are computed in f32. `expm1` and `log1p`
+    on f64 become calls, since the upstream expansions are inaccurate for small
+    arguments; all other functions on f64 stay, and become calls of the C library.
+
+    `erf` and `tanh` of adjacent vectors are interleaved, eight at a time.
+    Quotients and remainders of vectors of integers, and `fmod`, are computed in
+    wider floats, in which they are exact. If the target is a CPU with vectors of
+    64 bytes, scaling by 2^n uses its instructions (`vscalefps`).
 
     ```mlir
     %r = math.exp %x : vector<16xf32>
@@ -144,11 +148,11 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
 }
 
 def ExpandCopies : Pass<"expand-copies", "mlir::func::FuncOp"> {
-  let summary = "Turn copies that are no memcpy into linalg copies";
+  let summary = "Convert strided copies to linalg copies";
   let description = [{
-    `memref.copy` between memrefs that are both dense stays (it becomes a
-    memcpy); between others it would become a call of a run-time function that
-    modules do not have.
+    A `memref.copy` between two dense memrefs stays, as it becomes a memcpy. Others
+    would become calls of a function of the MLIR runtime, which modules do not
+    link.
 
     ```mlir
     memref.copy %a, %b : memref<4x4xf32, strided<[8, 1]>> to memref<4x4xf32>
@@ -159,21 +163,23 @@ def ExpandCopies : Pass<"expand-copies", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
-  let statistics = [Statistic<"numExpanded", "expanded", "Copies turned">];
+  let statistics = [Statistic<"numExpanded", "expanded", "Copies converted">];
 }
 
 def PipelineRows : Pass<"pipeline-rows", "mlir::func::FuncOp"> {
   let summary = "Store a row while the next one is computed";
   let description = [{
-    Where the body of a loop over rows leaves a row in scratch memory and stores
-    what it makes of it in its last loop, that last loop runs a row late, beside
-    the loop that fills the scratch memory again: arithmetic and the writing of
-    memory overlap, where a row is longer than what a core reorders. The order
-    in which elements are summed stays (software pipelining: Lam, PLDI 1988).
+    Applies to loops over rows whose body writes a row to scratch memory, and then
+    computes and stores the result in its last inner loop. The last inner loop is
+    delayed by one row, and fused with the loop that fills the scratch memory for
+    the next row. So arithmetic and stores overlap even if a row is longer than the
+    reorder buffer of a core. The order of sums does not change (software
+    pipelining: Lam, PLDI 1988).
 
     The last loop must write memory that nothing else in the rows accesses, and
-    read of the scratch memory just what the same step of the other fills.
-    Loops that stand around the rows alone carry the late row on.
+    each of its steps must read only the part of the scratch memory that the same
+    step of the other loop fills. Loops that contain only the loop over rows carry
+    the delayed row across their iterations.
 
     ```mlir
     scf.for %row = %c0 to %n step %c1 {
@@ -196,19 +202,18 @@ def PipelineRows : Pass<"pipeline-rows", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"numPipelined", "pipelined", "Loops whose rows overlap">];
+  let statistics = [Statistic<"numPipelined", "pipelined", "Loops over rows pipelined">];
 }
 
 def ShareLoads : Pass<"share-loads", "mlir::func::FuncOp"> {
-  let summary = "Take vectors that two loaded ones hold together from these";
+  let summary = "Replace overlapping vector loads by shuffles";
   let description = [{
-    Windows that slide along vectors load the same elements several times: most
-    of these loads lie across a line of the cache, and take as long as two on a
-    CPU with `split_vector_loads`. Nothing is changed if the module states a CPU
-    without it. Of loads that lie a constant apart, with no
-    store between them, those stay that begin where vectors do, and the first
-    and the last. Others are shuffles of two neighbours: what is read is what was
-    read before.
+    Windows that slide along vectors load the same elements several times. Most of
+    these loads cross a cache line, and take as long as two loads on a CPU with
+    `split_vector_loads`. The pass does nothing if the target is a CPU without this
+    trait. Of loads at constant distances, without a store between them, the first,
+    the last and those at multiples of a vector stay. All others become shuffles of
+    two of these, so no other memory is read.
 
     ```mlir
     %0 = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
@@ -223,18 +228,18 @@ def ShareLoads : Pass<"share-loads", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect"];
-  let statistics = [Statistic<"numShared", "shared", "Loads that became shuffles">];
+  let statistics = [Statistic<"numShared", "shared", "Loads replaced by shuffles">];
 }
 
 def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
-  let summary = "Convert bounded floats to narrow integers by way of i32";
+  let summary = "Convert bounded floats to narrow integers through i32";
   let description = [{
-    A cast to an integer of less than 64 bits goes through i64, so that what
-    does not fit wraps. Where minima and maxima with constants bound the float,
-    as where it is quantised, 32 bits hold it: vectors of these are converted by
-    one instruction, and packed by one. For the bits of integers of 32 bits a
-    NaN would make a difference; these stay. The same instruction rounds a vector
-    to the nearest, ties to even, where its bounds are whole numbers.
+    A cast of a float to an integer of less than 64 bits goes through i64, so that
+    values out of range wrap. If minima and maxima with constants bound the float,
+    as in quantisation, i32 holds it, and a vector is converted by one instruction
+    and packed by another. Casts to integers of 32 bits stay, as NaN would give
+    other bits. The conversion also rounds to the nearest, ties to even, if the
+    bounds are integers.
 
     ```mlir
     %0 = math.roundeven %x : vector<16xf32>
@@ -251,17 +256,17 @@ def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["mlir::arith::ArithDialect",
                            "mlir::LLVM::LLVMDialect"];
-  let statistics = [Statistic<"numNarrowed", "narrowed", "Conversions by way of i32">];
+  let statistics = [Statistic<"numNarrowed", "narrowed", "Conversions through i32">];
 }
 
 def ExpandBounds : Pass<"expand-bounds", "mlir::func::FuncOp"> {
-  let summary = "Take maxima and minima with a number as one comparison";
+  let summary = "Expand maxima and minima with a constant to one comparison";
   let description = [{
-    What `arith-expand` makes of a maximum asks whether either operand is NaN.
-    Where one is a constant number (ReLU, Clip) the comparison in this order
-    keeps a NaN of the other by itself, and x86's maximum is this comparison and
-    selection in one instruction. Of two zeros the operand stays, not the
-    constant: ONNX does not say which.
+    `arith-expand` expands a maximum to code that tests both operands for NaN. If
+    one is a constant other than NaN (ReLU, Clip), a comparison in this order
+    returns a NaN of the other operand without a test, and x86 has one instruction
+    for this comparison and selection. Of two zeros, the result is the operand and
+    not the constant; ONNX does not specify which.
 
     ```mlir
     %1 = arith.maximumf %x, %zero : vector<16xf32>
@@ -273,16 +278,16 @@ def ExpandBounds : Pass<"expand-bounds", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect"];
-  let statistics = [Statistic<"numExpanded", "expanded", "Maxima and minima with a number">];
+  let statistics = [Statistic<"numExpanded", "expanded", "Maxima and minima with a constant">];
 }
 
 def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
-  let summary = "Make programs of the outermost loop of a kernel";
+  let summary = "Turn the iterations of the outermost loop of a kernel into programs";
   let description = [{
-    A kernel of the reference path is one program, but where its lowering says
-    that the iterations of the loop around all it does may run in any order
-    (`adze.programs`): then these are the programs. What stands beside the loop is
-    done by each call again, so it must not write but to memory of its own.
+    A kernel of the reference path is one program by default. If its lowering
+    states that the iterations of its outermost loop may run in any order
+    (`adze.programs`), each iteration becomes a program. Ops outside of the loop
+    run in each call, so they may write to memory of the call only.
 
     ```mlir
     func.func @k(%x: memref<?x8xf32>, %y: memref<?x8xf32>) attributes {adze.kernel} {
@@ -303,11 +308,11 @@ def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
     }
     ```
   }];
-  let statistics = [Statistic<"numCut", "cut", "Kernels cut into programs">];
+  let statistics = [Statistic<"numCut", "cut", "Kernels whose iterations became programs">];
 }
 
 def LowerLoops : Pass<"lower-loops"> {
-  let summary = "Turn structured control flow into branches";
+  let summary = "Lower structured control flow to branches";
   let description = [{
     Applies the patterns of `convert-scf-to-cf` from the end of each block to its
     beginning. A loop splits its block, which moves all following ops: in forward
@@ -331,13 +336,13 @@ def LowerLoops : Pass<"lower-loops"> {
     ```
   }];
   let dependentDialects = ["mlir::cf::ControlFlowDialect"];
-  let statistics = [Statistic<"numLowered", "lowered", "Loops and branches turned">];
+  let statistics = [Statistic<"numLowered", "lowered", "Loops and branches lowered">];
 }
 
 def InjectCrash : Pass<"test-inject-crash", "mlir::ModuleOp"> {
-  let summary = "End the process by a failed check, to test what then happens";
+  let summary = "End the process by a failed assertion, to test crash handling";
   let description = [{
-    Never part of a pipeline unless asked for by a hidden flag.
+    Only a hidden flag adds the pass to a pipeline.
 
     ```mlir
     module {}
@@ -349,10 +354,9 @@ def InjectCrash : Pass<"test-inject-crash", "mlir::ModuleOp"> {
 }
 
 def InjectFault : Pass<"test-inject-fault", "mlir::ModuleOp"> {
-  let summary = "Make the first addition, product or maximum another operation";
+  let summary = "Replace the first addition, product or maximum by another operation";
   let description = [{
-    To test that wrong results are found. Never part of a pipeline unless asked
-    for by a hidden flag.
+    Tests that wrong results are found. Only a hidden flag adds it to a pipeline.
 
     ```mlir
     %r = arith.maximumf %a, %b : f32

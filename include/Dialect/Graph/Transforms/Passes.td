@@ -12,18 +12,19 @@ include "Dialect/Graph/Transforms/SimplifyPasses.td"
 include "Dialect/Graph/Transforms/StatePasses.td"
 
 def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
-  let summary = "Channels last for convolutions and pooling";
+  let summary = "Convert convolutions and pooling to channels-last layout";
   let description = [{
-    CPU and GPU kernels want the channels innermost. Every convolution of layout
-    nchw becomes nhwc between two transposes, and so does every pooling of a
-    function with convolutions; the transposes to channels first then sink
+    CPU and GPU kernels require the channels innermost. Every convolution of
+    layout nchw becomes nhwc between two transposes, and so does every pooling of
+    a function with convolutions. The transposes to channels first then sink
     through elementwise ops, concatenation, slices, padding, reductions, resizing
-    and normalisation until they meet their inverse, become a reshape, or reach
-    the border of the model. Filters keep their order: they are packed with the
-    kernel.
+    and normalisation until they cancel with their inverse, become a reshape, or
+    reach a result of the model. Filters keep their layout, as packing permutes
+    them.
 
-    For CPUs, f32 convolutions of at most four outputs, with a window (not 3x3
-    after other ops) and no stride along rows, stay nchw: pixels are lanes.
+    For CPUs, f32 convolutions with at most four output channels, a kernel larger
+    than one element (other than 3x3 after other ops) and no stride along rows
+    stay nchw: their vector lanes are pixels.
 
     Before:
     ```mlir
@@ -42,18 +43,19 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
     Statistic<"converted", "converted", "Ops made channels last">,
     Statistic<"sunk", "sunk", "Steps of a transpose past an op">,
     Statistic<"transposesBefore", "transposes-before",
-              "Transposes in the model as it came">,
+              "Transposes before the pass">,
     Statistic<"transposesAfter", "transposes-after",
-              "Transposes left when all are sunk">,
+              "Transposes after the pass">,
   ];
 }
 
 def EliminateDeadCodePass : Pass<"graph-eliminate-dead-code"> {
-  let summary = "Remove what no result depends on";
+  let summary = "Remove ops and values that no result depends on";
   let description = [{
-    Ops without effects and results of clusters, branches and loops that nobody
-    reads, with all that only they need. A value that a loop carries is needed if
-    what is read after it, or a condition, check or size, comes from it.
+    Removes unused ops without side effects and unused results of clusters,
+    branches and loops, and then the ops that only these used. A carried value of
+    a loop is used if a result that is read, a condition, a check or a size depends
+    on it.
 
     Before:
     ```mlir
@@ -82,20 +84,20 @@ def EliminateDeadCodePass : Pass<"graph-eliminate-dead-code"> {
 }
 
 def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
-  let summary = "Group the ops that run as one kernel";
+  let summary = "Group ops into clusters, one for each kernel";
   let description = [{
     Moves every op that computes or moves data into a `graph.cluster`: one
     cluster becomes one kernel and one launch, and stores no intermediate
-    tensor. Constants and `graph.reshape` (a view) stay outside, but for reshapes
-    between a kernel's result and transposes that say where it is stored;
-    constants of one repeated value are copied into the clusters that use them. A cluster has
-    `most-ops` ops at most: what one kernel costs to compile grows faster than
-    its ops.
+    tensor. Constants and `graph.reshape` (a view) stay outside, except for
+    reshapes between the result of a kernel and a transpose that determines how
+    it is stored. Splat constants are copied into the clusters that use them. A
+    cluster has at most `most-ops` ops, as compile time grows superlinearly with
+    the size of a kernel.
 
     On CPUs a depthwise convolution shares a cluster with the dense ones right
     before and after it, if their intermediate tensors exceed `chain-bytes` and
-    the recomputed halo (ConvChain.h) takes less time than moving these bytes to
-    the last level of cache and back (`flops_per_byte` of the target).
+    the recomputation of the halo (ConvChain.h) takes less time than moving these
+    bytes to the last-level cache and back (`flops_per_byte` of the target).
 
     With `mode=single` each op is its own cluster: the reference path.
 
@@ -123,8 +125,8 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
                         "one op a cluster"))}]>,
     Option<"mostOps", "most-ops", "unsigned", "128", "Ops in one cluster">,
     Option<"chainBytes", "chain-bytes", "int64_t", "0",
-           "Convolutions beside a depthwise one share its cluster if more bytes "
-           "lie between them; 0: two thirds of the target's second level of cache">,
+           "Least size of the tensors around a depthwise convolution that "
+           "are fused; 0: two thirds of the target's second-level cache">,
   ];
   let dependentDialects = ["::adze::tile::TileDialect"];
   let statistics = [
@@ -135,13 +137,12 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
 }
 
 def ShareKernelsPass : Pass<"graph-share-kernels", "::mlir::func::FuncOp"> {
-  let summary = "Let one kernel serve clusters that differ in numbers";
+  let summary = "Share kernels of clusters that differ in scalar constants";
   let description = [{
-    A graph with the same few ops in thousands of places, each with a number of
-    its own, would have a kernel for each to compile. Where `least-kernels` of
-    them differ in nothing but constants of one element that pointwise ops read,
-    those become operands of the clusters, which are then equal. Fewer keep
-    their numbers inside, where they cost nothing to read.
+    A graph that repeats a few ops thousands of times with different scalars would
+    compile a kernel for each repetition. If at least `least-kernels` clusters
+    differ only in constants of one element that pointwise ops read, these become
+    operands of the then equal clusters. Fewer clusters keep their constants.
 
     Before:
     ```mlir
@@ -172,15 +173,15 @@ def ShareKernelsPass : Pass<"graph-share-kernels", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"leastKernels", "least-kernels", "unsigned", "16",
-           "Kernels that have to differ in numbers alone">,
+           "Least number of clusters that share a kernel">,
   ];
   let statistics = [
-    Statistic<"numSaved", "saved", "Kernels that there need not be">,
+    Statistic<"numSaved", "saved", "Kernels that are not compiled">,
   ];
 }
 
 def OutlineClustersPass : Pass<"graph-outline-clusters", "::mlir::ModuleOp"> {
-  let summary = "Make a kernel function of each cluster";
+  let summary = "Outline each cluster into a kernel function";
   let description = [{
     Turns the body of each `graph.cluster` into a private function with the
     attribute `adze.kernel`, and the cluster into a `host.launch` of it.
@@ -214,12 +215,13 @@ def OutlineClustersPass : Pass<"graph-outline-clusters", "::mlir::ModuleOp"> {
 }
 
 def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::ModuleOp"> {
-  let summary = "Compute what does not depend on the inputs";
+  let summary = "Evaluate ops on constants at compile time";
   let description = [{
-    Replaces ops whose operands are all constants by their results. Data
-    movement (transpose, reshape, slice, concat, broadcast) is done on the bytes;
-    all other constant subgraphs of the module are run at once by the context's
-    ConstantEvaluator, if it has one. Results over 1 KiB become `#graph.blob`.
+    Replaces ops whose operands are all constants by their results. Data movement
+    (transpose, reshape, slice, concat, broadcast) is evaluated on the bytes. The
+    ConstantEvaluator of the context, if it has one, evaluates all other constant
+    subgraphs of the module together. Results of more than 1 KiB become
+    `#graph.blob`.
 
     Before:
     ```mlir
@@ -235,7 +237,7 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::ModuleOp"> {
     Option<"maxBytes", "max-bytes", "uint64_t", /*default=*/"uint64_t(1) << 32",
            "Results above this size are computed at run time">,
     Option<"maxGrowth", "max-growth", "uint64_t", /*default=*/"4",
-           "How many times larger than its operands a result may be">,
+           "Limit of the size of a result, as a multiple of the size of its operands">,
     Option<"freeBytes", "free-bytes", "uint64_t", /*default=*/"65536",
            "Growth below this size is not limited">,
     Option<"maxRounds", "max-rounds", "unsigned", /*default=*/"4",
@@ -249,22 +251,26 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::ModuleOp"> {
 
 def MergeHorizontalPass
     : Pass<"graph-merge-horizontal", "::mlir::func::FuncOp"> {
-  let summary = "Make one of products or convolutions of one input";
+  let summary = "Merge products or convolutions of one input";
   let description = [{
-    Matmuls (of words as well) and convolutions that read one input and whose
-    other operands are constants become one, with the constants joined; each reader takes its
-    columns by a slice, which is an offset of its loads. Elementwise ops that
-    follow, with constants of one number a column, are merged along: the input is
-    then read once, in one kernel. An op that only some branches have (a bound,
-    factor, summand or slope) is done to all, with numbers that change nothing
-    for the others: a relu is a bound of 0 beside ones of -inf.
+    Matmuls (including `graph.word_matmul`) and convolutions that read the same
+    input and whose other operands are constants are merged into one op with
+    concatenated constants. Each user reads its columns through a slice, which
+    becomes an offset of its loads. Elementwise ops that follow, with constants of
+    one element for each column, are merged, too, so that the input is read once,
+    by one kernel. An op that only some branches have (a bound, factor, summand or
+    slope) is applied to all branches, with the neutral element for the others: a
+    relu becomes a lower bound of 0 for its columns and -inf for others.
 
-    A branch is left out if a reader could not read at an offset (a result of the
-    model, a reshape that mixes columns with other dims), if it alone is a piece
-    of a concatenation, or if ops follow that the others can neither do nor be
-    left alone by: the slice would be a copy. It is so, too, where the ops that
-    are done in vain, and results that leave the target's second level of cache before
-    they are read, cost more than reading the input again. Remarks say which.
+    A branch is not merged in these cases, which a remark reports:
+
+    - The slice would be a copy: the branch is a result of the model, is the
+      operand of a reshape that mixes columns with other dims, is the only one
+      that is an operand of a concatenation, or has ops that neither apply to the
+      other branches nor have a neutral element.
+    - The neutral ops, and the results that are evicted from the second-level
+      cache of the target before they are read, cost more than reading the input
+      again.
 
     Before:
     ```mlir
@@ -290,17 +296,18 @@ def MergeHorizontalPass
 }
 
 def PlaceConcatPass : Pass<"graph-place-concat", "::mlir::func::FuncOp"> {
-  let summary = "Store the pieces of a concat at their places in it";
+  let summary = "Compute operands of a concat in the memory of its result";
   let description = [{
-    A piece that a kernel computes is inserted where it belongs as soon as it is
-    there: the kernel stores it at an offset, and nothing is copied. Its other
-    readers read it at its place if they can; else it is stored twice. What is
-    left (inputs, constants, a piece that occurs twice) is copied by one kernel.
-    A concat all of whose pieces are computed element by element from memory is
-    one kernel already; one of data-dependent size has no memory so early.
+    An operand that a kernel computes is inserted into the result right after it
+    is computed: the kernel stores it at an offset, without a copy. Other users of
+    the operand read it there if they can; otherwise it is stored twice. All other
+    operands (inputs, constants, repeated operands) are copied by one kernel.
+    A concat whose operands are all computed elementwise from memory stays, as it
+    is one kernel already, and so does one of data-dependent size, whose memory is
+    not allocated before its operands are computed.
 
-    A concat that another one contains, or that another one begins with, lies in
-    the memory of that one: so a dense block copies nothing.
+    A concat that is an operand of another one, or a prefix of its operands, is
+    computed in the memory of that one. So a dense block of a model copies nothing.
 
     Before:
     ```mlir
@@ -317,24 +324,26 @@ def PlaceConcatPass : Pass<"graph-place-concat", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"minPlaced", "min-placed", "unsigned", /*default=*/"25",
-           "Percentage of a concat that has to be placed, or it stays">,
+           "Least percentage of the elements that kernels store in place">,
   ];
   let statistics = [
-    Statistic<"numConcats", "concats", "Concats taken apart">,
-    Statistic<"numPlaced", "placed", "Pieces stored at their places">,
-    Statistic<"numCopied", "copied", "Pieces copied to their places">,
+    Statistic<"numConcats", "concats", "Concats rewritten">,
+    Statistic<"numPlaced", "placed", "Operands stored in place">,
+    Statistic<"numCopied", "copied", "Operands copied">,
   ];
 }
 
 def SplitReductionsPass
     : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {
-  let summary = "Reductions of many elements to few in parts";
+  let summary = "Split reductions of many elements into parallel parts";
   let description = [{
-    A reduction to a scalar keeps dims of 1. One to 8 elements at most, of 32768
-    or more that lie next to each other, is taken in equal parts, 64 at most,
-    which run in parallel; a second reduction combines them. How many there are
-    depends on the sizes alone. Of dynamic sizes the first dim that goes says
-    the parts, or the number that the only one is a multiple of. What the elements alone are computed by is cut with them.
+    A reduction of at least 32768 contiguous elements to at most 8 elements is
+    split into at most 64 equal parts, which are reduced in parallel; a second
+    reduction combines the partial results. The number of parts depends on the
+    sizes only, so results do not depend on the number of threads. With dynamic
+    sizes, the parts are the indices of the first reduced dim or, if there is only
+    one such dim, a constant factor of its size. Producers with no other user are
+    split, too. A reduction to a scalar is rewritten to keep its dims.
 
     Before:
     ```mlir
@@ -349,23 +358,23 @@ def SplitReductionsPass
     ```
   }];
   let statistics = [
-    Statistic<"split", "split", "Reductions taken in parts">,
+    Statistic<"split", "split", "Reductions split">,
     Statistic<"kept", "scalars", "Reductions to a scalar that keep a dim">,
   ];
 }
 
 def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
-  let summary = "3x3 convolutions by minimal filtering";
+  let summary = "Compute 3x3 convolutions by Winograd's algorithm";
   let description = [{
     A channels-last f32 convolution with 3x3 constant weights, without stride,
-    dilation or groups becomes one of transformed patches and transformed
-    weights: F(2x2, 3x3) has 2.25 times fewer multiplications, F(4x4, 3x3) 4
-    times. Each is taken where a model of their costs says so (WinogradPlan.cpp):
-    patches are transformed to and fro, and weights grow 1.8 or 4 times.
+    dilation or groups, becomes a `graph.winograd_conv` with transformed weights.
+    F(2x2, 3x3) has 2.25 times fewer multiplications, F(4x4, 3x3) 4 times. The
+    patches of input and output have to be transformed, and weights grow by a
+    factor of 1.8 or 4; a cost model (WinogradPlan.cpp) chooses the algorithm.
 
-    Rounding: with inputs and weights of normal distribution, 256 channels, the
-    greatest error is 1e-6 of the range of the results for tiles of 4 and 3e-7
-    for tiles of 2, where summing directly has 5e-7.
+    For normally distributed inputs and weights with 256 channels, the greatest
+    error, relative to the range of the results, is 1e-6 for tiles of 4, 3e-7 for
+    tiles of 2, and 5e-7 for direct convolution.
 
     Before:
     ```mlir
@@ -379,7 +388,7 @@ def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"forced", "tile", "int64_t", /*default=*/"-1",
-           "2 or 4: use it wherever it is possible; -1: choose by cost">,
+           "2 or 4: use this tile wherever it is legal; -1: choose by cost">,
   ];
   let dependentDialects = ["::adze::tile::TileDialect"];
   let statistics = [

@@ -10,11 +10,11 @@ def SinkDequantizationPass
     : Pass<"graph-sink-dequantization", "::mlir::func::FuncOp"> {
   let summary = "Move and pool tensors before they are dequantized";
   let description = [{
-    Reshapes, transposes, slices, concatenations, look-ups and maximum pooling of
+    Reshapes, transposes, slices, concatenations, gathers and maximum pooling of
     tensors that are dequantized from 8-bit integers, with one scale and one zero
-    point, take the integers, and their results are dequantized instead. All give
-    the same bits: these ops pick elements, and the order of the integers is that
-    of the numbers.
+    point, are applied to the integers, and their results are dequantized instead.
+    Results are bitwise equal: these ops select elements, and dequantization is
+    monotonic.
 
     Before:
     ```mlir
@@ -31,29 +31,29 @@ def SinkDequantizationPass
     ```
   }];
   let statistics = [
-    Statistic<"sunk", "sunk", "Ops that take integers now">,
+    Statistic<"sunk", "sunk", "Ops applied to integers">,
   ];
 }
 
 def QuantizeWeightsPass
     : Pass<"graph-quantize-weights", "::mlir::ModuleOp"> {
-  let summary = "Round constant weights of f32 products to few bits";
+  let summary = "Quantize constant weights of f32 products to 4 or 8 bits";
   let description = [{
     The constant matrix of a product of f32 tensors becomes a
     `graph.dequantize_blocks`: integers of `bits` bits, with an f32 scale for each
-    `block` elements along the depth. A scale of 8 bits is that of the greatest
-    magnitude; of 4 bits, the one of several whose rounding has the least squared
-    error. `graph-form-block-products` keeps the integers packed; the other operand
-    keeps the precision of f32.
+    `block` elements along the contracted dim. With 8 bits, the scale is that of
+    the greatest magnitude; with 4 bits, it is the one of several candidates with
+    the least squared error. `graph-form-block-products` keeps the integers packed;
+    the other operand keeps the precision of f32.
 
-    Products whose depth is less than a block, and those by splats and by numbers
-    that are not finite, stay as they are. What rounding changes is an analysis
-    remark of the product: the root of the sum of squares, relative to that of the
-    weight.
+    Products whose contracted dim is smaller than a block, and products by splats
+    or by weights that are not finite, are not changed. An analysis remark on each
+    product states the quantization error: the L2 norm of the difference, relative
+    to that of the weight.
 
     The pass fails unless every target is a CPU with a unit for
-    `ui8 * si8 + si32` (`tile.targets`): elsewhere the weights would be expanded
-    again.
+    `ui8 * si8 + si32` (`tile.targets`): on other targets the weights would be
+    expanded again.
 
     Before (cpu=znver4):
     ```mlir
@@ -69,31 +69,30 @@ def QuantizeWeightsPass
     ```
   }];
   let options = [
-    Option<"bits", "bits", "int64_t", /*default=*/"4", "bits of a weight: 4 or 8">,
+    Option<"bits", "bits", "int64_t", /*default=*/"4", "Bits of a weight: 4 or 8">,
     Option<"block", "block", "int64_t", /*default=*/"32",
-           "elements that share a scale: a multiple of 16">,
+           "Elements that share a scale: a multiple of 16">,
   ];
   let statistics = [
-    Statistic<"quantized", "quantized", "Products by rounded weights">,
+    Statistic<"quantized", "quantized", "Products with quantized weights">,
   ];
 }
 
 def FormBlockProductsPass
     : Pass<"graph-form-block-products", "::mlir::func::FuncOp"> {
-  let summary = "Keep weights of few bits packed in products";
+  let summary = "Keep blockwise quantized weights packed in products";
   let description = [{
     A matrix product by the transpose of `graph.dequantize_blocks` becomes a
-    `graph.word_matmul`: the weight stays packed, with the scales beside the words
-    of their block, and the rows of the other operand are quantized by the same
-    blocks, to signed bytes. One plane of bytes is what `int8_products` allows;
-    without it, three planes hold 24 bits of each element relative to the greatest
-    of its block, and the result differs from that of f32 arithmetic by as much as
-    f32 roundings do.
+    `graph.word_matmul`. The weight stays packed, with the scales of a block after
+    its words, and the rows of the other operand are quantized to signed bytes
+    with the same blocks. With `int8_products`, one plane of bytes is used.
+    Without, three planes hold 24 bits of each element relative to the greatest
+    one of its block, so the error is that of f32 rounding.
 
     Products stay in f32 unless every target is a CPU with a unit for
-    `ui8 * si8 + si32` (`tile.targets`) and the weight is a constant. Every
-    `graph.dequantize_blocks` that is left is taken apart into shifts, a
-    subtraction and a product.
+    `ui8 * si8 + si32` (`tile.targets`) and the weight is a constant. Each
+    remaining `graph.dequantize_blocks` is expanded into shifts, a subtraction and
+    a multiplication.
 
     Before (cpu=znver4):
     ```mlir
@@ -109,31 +108,32 @@ def FormBlockProductsPass
   }];
   let options = [
     Option<"form", "form", "bool", /*default=*/"true",
-           "form products of words; otherwise only take weights apart">,
+           "Form products of words; if false, only expand dequantize_blocks">,
   ];
   let statistics = [
-    Statistic<"formed", "formed", "Products by packed weights">,
+    Statistic<"formed", "formed", "Products with packed weights">,
   ];
 }
 
 def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
   let summary = "Compute products of f32 tensors in a narrower type";
   let description = [{
-    Matrix products and convolutions by constants round both operands to `type`
-    and are summed in f32 (`wide_result`); what follows stays in f32. The casts of
-    weights are folded, and those of activations become part of the kernels that
-    store them. Grouped convolutions, products of two activations, and products
-    whose depth is no multiple of what the instruction sums together stay in f32.
+    The operands of matrix products and convolutions by constants are rounded to
+    `type`, and the products are summed in f32 (`wide_result`); later ops compute
+    in f32. The casts of weights are folded, and those of activations become part
+    of the kernels that store them. Grouped convolutions, products of two
+    activations, and products whose contracted dim is not a multiple of the
+    group of the unit stay in f32.
 
-    In a program for GPUs, attention rounds query, keys and values, too, before
-    ops that move their elements about, and its weights and result; scores,
-    biases, maxima and sums stay in f32.
+    For GPUs, attention also rounds query, keys and values, before ops that only
+    move their elements, and its weights and result. Scores, biases, maxima and
+    sums stay in f32.
 
     The pass fails unless every target (`tile.targets`) has a unit for the type.
 
-    tf32 is no type of tensors: in a program for GPUs, products keep their operands
-    of f32, also of two activations, and `graph.precision = tf32` allows the unit to
-    round them. Attention stays in f32, and so does all of a program for CPUs.
+    tf32 is not a tensor type. For GPUs, products, including those of two
+    activations, keep operands of f32, and `graph.precision = tf32` allows the
+    unit to round them. Attention, and everything for CPUs, stays in f32.
 
     Before (cpu=znver4):
     ```mlir
@@ -149,11 +149,11 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"type", "type", "std::string", /*default=*/"\"bf16\"",
-           "the type of products: bf16, f16 or tf32">,
+           "The type of products: bf16, f16 or tf32">,
     ListOption<"wide", "wide", "int64_t",
-               "products that stay in f32, by their numbers in the order of the "
-               "module: matrix products and convolutions of one group by f32 "
-               "constants count">,
+               "Products that stay in f32, by their indices in the order of the "
+               "module, counting matrix products and convolutions of one group "
+               "by f32 constants">,
   ];
   let statistics = [
     Statistic<"narrowed", "narrowed", "Products in the narrower type">,
@@ -161,14 +161,15 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
 }
 
 def ProbePrecisionPass : Pass<"graph-probe-precision", "::mlir::ModuleOp"> {
-  let summary = "Let an input choose which products round to a narrower type";
+  let summary = "Let an input select the products that round to a narrower type";
   let description = [{
-    The module is for measurements: what each product of `graph-set-precision`
-    loses. It computes in f32, and has one more input, `adze.narrow`, with a bool
-    of each product, in the order of the module. Where that is set, the product
-    rounds both operands to `type` and back. The attribute `graph.probed_products`
-    of the module has a name and a number of multiplications (open dims count as 1)
-    of each. Products in bodies of control flow are an error.
+    The resulting module measures the error that each product contributes in
+    `graph-set-precision`. It computes in f32, and has one more input,
+    `adze.narrow`, with one bool for each product, in the order of the module. If
+    it is true, the product rounds both operands to `type` and back. The module
+    attribute `graph.probed_products` has the name and the number of
+    multiplications of each product; dynamic dims count as 1. The pass fails if
+    there are products in bodies of control flow.
 
     Before:
     ```mlir
@@ -186,20 +187,21 @@ def ProbePrecisionPass : Pass<"graph-probe-precision", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"type", "type", "std::string", /*default=*/"\"bf16\"",
-           "the type that products round to: bf16 or f16">,
+           "The type that products round to: bf16 or f16">,
   ];
 }
 
 def NarrowStoragePass : Pass<"graph-narrow-storage", "::mlir::ModuleOp"> {
-  let summary = "Store what kernels pass on in the type of their products";
+  let summary = "Store intermediate tensors in the type of the products";
   let description = [{
-    The f32 result of a cluster that clusters alone read is rounded where it is
-    stored, if its cluster has a product in a narrower type
-    (`graph-set-precision`), if it is stored in that type as well, or if all
-    readers round it: half the bytes, and one tensor instead of two. Readers widen
-    it, and compute in f32 as before. Clusters that only rounded it go. Models'
-    outputs are left as they are, and so is, on CPUs, what attention and products
-    of two activations read in f32: they would widen each element many times.
+    The f32 result of a cluster whose users are all clusters is rounded before it
+    is stored, if its cluster has a product in a narrower type
+    (`graph-set-precision`), if it is also stored in that type, or if all users
+    round it. This halves the bytes, and leaves one tensor instead of two. Users
+    extend it, and compute in f32 as before. Clusters that only rounded it are
+    removed. Outputs of the model are not changed. On CPUs, operands of attention
+    and of products of two activations are not changed either, as each element
+    would be extended many times.
 
     Before:
     ```mlir
@@ -238,19 +240,19 @@ def FormIntegerProductsPass
     A convolution or matrix product of two tensors that are dequantized from 8-bit
     integers becomes one of the integers, with exact 32-bit sums, and the scales
     are applied to the sums: the product of `(p - z) * s` and `q * t` is
-    `(sum(p * q) - z * sum(q)) * (s * t)`. The activation has one scale and zero
-    point and becomes unsigned; the weight is a constant whose zero point is the
-    middle of its range and becomes signed, with a scale for each output channel
-    or one for all. Pads of a convolution stand for the zero point. The depth of a
-    matrix product is a multiple of 4, for GPUs of 16; channels of a convolution
-    are padded to one.
+    `(sum(p * q) - z * sum(q)) * (s * t)`. The activation has one scale and one
+    zero point, and becomes unsigned. The weight is a constant whose zero point is
+    the middle of its range, and becomes signed; it has a scale for each output
+    channel or one for all. The padding of a convolution is the zero point. The
+    contracted dim of a matrix product has to be a multiple of 4, for GPUs of 16;
+    channels of a convolution are padded to a multiple.
 
     The pass does nothing unless every target has a unit for `ui8 * si8 + si32`
-    (`tile.targets`): others compute in f32. Grouped
-    convolutions and products of two activations stay in f32.
+    (`tile.targets`). Grouped convolutions and products of two activations stay in
+    f32.
 
-    The sums are exact, so a result differs from that of f32 arithmetic by the
-    rounding of the f32 sums alone.
+    As the sums are exact, a result differs from that of f32 arithmetic only by
+    the rounding errors of the f32 sums.
 
     Before (cpu=znver4):
     ```mlir
@@ -281,15 +283,15 @@ def FoldRequantizationPass
     : Pass<"graph-fold-requantization", "::mlir::func::FuncOp"> {
   let summary = "Fold the scales, zero points and bounds of a requantization";
   let description = [{
-    Where integers are dequantized, added, bounded and quantized to 8 bits again,
-    scales, zero points and the bounds of activations become one factor for each
-    term, one summand, and one pair of bounds after the rounding, which is
-    monotonic.
+    If integers are dequantized, added, clamped and quantized to 8 bits again,
+    the scales, zero points and bounds of activations are folded into one factor
+    for each term, one summand, and one pair of bounds. These are applied after
+    the rounding, which is monotonic.
 
-    Products by reciprocals replace divisions, and sums are rounded in
-    another order: where a value is within rounding of the middle between two
-    steps of the output, the other step may be chosen. Quantizations of what is
-    not made of integers stay as they are.
+    Divisions become multiplications by reciprocals, and sums are rounded in
+    another order. So a value that lies halfway between two quantization steps,
+    within rounding errors, may be rounded to the other step. Quantizations of
+    values that are not computed from integers are not changed.
 
     Before:
     ```mlir

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes that make one op of what exporters scatter over many.
+// Passes that recognize an op in the several ops that exporters write for it.
 #ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_RECOGNIZEPASSES
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_RECOGNIZEPASSES
 
@@ -8,17 +8,24 @@ include "mlir/Pass/PassBase.td"
 
 def RecognizeAttentionPass
     : Pass<"graph-recognize-attention", "::mlir::func::FuncOp"> {
-  let summary = "Make attention of two products around a softmax";
+  let summary = "Recognize attention in two products around a softmax";
   let description = [{
-    `matmul(softmax(matmul(q, k) ..), v)` becomes `graph.attention`, in the
-    spellings of the usual exporters: the scale on the query, the key or the
-    scores, as a factor or a divisor; a bias or mask that is added, or selected
-    by a condition, or by factors of 0 and 1, also before the scale; the product with
-    swapped operands and transposed; the causal triangle as a constant, `trilu` or
-    a comparison of positions; scores clamped below after the mask; a soft cap; heads that share keys by an expansion or a tile; batch and heads
-    merged into one dim for the products; keys transposed in any way; weights
-    without numbers, or of hidden keys, set to 0. Intermediate results must not
-    have other uses. A remark says why a product of a softmax's result stays.
+    `matmul(softmax(matmul(q, k) ..), v)` becomes `graph.attention`. The pass
+    matches the variants that common exporters write:
+
+    - the scale is a factor or divisor of the query, the key or the scores;
+    - a bias or mask is added, selected by a condition or multiplied by 0 and 1,
+      also before the scale;
+    - the product has swapped operands and is transposed; keys are transposed in
+      any way;
+    - the causal mask is a constant, a `trilu` or a comparison of positions;
+    - scores have a lower bound after the mask, or a soft cap;
+    - heads share keys by an expansion or a tile;
+    - batch and heads are one dim in the products;
+    - NaN weights, or weights of masked keys, are replaced by 0.
+
+    Intermediate results must not have other uses. A remark states why a product
+    with the result of a softmax is not rewritten.
 
     Before:
     ```mlir
@@ -35,19 +42,19 @@ def RecognizeAttentionPass
   }];
   let statistics = [
     Statistic<"recognized", "recognized", "Attention ops made">,
-    Statistic<"refused", "refused", "Products around a softmax that stay">,
+    Statistic<"refused", "refused", "Products around a softmax not rewritten">,
   ];
 }
 
 def RecognizeActivationsPass
     : Pass<"graph-recognize-activations", "::mlir::func::FuncOp"> {
-  let summary = "Make one op of an activation spelled by several";
+  let summary = "Recognize activations that several ops compute";
   let description = [{
-    Products of `x` and something of `x` become gelu (by erf, tanh or a sigmoid),
-    silu, hard_swish or mish, and quotients by `1 + e^-x` sigmoid or silu, whatever
-    the order of factors, with divisions for factors, and multiplied out or not;
-    `1 + erf(u)` may be `1 - erf(-u)`, bounds stand in either order, and numbers
-    of bf16 have the few bits that they have.
+    Products of `x` and a function of `x` become gelu (by erf, tanh or a sigmoid),
+    silu, hard_swish or mish. Quotients by `1 + e^-x` become sigmoid or silu.
+    Factors may be in any order, may be divisors, and may be distributed over
+    sums; `1 + erf(u)` may be `1 - erf(-u)`, and bounds may be in either order.
+    Constants match within the precision of their type.
 
     Before:
     ```mlir
@@ -66,17 +73,22 @@ def RecognizeActivationsPass
 
 def RecognizeNormalizationPass
     : Pass<"graph-recognize-normalization", "::mlir::func::FuncOp"> {
-  let summary = "Make one op of a softmax or normalisation spelled by several";
+  let summary = "Recognize softmax and normalisations that several ops compute";
   let description = [{
-    `e / sum(e)` with `e = exp(x - max(x))`, or `exp(x)` before a product, becomes softmax;
-    `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims
-    layer_norm, the same without the mean rms_norm; roots as powers, quotients as
-    products with reciprocals, means as sums by their number, variances as
-    `mean(x^2) - mean(x)^2`, dims of 1 that come back by a reshape. Factors and
-    summands of the normalised dims, or of dims between these and the first,
-    become scale and bias in any order. Instance and group normalisation with
-    leading channels become layer normalisations of a view, with factors and
-    summands of the channels after the view.
+    The pass rewrites:
+
+    - `e / sum(e)` with `e = exp(x - max(x))`, or with `e = exp(x)` before a
+      product, to softmax;
+    - `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims to
+      layer_norm, and the same without the mean to rms_norm. Factors and summands
+      of the normalised dims, or of dims between these and the first one, become
+      scale and bias, in any order;
+    - instance and group normalisation with leading channels to layer_norm of a
+      view, with factors and summands of the channels after the view.
+
+    Roots may be powers, quotients products with reciprocals, means sums divided
+    by the count, and variances `mean(x^2) - mean(x)^2`. A reshape may add reduced
+    dims back.
 
     Before:
     ```mlir

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes about dynamic sizes.
+// Passes on dynamic shapes.
 #ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES
 
@@ -8,21 +8,24 @@ include "mlir/Pass/PassBase.td"
 
 def CollectAssumptionsPass
     : Pass<"graph-collect-assumptions", "::mlir::func::FuncOp"> {
-  let summary = "Say what ops take for granted of dynamic sizes";
+  let summary = "Collect the relations of dynamic sizes that ops require";
   let description = [{
-    Ops are made for sizes that fit each other: equal ones, ones that broadcast,
-    parts that lie inside of a whole. Known sizes are verified; of unknown ones
-    the run has to find it. Of sizes of the inputs, in ops that run in any case,
-    the function says so, in the attributes `graph.broadcasts` (sizes that are
-    equal or 1), `graph.equalities` (sizes that are equal) and `graph.bounds`
-    (sizes that are not negative): a run checks these before it begins.
-    Attributes that are there already get more. What branches take for granted
-    is checked when they run (`graph.assume`), and so it is with loops that may
-    have no iteration (`branches` says all of it of the function, for who chooses
-    sizes to run with) and data-dependent sizes, as soon as they are known.
+    Ops require relations of sizes: equal sizes, sizes that broadcast, slices that
+    lie inside of a tensor. Verifiers check static sizes; relations of dynamic
+    sizes are checked at run time. For ops that always run, on sizes of the
+    inputs, the pass adds the relations to function attributes, which a run checks
+    before it begins: `graph.broadcasts` (sizes that are equal or 1),
+    `graph.equalities` (equal sizes) and `graph.bounds` (sizes that are not
+    negative). Existing attributes are extended.
 
-    It comes before any other pass, at every level: what a pass simplifies away
-    has to fit nevertheless.
+    For ops in branches, ops in loops that may have no iteration, and
+    data-dependent sizes, the pass inserts `graph.assume`, which checks the
+    relations when it runs. With `branches`, relations of branches and loops are
+    added to the function attributes instead, for callers that choose sizes to run
+    with.
+
+    The pass runs before all others at all optimisation levels, so that the
+    relations of ops that later passes simplify away are checked, too.
 
     Before:
     ```mlir
@@ -41,23 +44,24 @@ def CollectAssumptionsPass
   }];
   let options = [
     Option<"branches", "branches", "bool", /*default=*/"false",
-           "Say of the function what branches and loops take for granted">,
+           "Add relations of branches and loops to the function attributes">,
   ];
   let statistics = [
-    Statistic<"collected", "collected", "Assumptions that are new">,
+    Statistic<"collected", "collected", "Relations added">,
   ];
 }
 
 def SolveSizesPass : Pass<"graph-solve-sizes", "::mlir::func::FuncOp"> {
-  let summary = "Sizes that a run is sure to find are known inside";
+  let summary = "Replace sizes that are determined by checked equations";
   let description = [{
-    A model that was exported for one batch and is said to take any has shapes
-    inside that fit this one alone: `batch * 128 = 128`. The run checks that
-    before it begins (`graph.equalities`, and `graph.broadcasts` where no size
-    can be 1). So the conditions are solved: `batch` is 1, and of equal sizes one
-    stands for the others, in all types and maps of the function. Kernels are
-    then those of the static model. What the function takes and gives keeps its
-    types, and the conditions stay; views stand in between.
+    A model that was exported with a constant batch size, but declares a dynamic
+    one, has intermediate shapes that require the constant: `batch * 128 = 128`.
+    The run checks such equations before it begins (`graph.equalities`, and
+    `graph.broadcasts` if no size can be 1). So the pass solves them: here `batch`
+    is 1. Solved symbols are replaced by constants, and equal symbols by one of
+    them, in all types and maps of the function, so that kernels are those of the
+    static model. Arguments and results keep their types, with views
+    (graph.reshape) in between, and the equations stay.
 
     Before:
     ```mlir
@@ -77,7 +81,7 @@ def SolveSizesPass : Pass<"graph-solve-sizes", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"solved", "solved", "Symbols that others or numbers stand for">,
+    Statistic<"solved", "solved", "Symbols replaced by constants or other symbols">,
   ];
 }
 

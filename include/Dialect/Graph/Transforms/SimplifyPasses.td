@@ -1,23 +1,25 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes that write the same computation with less work.
+// Passes that simplify a graph: fewer operations, less data movement.
 #ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_SIMPLIFYPASSES
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_SIMPLIFYPASSES
 
 include "mlir/Pass/PassBase.td"
 
 def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
-  let summary = "Compute convolutions of few channels as ones of more";
+  let summary = "Convert convolutions with few channels to ones with more channels";
   let description = [{
-    A convolution whose elements a unit of the target multiplies as matrices
-    (tensor cores, AMX), and whose pixels are no multiple of 16 bytes, becomes one
-    of steps 1 (on CPUs where it has few channels and many taps): a block
-    of as many rows and columns of pixels as the step, with channels up to a
-    multiple of 16 bytes in all, is one pixel. Rows of 16 bytes are what tensor
-    maps copy. Padding is part of the tensor then, taps are filled up with zeros.
-    Not where a pixel would have more than 64 channels, unless the blocks are the
-    windows: patches become rows of a product. On CPUs, where as many channels hold
-    all taps of a row, these are channels of one pixel, too.
+    Applies to convolutions whose element types a matrix unit of the target
+    (tensor cores, AMX) multiplies, and whose pixels are not a multiple of 16
+    bytes; on CPUs only with few channels and many taps. Blocks of s x s pixels,
+    s being the stride, become one pixel, whose channels are padded to a multiple
+    of 16 bytes (the granularity of tensor maps). The new convolution has stride
+    1. The pads become part of the tensor, and the filter is padded with zeros.
+
+    A convolution stays if a pixel would have more than 64 channels, unless the
+    blocks are the windows of the convolution, which is then a matrix product of
+    patches. On CPUs, all taps of a row become channels of one pixel if they are
+    at most as many.
 
     Before (cuda=sm_90a):
     ```mlir
@@ -38,23 +40,28 @@ def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"rewritten", "rewritten", "Convolutions of few channels">,
+    Statistic<"rewritten", "rewritten", "Convolutions rewritten">,
   ];
 }
 
 def SimplifyAlgebraPass
     : Pass<"graph-simplify-algebra", "::mlir::func::FuncOp"> {
-  let summary = "Arithmetic that is less work written otherwise";
+  let summary = "Simplify arithmetic";
   let description = [{
-    Neutral operands, equal operands, ops that undo or repeat themselves, bounds
-    of bounds, choices and results that are known, signs that come off, casts of
-    lossless casts, reductions of reductions and of dims of size 1; windows along
-    a signal that lies as an image of one column lose the column; small powers
-    become products, division by
-    a power of two a product. Numbers that weigh the elements of a softmax are
-    summed before the division, so that the softmax is not stored. All give the
-    same bits but powers, which round as products do, joined reductions, which
-    combine in another order, and such sums.
+    Simplifies:
+
+    - neutral and equal operands, inverse and idempotent ops, nested bounds,
+      selections and results that are constant, redundant negations, and casts of
+      lossless casts;
+    - nested reductions, and reductions of dims of size 1;
+    - 2-D windows over a signal with one column, which become 1-D;
+    - small constant powers, which become products, and divisions by powers of
+      two, which become multiplications;
+    - a weighted sum of a softmax, which is divided after the summation, so that
+      the softmax is not stored.
+
+    Results are bitwise equal, except for powers, which round as products do,
+    merged reductions, which combine in another order, and weighted sums.
 
     Before:
     ```mlir
@@ -73,17 +80,16 @@ def SimplifyAlgebraPass
 
 def SimplifyMovementPass
     : Pass<"graph-simplify-movement", "::mlir::func::FuncOp"> {
-  let summary = "Chains of data movement that move less written otherwise";
+  let summary = "Simplify chains of data movement";
   let description = [{
-    Concatenations of concatenations and of adjacent slices, slices of one
-    part of a concatenation,
-    padding of padding, padding that only cuts, repetition of what is repeated
-    or of what an elementwise op repeats itself, reversal of a reversal, and
-    look-ups at evenly spaced constant places, which are slices, or of equal
-    elements. Concatenations
-    sink below elementwise ops, so that only the last one is stored; dims of size
-    1 come and go before the arithmetic of their pieces, not between. Chains of
-    reshapes, transposes and slices are `canonicalize`'s.
+    Simplifies nested concatenations, concatenations of adjacent slices, slices
+    of one operand of a concatenation, nested padding, padding that only crops,
+    nested broadcasts, broadcasts that an elementwise op implies, and nested
+    reversals. Gathers at evenly spaced constant indices become slices, and
+    gathers of equal elements become broadcasts. Concatenations sink below
+    elementwise ops, so that only the last one is stored. Dims of size 1 are
+    added or removed before the arithmetic on the operands of a concatenation.
+    `canonicalize` simplifies chains of reshapes, transposes and slices.
 
     Before:
     ```mlir
@@ -99,16 +105,19 @@ def SimplifyMovementPass
 }
 
 def OrderViewsPass : Pass<"graph-order-views", "::mlir::func::FuncOp"> {
-  let summary = "Splits of dims, slices, transposes and merges in this order";
+  let summary = "Canonicalize the order of reshapes, slices and transposes";
   let description = [{
-    Before and after attention, data movement becomes one reshape that splits
-    dims, one slice, one transpose and one reshape that merges dims, in any
-    spelling of the model: the reshapes are views of stored tensors, and the
-    kernel does the rest. Batch dims that are merged for attention stay apart, and so do rows
-    that are merged for a product; reshapes sink below arithmetic with constants
-    and below arithmetic on what a transpose has moved, which is then done by the
-    kernel that moves it; repetition by concatenation or look-up is one, but for
-    that of the last dim; a reduction keeps the dims that a reshape puts back.
+    Data movement before and after attention becomes one reshape that splits dims,
+    one slice, one transpose and one reshape that merges dims, however the model
+    expresses it. The reshapes are views of stored tensors, and the kernel
+    implements the slice and the transpose. Further rewrites serve this order:
+
+    - Batch dims of attention and rows of a product are not merged.
+    - Reshapes sink below arithmetic with constants, and below arithmetic on the
+      result of a transpose, so that one kernel transposes and computes.
+    - Repetition by a concatenation or gather becomes a broadcast, except along
+      the last dim.
+    - A reduction keeps the dims that a reshape adds back.
 
     Before:
     ```mlir
@@ -129,13 +138,13 @@ def OrderViewsPass : Pass<"graph-order-views", "::mlir::func::FuncOp"> {
 
 def SimplifyControlFlowPass
     : Pass<"graph-simplify-control-flow", "::mlir::func::FuncOp"> {
-  let summary = "Straight code for decided branches and short loops";
+  let summary = "Inline branches with constant conditions and unroll short loops";
   let description = [{
-    A `graph.if` whose condition is a constant becomes the branch that runs; a
-    `graph.loop` that runs a constant number of times becomes its iterations,
-    one after the other, with the slices that it collects concatenated. Both
-    only where no size is decided by what runs. What both branches yield, and
-    what each iteration hands on as it is, is read from outside.
+    A `graph.if` with a constant condition is replaced by the branch that runs. A
+    `graph.loop` with a constant trip count is unrolled, and the slices that it
+    collects are concatenated. Both apply only if the op binds no symbols. Values
+    that both branches yield, and loop-invariant carried values, are replaced by
+    the values from outside.
 
     Before:
     ```mlir
@@ -154,29 +163,29 @@ def SimplifyControlFlowPass
   }];
   let options = [
     Option<"maxTrips", "max-trips", "int64_t", /*default=*/"16",
-           "Loops of more iterations stay">,
+           "Greatest trip count of unrolled loops">,
     Option<"maxOps", "max-ops", "int64_t", /*default=*/"512",
-           "Loops of which more ops would come stay">,
+           "Greatest number of ops that a loop is unrolled to">,
   ];
   let statistics = [
     Statistic<"decided", "decided", "Branches taken at compile time">,
     Statistic<"unrolled", "unrolled", "Loops unrolled">,
     Statistic<"forwarded", "forwarded",
-              "Branches and loops whose results are partly from outside">,
+              "Branches and loops of which results were replaced by values from outside">,
   ];
 }
 
 def ConvTransposeToConvPass
     : Pass<"graph-conv-transpose-to-conv", "::mlir::func::FuncOp"> {
-  let summary = "Transposed convolutions as convolutions";
+  let summary = "Convert transposed convolutions to convolutions";
   let description = [{
-    A transposed convolution without a stride is a convolution with its constant
-    filter turned round. With a stride of s in each of d dims, and a kernel whose
-    size it divides, the results whose places have one remainder by s, a phase,
-    are a convolution of their own over the same input: with channels for all
-    s^d phases, one convolution makes all of them, and its results are moved to
-    their places. That is done where so few channels would leave most lanes of a
-    vector without work.
+    A transposed convolution of stride 1 is a convolution with the constant filter
+    flipped along its spatial dims. With stride s in each of d dims, where s
+    divides the size of the kernel, the results whose coordinates are congruent
+    modulo s (a phase) are a convolution of the input. One convolution with output
+    channels for all s^d phases computes all of them, and its results are
+    transposed to their positions. This is done if the output channels alone would
+    leave most vector lanes unused.
 
     Before:
     ```mlir
@@ -193,17 +202,19 @@ def ConvTransposeToConvPass
     ```
   }];
   let statistics = [
-    Statistic<"turned", "turned", "Those without a stride">,
-    Statistic<"merged", "merged", "Those of which all phases are channels">,
+    Statistic<"turned", "turned", "Transposed convolutions of stride 1 converted">,
+    Statistic<"merged", "merged", "Transposed convolutions converted with phases as channels">,
   ];
 }
 
 def SplitPoolsPass : Pass<"graph-split-pools", "::mlir::func::FuncOp"> {
-  let summary = "Maxima and means over large windows, one dim after the other";
+  let summary = "Split pooling over large windows by dims";
   let description = [{
-    The maximum (or mean, but of 16-bit floats) over a window of k x k is that
-    along one dim of those along the other: 2 k elements for k^2. That is done where
-    it leaves at most a third, so that what is between may be written and read.
+    The maximum over a window of k x k elements is the maximum along one dim of
+    the maxima along the other, which reads 2 k elements instead of k^2. The same
+    holds for the mean, except for that of 16-bit floats, which would round twice.
+    The pass splits a pooling op if this leaves at most a third of the reads, so
+    that the intermediate tensor pays off.
 
     Before:
     ```mlir
@@ -223,15 +234,19 @@ def SplitPoolsPass : Pass<"graph-split-pools", "::mlir::func::FuncOp"> {
 def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Fold batch normalisation into weights";
   let description = [{
-    With known statistics a batch normalisation is `x * s + t`. It goes into the
-    convolution, transposed convolution or matmul before it, or into the matmul
-    or unpadded convolution after it, where their weights are constants, also,
-    with the shifts of one image as a summand, into the transposed convolution
-    after it; what is left becomes a multiplication and a sum. Constant factors
-    and summands of the channels go into the convolution before them, factors of
-    columns into the matmul before or after them; divisors and differences as
-    these. Convolutions of one input that are added become one by the sum of
-    their filters, a smaller window with zeros around it. The new weights are ops on constants: `graph-fold-constants` runs them.
+    A batch normalisation with constant statistics is `x * s + t`. It is folded
+    into the convolution, transposed convolution or matmul before it, or into the
+    matmul or unpadded convolution after it, if their weights are constants. It is
+    also folded into a transposed convolution after it, with an image of the
+    shifts as a summand. Other batch normalisations become a multiplication and an
+    addition.
+
+    Constant factors and summands of channels are folded into the convolution
+    before them, and factors of columns into the matmul before or after them;
+    divisors and subtrahends are handled alike. Convolutions of one input whose
+    results are added become one convolution with the sum of their filters, of
+    which smaller ones are padded with zeros. The new weights are ops on
+    constants, which `graph-fold-constants` evaluates.
 
     Before:
     ```mlir
@@ -248,7 +263,7 @@ def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
   }];
   let statistics = [
     Statistic<"folded", "folded", "Ops folded into weights">,
-    Statistic<"lowered", "lowered", "Normalisations made a multiply-add">,
+    Statistic<"lowered", "lowered", "Normalisations lowered to a multiply-add">,
   ];
 }
 

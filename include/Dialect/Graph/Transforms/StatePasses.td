@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes over states: buffers that the caller keeps from call to call.
+// Passes on states: buffers that the caller keeps across calls.
 #ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_STATEPASSES
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_STATEPASSES
 
@@ -9,26 +9,26 @@ include "mlir/Pass/PassBase.td"
 def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
   let summary = "Update caches of the caller in place";
   let description = [{
-    A result that is an argument with rows added or replaced continues this
-    argument: key/value caches of language models. The new rows are inserted into
-    a buffer that begins with the rows of the argument, which the caller may pass
-    for both (`graph.open_state`, `graph.close_state`); whoever reads all rows
-    reads the buffer. The list `graph.states` of the function says which result
-    continues which argument.
+    A result that is an argument with rows added or replaced updates a state, such
+    as the key/value caches of language models. The new rows are inserted into a
+    buffer whose first rows are those of the argument, and which the caller may
+    pass for both (`graph.open_state`, `graph.close_state`). Ops that read all rows
+    read the buffer. The function attribute `graph.states` lists the pairs of
+    argument and result.
 
     Rows are appended (a concat that begins with the argument, without the first
     ones if a slice takes the last ones) or replaced (scatter_elements without a
     reduction, into the argument or into the argument followed by zeros). States
-    whose arguments have equal dims share one symbol for the rows from one head
-    to the next.
+    whose arguments have equal dims share one `pitch` symbol.
 
-    A result that is an argument of an equal name, or has the type and the name
-    of one (`past`/`present`, `h_in`/`h_out`, `state`/`stateN`), continues it as a
-    whole; the function itself is not changed for these.
+    A result that is an argument of the same name, or that has the type of an
+    argument and a matching name (`past`/`present`, `h_in`/`h_out`,
+    `state`/`stateN`), replaces the state as a whole. The body of the function is
+    not changed for these.
 
-    What has no early size, elements of less than a byte, or readers before the
-    update stays as it is, and so do programs for devices. A remark says why, if
-    the names are paired.
+    An argument is not rewritten if its size is data-dependent, its elements take
+    less than a byte, it is read before the update, or the program is for a
+    device. A remark states the reason if the names match.
 
     Before:
     ```mlir
@@ -56,7 +56,7 @@ def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
                "(* is any text), or none">,
   ];
   let statistics = [
-    Statistic<"numRows", "rows", "Results whose new rows alone are stored">,
+    Statistic<"numRows", "rows", "Results of which only new rows are stored">,
     Statistic<"numWhole", "whole", "Results that replace an argument">,
     Statistic<"numKept", "kept", "Results that are an argument">,
   ];
@@ -65,18 +65,18 @@ def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
 def FindLastRowsPass : Pass<"graph-find-last-rows", "::mlir::func::FuncOp"> {
   let summary = "Let the caller request only the last rows of a result";
   let description = [{
-    A language model returns logits of the vocabulary for each new token, of
-    which a caller that generates text reads only the last row. In a function
-    with states, the number of rows of such a result becomes a symbol of its own,
-    which the caller chooses: it is the number of the model unless the caller
-    passes a result with fewer rows. The list
-    `graph.last_rows` of the function has `array<i64: output, dim, all, symbol>`
-    for each of these results.
+    A language model returns logits for each new token, of which a caller that
+    generates text reads only the last row. In a function with states, the number
+    of rows of such a result becomes a separate symbol that the caller chooses:
+    it has the value of the model unless the caller passes a result with fewer
+    rows. The function attribute `graph.last_rows` has
+    `array<i64: output, dim, all, symbol>` for each of these results.
 
-    Rows are the dim before the last one, which an input has and no state. What
-    leads to the result alone, and computes each row from the same row of its
-    operands, computes the last rows only. This has to include a product, or the
-    result stays as it is. So do programs for devices.
+    The rows are the dim before the last one; it is a dim of an input, and not of
+    a state. Ops that only the result depends on, and that compute each row from
+    the same row of their operands, compute only the last rows. These ops have to
+    include a product, else the result is not changed. Programs for devices are
+    not changed.
 
     Before:
     ```mlir
@@ -105,22 +105,23 @@ def FindLastRowsPass : Pass<"graph-find-last-rows", "::mlir::func::FuncOp"> {
                "(* is any text), or none">,
   ];
   let statistics = [
-    Statistic<"numOutputs", "outputs", "Results of which the last rows can be asked for">,
+    Statistic<"numOutputs", "outputs", "Results of which the caller may request the last rows">,
   ];
 }
 
 def NarrowStatesPass : Pass<"graph-narrow-states", "::mlir::func::FuncOp"> {
-  let summary = "Keep caches in few bits";
+  let summary = "Store states in a narrower type";
   let description = [{
-    Caches of f32 become caches of `type`: the argument and the result change
-    their types, new rows are rounded before they are stored, and who reads the
-    cache widens what it reads. int8 has a scale of f32 for each row, the greatest
-    magnitude by 127, as an argument and a result of their own with the names of
-    the cache and `.scale`, without the dim of the elements of a row.
+    States (key/value caches) of f32 become states of `type`: the types of argument
+    and result change, new rows are rounded before they are stored, and users
+    extend the elements that they read. int8 has an f32 scale for each row, the
+    greatest magnitude divided by 127. The scales are an additional argument and
+    result with the names of the state and the suffix `.scale`, without the last
+    dim.
 
-    A cache is an argument that a result continues by its name
-    (`graph-find-states`), by concats or scatters of rows alone. A function
-    without one is an error.
+    A state is an argument that a result of a matching name updates
+    (`graph-find-states`), by concats or scatters of rows only. The pass fails for
+    a function without one.
 
     Before:
     ```mlir
@@ -150,7 +151,7 @@ def NarrowStatesPass : Pass<"graph-narrow-states", "::mlir::func::FuncOp"> {
                "(* is any text), or none">,
   ];
   let statistics = [
-    Statistic<"numStates", "states", "Caches that were narrowed">,
+    Statistic<"numStates", "states", "States narrowed">,
   ];
 }
 

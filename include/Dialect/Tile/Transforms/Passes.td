@@ -7,17 +7,18 @@
 include "mlir/Pass/PassBase.td"
 
 def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
-  let summary = "Choose by which unit of a GPU a product runs, and its blocks";
+  let summary = "Choose the matrix unit and the block sizes of products on a GPU";
   let description = [{
-    Writes `tile.schedule` on each kernel that is one product whose element types
-    a matrix unit of the module's GPU multiplies, and that has none, and binds
-    the parameters of its blocks in `tile.params.cuda`. Of the blocks that the
-    unit takes, those win that need the least time: waves of tiles over the
-    multiprocessors, times the cycles of a tile. Where tiles are so few that all
-    run at a time, blocks of threads may share the depth of one (a dim `split`).
-    A product whose operands a warp's unit (`mma`) takes from registers gets
-    bindings of blocks alone; any other gets those of blocks that threads compute,
-    and `remarks` says why. A kernel that has `tile.params.cuda` keeps them.
+    Adds `tile.schedule` to each kernel that consists of one product whose element
+    types a matrix unit of the GPU multiplies, unless it has one, and binds its
+    block sizes in `tile.params.cuda`. The block sizes are those with the least
+    estimated time: the number of waves of tiles over the multiprocessors, times
+    the cycles of a tile. If all tiles fit into one wave, several blocks of threads
+    may compute one tile, each a part of its contracted dimension (a dim `split`).
+
+    A product whose operands the warp-level unit (`mma`) reads from registers gets
+    block sizes only. Other products get block sizes for threads without matrix
+    units; `remarks` reports the reason. Existing `tile.params.cuda` are kept.
 
     ```mlir
     module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
@@ -44,14 +45,14 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
 }
 
 def TileSpecialize : Pass<"tile-specialize", "mlir::ModuleOp"> {
-  let summary = "Bind the parameters of tile kernels and make every tile static";
+  let summary = "Bind the parameters of tile kernels, so that all tiles are static";
   let description = [{
-    Replaces each `tile.param` by a constant, folds the index arithmetic that
-    follows, and gives every tile its static type. The value of a parameter is
-    the first of: the option `params`; the kernel's dictionary
-    `tile.params.TARGET`, with the option `target`; its dictionary
-    `tile.params`. It is an error if there is none, or if the value is not among
-    the parameter's choices.
+    Replaces each `tile.param` by a constant, folds index arithmetic on it, and
+    gives every tile a static type. A parameter is bound by the first of the
+    following that names it: the option `params`; the dictionary
+    `tile.params.TARGET` of the kernel, with the option `target`; its dictionary
+    `tile.params`. The pass fails if none does, or if the value is not one of the
+    choices of the parameter.
 
     ```mlir
     tile.kernel @k(%x: memref<?xf32>) attributes {tile.params = {B = 64 : i64}} {
@@ -66,7 +67,7 @@ def TileSpecialize : Pass<"tile-specialize", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"params", "params", "std::string", /*default=*/"\"\"",
-           "Bindings NAME=VALUE,NAME=VALUE that win over the kernel's own">,
+           "Bindings NAME=VALUE,NAME=VALUE that override those of the kernel">,
     Option<"target", "target", "std::string", /*default=*/"\"\"",
            "Target whose dictionary tile.params.TARGET is read">];
   let statistics = [
