@@ -1,15 +1,15 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Attention in one pass over the keys: blocks of keys against a block of
-// queries, with the running maximum and sum of each query. No score leaves the
-// program.
+// Attention in one pass over the keys (online softmax): a program multiplies
+// blocks of keys by a block of queries, and keeps the running maximum and sum
+// of each query. Scores are not stored.
 //
-// The tiles have the queries along their last axis, so that a vector holds one
-// score of many queries: maxima and sums need no steps across lanes, and keys
-// and values are read one element at a time where they are. Where there are few
-// queries, the keys lie along the vectors instead; where it is dynamic how
-// many there are, it chooses. Programs of one query each take several heads
-// that have the same keys, so that these are read once.
+// The last axis of the tiles is that of the queries, so that a vector holds one
+// score of many queries: maxima and sums need no cross-lane operations, and
+// elements of keys and values are broadcast from memory. With few queries, the
+// keys are along the vectors instead; if the number of queries is dynamic, the
+// kernel chooses at run time. Programs of one query process several heads that
+// share keys, so that the keys are read once.
 #include "Dialect/Graph/IR/Attention.h"
 #include "Dialect/Graph/IR/Weights.h"
 #include "Families.h"
@@ -23,8 +23,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// What runs along each axis of the tile space: queries, keys, the elements of
-/// a key, those of a value.
+/// The axes of the tile space: queries, keys, the elements of a key, and those
+/// of a value.
 struct AttentionAxes {
   int queries, keys, depth, columns;
   Axes on(std::initializer_list<int> list) const {
@@ -78,17 +78,19 @@ private:
   Value spread(Value perQuery, ArrayRef<int> on) {
     return e.broadcast({perQuery, {axes.queries}}, on);
   }
-  /// Whether a block of keys may have none that a query sees.
+  /// Returns true if a block of keys may have only keys that are masked for a
+  /// query.
   bool mayHideAll() {
     return op.getMask() || op.getBias() || op.getCausal() != Causal::None;
   }
 
-  /// Whether the number of queries is dynamic and may be small, as in the steps
-  /// of a decoder: its programs have one each then.
+  /// Returns true if the number of queries is dynamic and may be small, as in
+  /// the steps of a decoder. Programs for few queries then have one query each.
   bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
 
-  /// Programs of `count` queries, where this holds; `few`: with keys along the
-  /// vectors; `shares`: of one query, and the heads that share keys.
+  /// Programs of `count` queries, which run if the condition holds. With `few`,
+  /// keys are along the vectors; with `shares`, a program has one query, and
+  /// the heads that share keys.
   struct Form {
     Value condition; // null: always
     bool few;
@@ -98,11 +100,12 @@ private:
   LogicalResult emit(const Form &form);
   LogicalResult emitForms(ArrayRef<Form> forms);
 
-  /// So many queries are worth a vector for each key. Where their
-  /// number is dynamic, one alone has programs of its own, fewer than so many
-  /// have blocks of keys along the vectors, too.
+  /// The numbers of queries from which a vector for each key pays off. If the
+  /// number is dynamic, a single query has programs of its own, and less than
+  /// `fewBlocked` queries also have blocks of keys along the vectors.
   static constexpr int64_t fewQueries = 8, fewBlocked = 21, blockedQueries = 4;
-  /// So many sums of a head fit in registers beside its keys.
+  /// The number of accumulators of a head that fit in registers next to its
+  /// keys.
   static constexpr int64_t mostShared = 8;
   KernelEmitter &e;
   AttentionOp op;
@@ -113,16 +116,16 @@ private:
   Axes scoreAxes, resultAxes;
   unsigned rank;
   int64_t depth, columns, knownQueries;
-  int64_t sharing = 1; // heads with the same keys that one program can take
-  int64_t heads = 1;   // that the programs of this form take
+  int64_t sharing = 1; // heads with the same keys that a program may share
+  int64_t heads = 1;   // of a program of this form
   int64_t keyBlock = 0;
-  int64_t keysAhead = 0;         // that are asked for
-  Value queries, keys;           // how many
-  SmallVector<Form, 3> forms;    // of which the run chooses the first
+  int64_t keysAhead = 0;         // prefetch distance
+  Value queries, keys;           // their numbers
+  SmallVector<Form, 3> forms;    // the first whose condition holds runs
   Value blockQueries, blockKeys; // queries of a program, keys of a step
   Value rowId, row;              // of the queries; the first one
   SmallVector<Value> batch;      // ids
-  Places keyBatch, valueBatch;   // places of the batch dims
+  Places keyBatch, valueBatch;   // of the batch dims
   Value key, value;              // without the scales of rows
   Value keyScales, valueScales;  // of each key and value, or null
   Emitted query;
@@ -130,7 +133,7 @@ private:
 
 } // namespace
 
-/// A product in the order that the axes ask for: the rows of the result are the
+/// Creates a product in the order of the axes: the rows of the result are the
 /// lesser axis.
 Value AttentionEmitter::createDot(const Emitted &lhs, const Emitted &rhs,
                                   Value acc) {
@@ -140,14 +143,14 @@ Value AttentionEmitter::createDot(const Emitted &lhs, const Emitted &rhs,
   return b.create(state)->getResult(0);
 }
 
-/// How many heads that follow each other read the same keys or values.
+/// Returns how many consecutive heads read the same keys or values.
 std::optional<int64_t> AttentionEmitter::getSharing(Value operand) {
   std::optional<int64_t> repeats = op.getRepeats(operand, rank - 3);
   return repeats == 0 ? getConstant(getDims(op.getResult())[rank - 3])
                       : repeats;
 }
 
-/// Chooses how many heads the programs of one query take.
+/// Chooses how many heads programs of one query share.
 void AttentionEmitter::chooseSharing() {
   if (rank < 3 || op.getCausal() == Causal::UpperLeft)
     return;
@@ -161,7 +164,7 @@ void AttentionEmitter::chooseSharing() {
       sharing = count;
 }
 
-/// Places of the batch dims of key or value.
+/// Returns the places of the batch dims of key or value.
 FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
   Places places;
   for (unsigned dim = 0; dim + 2 < rank; ++dim) {
@@ -177,8 +180,9 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
   return places;
 }
 
-/// The menu for blocks of keys: where `block` divides the keys, no score is
-/// hidden (hideKeys), and no other block may have a remainder.
+/// Returns the choices of the parameter for blocks of keys: if `block` divides
+/// the keys, no score is masked (hideKeys), so other choices must divide them,
+/// too.
 static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
   constexpr int64_t longest = 1024;
   SmallVector<int64_t> menu;
@@ -189,7 +193,7 @@ static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
   return menu;
 }
 
-/// Sizes, and which programs there are.
+/// Computes sizes, and chooses the forms of programs.
 LogicalResult AttentionEmitter::cut() {
   Dims result = getDims(op.getResult()), scores = op.getScoreDims();
   rank = result.size();
@@ -226,7 +230,8 @@ LogicalResult AttentionEmitter::cut() {
     forms = {{isBelow(2), true, e.index(1), sharing > 1},
              {isBelow(fewBlocked), true, e.index(blockedQueries)},
              {nullptr, false, blockQueries}};
-    // Weights are summed in another order across the vectors than along them.
+    // The order of the sum of weights depends on whether keys are along the
+    // vectors.
     if (e.batchInvariant) {
       forms = {forms[0], {nullptr, true, e.index(blockedQueries)}};
       rows = e.ceilDiv(queries, e.index(blockedQueries));
@@ -251,7 +256,8 @@ LogicalResult AttentionEmitter::cut() {
   return success();
 }
 
-/// Axes for programs of `count` queries; `few`: with keys along the vectors.
+/// Sets the axes of programs of `count` queries; with `few`, keys are along the
+/// vectors.
 void AttentionEmitter::setAxes(bool few, Value count) {
   axes = few ? AttentionAxes{/*queries=*/4, /*keys=*/6, /*depth=*/5,
                              /*columns=*/7}
@@ -266,11 +272,11 @@ void AttentionEmitter::setAxes(bool few, Value count) {
   e.setAxis(axes.depth, e.index(depth));
   e.setAxis(axes.columns, e.index(columns));
   row = e.mul(rowId, count);
-  if (getConstantIntValue(count) == 1) // known to be inside
+  if (getConstantIntValue(count) == 1) // known to be in bounds
     row = e.max(e.min(row, e.sub(queries, e.index(1))), e.index(0));
 }
 
-/// Places of the dims of query and result but for the last one.
+/// Returns the places of all dims of query and result except the last one.
 Places AttentionEmitter::getQueryPlaces() {
   Places places;
   for (Value id : batch)
@@ -284,8 +290,8 @@ Places AttentionEmitter::getQueryPlaces() {
   return places;
 }
 
-/// The block of queries, which all steps read. Full precision takes in the
-/// scale here, once.
+/// Loads the block of queries, which all steps use. In f32, the scale is
+/// applied to it once.
 LogicalResult AttentionEmitter::prepareQuery() {
   Places places = getQueryPlaces();
   places.push_back({e.index(0), axes.depth, 1, 1});
@@ -299,8 +305,8 @@ LogicalResult AttentionEmitter::prepareQuery() {
   return success();
 }
 
-/// Takes the scale of each row off keys or values of few bits: it is one factor
-/// of a score or a weight instead of one of each element.
+/// Separates the scales of the rows of quantized keys or values, so that they
+/// are one factor of each score or weight, and not of each element.
 static std::pair<Value, Value> takeScales(Value operand) {
   Value rows = operand;
   while (auto slice = rows.getDefiningOp<SliceOp>()) {
@@ -326,7 +332,7 @@ static std::pair<Value, Value> takeScales(Value operand) {
                   : std::pair(operand, Value());
 }
 
-/// Scores or weights by the scales of the keys from `first` on.
+/// Multiplies scores or weights by the scales of the keys from `first` on.
 FailureOr<Value> AttentionEmitter::scale(Value tile, Value scales, Places batch,
                                          Value first) {
   if (!scales)
@@ -339,7 +345,7 @@ FailureOr<Value> AttentionEmitter::scale(Value tile, Value scales, Places batch,
       .getResult();
 }
 
-/// The tile of the bias or mask at the scores of a step.
+/// Emits the tile of the bias or mask for the scores of a step.
 FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
   Dims dims = getDims(operand), scores = op.getScoreDims();
   Places places;
@@ -359,7 +365,7 @@ FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
   return e.emit(operand, places);
 }
 
-/// `offset` and what follows along an axis, as i32 numbers.
+/// Returns `offset` plus the position along an axis, as i32.
 Value AttentionEmitter::position(int axis, Value offset, ArrayRef<int> on) {
   Emitted tile = e.emitPositions(axis, b.getI32Type());
   Value start = arith::IndexCastOp::create(b, loc, b.getI32Type(), offset);
@@ -368,9 +374,10 @@ Value AttentionEmitter::position(int axis, Value offset, ArrayRef<int> on) {
   return e.broadcast(tile, on);
 }
 
-/// `fill` where a query does not see a key, and nothing behind the last key.
+/// Replaces the scores of masked keys by `fill`, and removes keys beyond the
+/// last one.
 Value AttentionEmitter::hideKeys(Value scores, Value first) {
-  if (op.getCausal() != Causal::None && heads == 1) { // else it sees all
+  if (op.getCausal() != Causal::None && heads == 1) { // else no key is masked
     Value last = row;
     if (op.getCausal() == Causal::LowerRight)
       last = e.add(row, e.sub(keys, queries));
@@ -389,11 +396,11 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
   return arith::SelectOp::create(b, loc, inside, scores, none);
 }
 
-/// The scores of the queries and the keys from `first` on.
+/// Emits the scores of the queries and the keys from `first` on.
 FailureOr<Value> AttentionEmitter::emitScores(Value first) {
   Places places = keyBatch;
   places.push_back({first, axes.keys, 1, 1});
-  // Keys that are read once come from memory: the next block is asked for.
+  // Keys that are read once come from memory, so the next block is prefetched.
   places.back().ahead = keysAhead;
   places.push_back({e.index(0), axes.depth, 1, 1});
   Axes on = axes.on({axes.keys, axes.depth});
@@ -464,7 +471,7 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
       e.reduce(Combiner::Max, type, {*scores, scoreAxes}, axes.keys).value;
   most = arith::MaximumFOp::create(b, loc, before, most);
   Value base = most;
-  if (mayHideAll()) { // exp(-inf - -inf) is no number
+  if (mayHideAll()) { // exp(-inf - -inf) is NaN
     Value none = number(-INFINITY, perQuery);
     Value isNone =
         arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, none);
@@ -489,7 +496,7 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
     return failure();
   Emitted left{*block, on};
   Emitted right = e.convert({*scaled, scoreAxes}, element);
-  // What computes this product in f32 may leave the rounding out.
+  // A unit that computes this product in f32 may omit the rounding.
   if (auto rounded = right.value.getDefiningOp<arith::TruncFOp>())
     rounded.setFastmathAttr(arith::FastMathFlagsAttr::get(
         b.getContext(), arith::FastMathFlags::contract));
@@ -498,11 +505,11 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   return KernelEmitter::Carried{createDot(left, right, kept), most, sum};
 }
 
-/// Divides by the sums and stores.
+/// Divides by the sums and stores the result.
 LogicalResult AttentionEmitter::finish(ValueRange carried) {
   Value sum = spread(carried[2], resultAxes);
   Value y = arith::DivFOp::create(b, loc, carried[0], sum);
-  // Without keys the sums are 0, and so is the product; NaN stays.
+  // Without keys, sums and products are 0. NaN propagates.
   bool mayLackKeys = getConstantIntValue(keys).value_or(0) == 0;
   if (op.getZeroEmpty() || mayLackKeys) {
     Value zero = number(0.0, resultAxes);
@@ -517,7 +524,7 @@ LogicalResult AttentionEmitter::finish(ValueRange carried) {
   return e.storeOutputs(op.getResult(), places);
 }
 
-/// A program of `count` queries.
+/// Emits a program of `count` queries.
 LogicalResult AttentionEmitter::emit(const Form &form) {
   heads = form.shares ? sharing : 1;
   keysAhead = form.few && (asksWhetherFew() || form.shares) ? keyBlock : 0;
@@ -532,7 +539,8 @@ LogicalResult AttentionEmitter::emit(const Form &form) {
   Axes perQuery{axes.queries};
   SmallVector<Value> init{number(0.0, resultAxes), number(-INFINITY, perQuery),
                           number(0.0, perQuery)};
-  // Under the diagonal only: no query of the block sees more keys.
+  // Only keys below the diagonal are read: all later ones are masked for the
+  // whole block.
   Value end = keys;
   if (op.getCausal() != Causal::None && heads == 1) {
     end = e.add(row, e.getAxisSize(axes.queries));
@@ -560,7 +568,7 @@ LogicalResult AttentionEmitter::run() {
   return forms.size() == 1 ? emit(forms.front()) : emitForms(forms);
 }
 
-/// The first form whose condition holds.
+/// Emits the forms; at run time the first whose condition holds is chosen.
 LogicalResult AttentionEmitter::emitForms(ArrayRef<Form> forms) {
   const Form &first = forms.front();
   if (!first.condition)

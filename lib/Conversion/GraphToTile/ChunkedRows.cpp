@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows that are longer than a tile, or of a length known at run time only. Each
-// pass over a row walks it in whole chunks, which need no mask, and then in
-// smaller ones up to its end.
+// Rows that are longer than a tile, or of dynamic length. Each pass over a row
+// processes whole chunks, which need no mask, and then smaller ones up to its
+// end.
 #include "Dialect/Graph/IR/Weights.h"
 #include "RowMath.h"
 #include <cfloat>
@@ -17,24 +17,25 @@ class ChunkedRows {
 public:
   ChunkedRows(RowMath &m, Value input) : m(m), e(m.e), input(input) {}
 
-  /// From a chunk of the input at these places.
+  /// Maps a chunk of the input at these places.
   using Prepare =
       llvm::function_ref<FailureOr<Value>(Value x, const Places &places)>;
-  /// The next carried values; `mask` (if set) says which elements there are.
+  /// Returns the next carried values; `mask`, if set, marks the valid elements.
   using Body = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
       Value x, Places &places, Value mask, ValueRange carried)>;
 
-  /// Combines the prepared elements of each row.
+  /// Combines the mapped elements of each row.
   FailureOr<Value> fold(Combiner combiner, Prepare prepare, bool nnan = false);
-  /// Computes each element of the result from that of the input and stores it.
+  /// Computes each element of the result from that of the input, and stores it.
   LogicalResult store(Value result, Prepare prepare);
-  /// The same for elements of the result's memory, if `result` is all that the
-  /// kernel gives, as it is computed.
+  /// Returns true if elements of the result may be stored and read again:
+  /// `result` is the only output of the kernel, and is stored as it is
+  /// computed.
   bool canRewrite(Value result);
   LogicalResult rewrite(Value result, llvm::function_ref<Value(Value)> prepare);
 
-  /// `chunk` elements at once, then fewer. Where lanes lie along the row, what
-  /// is left of it takes one vector at a time.
+  /// Returns loops over chunks of `chunk` elements and over the remainder. If
+  /// lanes are along the row, the remainder is processed in single vectors.
   SmallVector<RowWalk> walks(int64_t chunk) {
     return walkRow(e, m.rows.length, chunk,
                    m.rows.inner ? 1 : std::max<int64_t>(16, chunk / 8));
@@ -46,7 +47,7 @@ public:
       Places &places, ValueRange carried)>;
   FailureOr<KernelEmitter::Carried> overPlaces(const RowWalk &walk,
                                                ValueRange init, PlaceBody body);
-  /// `other` where an element is not there.
+  /// Returns `tile`, with `other` in place of invalid elements.
   Value orElse(Value mask, Value tile, TypedAttr other);
 
 private:
@@ -64,7 +65,8 @@ SmallVector<RowWalk> adze::walkRow(KernelEmitter &e, AffineExpr size,
                                    int64_t chunk, int64_t least) {
   Value length = e.size(size);
   Value step = e.param("BLOCK_N", chunk);
-  // Not length - rest: a product is seen to be no negative place.
+  // This is written as a product, as range analysis then knows that it is not
+  // negative.
   Value whole = e.mul(e.div(length, step), step);
   Value rest = e.rem(length, step);
   SmallVector<RowWalk> result{{step, e.index(0), whole, {}}};
@@ -126,14 +128,14 @@ Value ChunkedRows::combine(Combiner combiner, Value x, Value y,
   return buildCombine(builder, combiner, m.type, x, y);
 }
 
-/// Where lanes lie along the row, each lane has a sum of its own until the end
-/// of the row.
+/// If lanes are along the row, each lane has an accumulator until the end of
+/// the row.
 FailureOr<Value> ChunkedRows::fold(Combiner combiner, Prepare prepare,
                                    bool nnan) {
   TypedAttr neutral = getNeutral(combiner, m.type);
   Value all;
   for (const RowWalk &walk : walks()) {
-    e.setAxis(m.rows.reduced, walk.chunk); // what is carried has its size
+    e.setAxis(m.rows.reduced, walk.chunk); // carried values have its size
     Axes axes = m.rows.inner ? m.rows.kept : m.rows.axes;
     auto result =
         over(walk, e.constant(neutral, axes),
@@ -213,8 +215,8 @@ LogicalResult ChunkedRows::rewrite(Value result,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The greatest element of each row (or a number that serves as well), and the
-/// sum of the powers of what all elements are below it.
+/// The maximum of each row (or a number that replaces it), and the sum of the
+/// exponentials of the differences to it.
 struct RowSums {
   Value most, sum;
 };
@@ -225,12 +227,12 @@ static Value getPower(RowMath &m, Value x, Value most) {
   return math::ExpOp::create(m.b, m.loc, shifted, isWeight);
 }
 
-/// Both in one pass: a row that no cache holds is read once for them. A sum so
-/// far is scaled when a greater element comes.
+/// Computes both in one pass, so that a row that exceeds the caches is read
+/// once. When a greater element is found, the partial sum is rescaled.
 static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
   constexpr int64_t chunk = 2048;
   OpBuilder &b = m.b;
-  // Not infinity, whose difference to itself is no number.
+  // This is not -infinity, as the difference of infinities is NaN.
   Value lowest = m.number(-FLT_MAX), zero = m.number(0.0);
   TypedAttr none = getNeutral(Combiner::Max, m.type);
   KernelEmitter::Carried sums{lowest, zero};
@@ -259,7 +261,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
   return RowSums{sums[0], sums[1]};
 }
 
-/// Is a row more than the second-level cache holds beside the result?
+/// Returns true if a row and its result exceed the second-level cache.
 static bool isBeyondCache(RowMath &m) {
   int64_t length = getKnown(m.rows.length);
   return length >= 0 && !m.rows.inner && m.type.isF32() &&
@@ -288,7 +290,7 @@ static LogicalResult emitSoftmax(RowMath &m, Value input, Value result,
     auto sum = rows.fold(
         Combiner::Add, [&](Value x, const Places &places) -> FailureOr<Value> {
           Value power = getPower(m, x, *most);
-          // What is dear to compute twice waits in the result's memory.
+          // Expensive intermediate values are kept in the memory of the result.
           if (rewrites && failed(m.e.store({power, m.rows.axes},
                                            m.e.getOutputMemory(0), places)))
             return failure();

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// Places of an operand's batch dims from those of the result's.
+/// Returns the places of the batch dims of an operand by those of the result.
 static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
                                   Value result, Value operand) {
   Dims resultDims = getDims(result), dims = getDims(operand);
@@ -23,7 +23,7 @@ static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
       Value extent = e.size(dims[dim]);
       if (!extent)
         return failure();
-      at = e.min(at, e.sub(extent, e.index(1))); // 0 where it is repeated
+      at = e.min(at, e.sub(extent, e.index(1))); // 0 where it is broadcast
     }
     places.push_back({at, -1, 1, 1});
   }
@@ -81,7 +81,7 @@ tile::ProductAttr adze::getProduct(Value lhs, Value rhs, Type sum,
 
 tile::ProductAttr adze::getCompute(Value lhs, Value rhs, Type sum,
                                    std::optional<Type> precision) {
-  // Products of equal integers are the same with a sign and without.
+  // The product of equal unsigned integers is computed as signed.
   bool hasSigns = getElementTypeOrSelf(lhs.getType()).isUnsignedInteger(8) &&
                   sum.isInteger(32);
   return hasSigns || precision ? getProduct(lhs, rhs, sum, precision)
@@ -135,7 +135,7 @@ PackedGroup adze::getPackedGroup(KernelEmitter &e, Value rhs, int64_t depth) {
   return group;
 }
 
-/// The results of a packing map along the depth, before that of the columns.
+/// Appends the results of a packing map along the contracted dim.
 static void appendDepth(SmallVectorImpl<AffineExpr> &exprs, AffineExpr k,
                         PackedGroup group) {
   if (group.depth > group.size) {
@@ -333,7 +333,7 @@ LogicalResult adze::finishConv(KernelEmitter &e, Value result, Value bias,
                  succeeded(e.storeOutputs(result, places)));
 }
 
-/// 1x1, no stride: a matrix product over all pixels.
+/// Emits a 1x1 convolution of stride 1 as a matrix product over all pixels.
 static LogicalResult emitPointwiseConv(KernelEmitter &e,
                                        const ConvShape &conv) {
   ConvOp op = conv.op;
@@ -391,7 +391,7 @@ FailureOr<KernelEmitter::Carried> adze::loopWindow(
   if (d == 0)
     taps.input.assign(1, {program.point[0], -1, 1, 1});
   bool last = d + 1 == conv.spatial;
-  // The axis of the tile that runs along this dim.
+  // Returns the axis of the tile that runs along this dim.
   int axis = last ? M : program.places[d + 1].axis;
   int64_t stride = op.getStrides()[d];
   Value at = last ? program.pixel : program.point[d + 1];
@@ -416,10 +416,10 @@ FailureOr<KernelEmitter::Carried> adze::loopWindow(
   };
   if (axis < 0)
     return loopTaps(e, dim, carried, inner);
-  // What several taps read is loaded once if each tap has code of its own.
+  // With unrolled taps, elements that several taps read are loaded once.
   bool unrolled =
       program.hasLines || (!dim.inside && unrollsTaps(program.row, dim.taps));
-  // Many taps of a long window are outside for all pixels of a block.
+  // Many taps of a long window are out of bounds for all pixels of a block.
   constexpr int64_t longWindow = 16;
   if (unrolled || dim.taps < longWindow)
     return loopAllTaps(e, dim, unrolled, carried, inner);
@@ -445,7 +445,7 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
       count = e.ceilDiv(count, lines);
     counts.push_back(count);
   }
-  // Three grid dims: rows of all images are one.
+  // The grid has three dims, so rows of all images are one dim.
   Value rows = e.index(1);
   SmallVector<Value> rowCounts(ArrayRef<Value>(counts).drop_front());
   for (Value count : rowCounts)
@@ -460,7 +460,7 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
   program.row = row;
   program.hasLines = lines != nullptr;
   program.pixel = e.mul(ids[0], blockP);
-  // The outermost dim with more than one place takes what is left of the id.
+  // The outermost dim with several positions takes the rest of the id.
   unsigned outermost = 0;
   for (auto [i, count] : llvm::enumerate(rowCounts))
     if (getConstantIntValue(count) != 1)
@@ -499,8 +499,8 @@ Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
   return arith::AddIOp::create(builder, e.loc(), acc, product);
 }
 
-/// Blocks of pixels of a row against panels of channels; the window and the
-/// input channels are summed over.
+/// Emits blocks of pixels of a row by panels of channels, with loops over the
+/// window and the input channels.
 static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   ConvOp op = conv.op;
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
@@ -508,17 +508,17 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   int64_t outputs = conv.groupOutputs, inputs = conv.groupInputs;
   int64_t panel = outputs <= 16 ? 16 : 32;
   int64_t blockChannels = panel;
-  if (conv.groups > 1) // blocks must not reach into the next group
+  if (conv.groups > 1) // blocks must not cross groups
     blockChannels = panel =
         !e.gpu ? chooseGroupPanel(outputs) : largestDivisor(outputs, 32);
   RowBlock row = chooseRowBlock(conv.result[conv.spatial], 56);
-  // A few channels are no loop of their own: LLVM would keep what taps share in
-  // more registers than there are.
+  // With few channels the loop is not unrolled: LLVM would keep elements that
+  // taps share in more registers than there are.
   row.unrolls = inputs > 8;
-  // Groups cut the channels: their blocks are facts, not parameters.
+  // Groups divide the channels, so their blocks are constants, not parameters.
   Value blockN = conv.groups > 1 ? e.index(blockChannels)
                                  : e.param("BLOCK_N", blockChannels);
-  // The only channel is the same in all lanes: beside it there is no 0.
+  // A single channel is broadcast to all lanes, so it is not padded with zeros.
   PackedGroup group = conv.groups > 1 || inputs == 1
                           ? PackedGroup()
                           : getPackedGroup(e, op.getFilter(), inputs);

@@ -1,10 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions one after the other in one kernel. A program makes a band of
-// rows of the last one, row by row; of what lies between two of them it keeps
-// the rows that the next one's windows see, with their padding, in scratch. So
-// images that are larger than the caches never leave them (line buffers;
-// Alwani et al., Fused-Layer CNN Accelerators, MICRO 2016).
+// A chain of convolutions in one kernel. A program computes a band of rows of
+// the last convolution, row by row. Of each intermediate image, it keeps the
+// rows that the current window of the next convolution covers, with their
+// padding, in scratch memory (line buffers; Alwani et al., Fused-Layer CNN
+// Accelerators, MICRO 2016). So intermediate images that exceed the caches are
+// not written to memory.
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,17 +17,17 @@ using namespace adze::graph;
 using Carried = KernelEmitter::Carried;
 
 namespace {
-/// One convolution, what follows from it, and the rows of that which are kept.
+/// One convolution with its epilogue, and the rows of the result that are kept.
 struct Stage {
   explicit Stage(ConvOp op) : conv(op) {}
 
   ConvShape conv;
   Value block;                 // of channels
-  Value depthBlock;            // of input channels that are summed
+  Value depthBlock;            // of summed input channels
   Value first;                 // row of the program
-  Value value, memory;         // what the next one reads; null: there is none
-  int64_t rows = 0;            // that are kept
-  int64_t left = 0, width = 0; // padding in front of a row, and all of a row
+  Value value, memory;         // operand of the next stage, or null
+  int64_t rows = 0;            // kept rows
+  int64_t left = 0, width = 0; // padding before a row, and padded size of a row
 };
 
 class ConvChainEmitter {
@@ -57,7 +58,7 @@ private:
 };
 } // namespace
 
-/// Blocks and the packing of the filter.
+/// Chooses block sizes and the packing of the filter.
 void ConvChainEmitter::cut(Stage &stage) {
   ConvShape &conv = stage.conv;
   ConvOp op = conv.op;
@@ -76,7 +77,7 @@ void ConvChainEmitter::cut(Stage &stage) {
          getFilterMap(op.getContext(), conv.filter.size(), panel));
 }
 
-/// Memory for the rows that a window of the next convolution sees.
+/// Allocates memory for the rows that a window of the next convolution covers.
 void ConvChainEmitter::keepRows(Stage &stage, const ConvShape &next) {
   ConvOp op = next.op;
   stage.value = op.getInput();
@@ -98,7 +99,7 @@ void ConvChainEmitter::setAxes(const Stage &stage, Value channels) {
   e.setAxis(N, channels);
 }
 
-/// Zeros beside the rows that are kept.
+/// Zeros the padding of the kept rows.
 LogicalResult ConvChainEmitter::clearBorders(const Stage &stage) {
   Value channels = e.size(stage.conv.result.back());
   setAxes(stage, channels);
@@ -127,7 +128,7 @@ LogicalResult ConvChainEmitter::clearBorders(const Stage &stage) {
                        })));
 }
 
-/// A row beyond the image.
+/// Zeros a row outside of the image.
 LogicalResult ConvChainEmitter::clearRow(const Stage &stage, Value at) {
   setAxes(stage, e.size(stage.conv.result.back()));
   Type type = cast<MemRefType>(stage.memory.getType()).getElementType();
@@ -143,7 +144,8 @@ LogicalResult ConvChainEmitter::clearRow(const Stage &stage, Value at) {
   });
 }
 
-/// Row `row` of stage i, which may lie beyond the image, where it is kept.
+/// Computes row `row` of stage i, which may be outside of the image, into its
+/// buffer.
 LogicalResult ConvChainEmitter::keepRow(unsigned i, Value row) {
   Stage &stage = stages[i];
   OpBuilder &b = e.builder();
@@ -169,8 +171,8 @@ LogicalResult ConvChainEmitter::keepRow(unsigned i, Value row) {
   return clearRow(stage, at);
 }
 
-/// Row `row` of stage i: the rows that it is made of, as far as they are not
-/// kept, and then itself.
+/// Computes row `row` of stage i after those rows of the previous stage that it
+/// needs and that are not in the buffer.
 LogicalResult ConvChainEmitter::makeRow(unsigned i, Value row, Value at) {
   Stage &stage = stages[i];
   OpBuilder &b = e.builder();
@@ -205,7 +207,7 @@ LogicalResult ConvChainEmitter::makeRow(unsigned i, Value row, Value at) {
       })));
 }
 
-/// The sum over the window of a row of pixels.
+/// Emits the sum over the window for a row of pixels.
 FailureOr<Value> ConvChainEmitter::sumWindow(unsigned i,
                                              const ConvProgram &program) {
   Stage &stage = stages[i];
@@ -248,7 +250,7 @@ FailureOr<Value> ConvChainEmitter::sumWindow(unsigned i,
   if (i == 0) {
     sum = loopWindow(e, conv, program, taps, zero, body);
   } else {
-    // Rows and pixels that are kept, with their padding.
+    // The operand is the kept rows and pixels with their padding.
     bool unrolled = conv.isDepthwise();
     auto getDim = [&](unsigned d) {
       return WindowDim{e.index(0),
@@ -278,7 +280,7 @@ FailureOr<Value> ConvChainEmitter::sumWindow(unsigned i,
   return (*sum)[0];
 }
 
-/// A block of channels of a row.
+/// Emits a block of channels of a row.
 LogicalResult ConvChainEmitter::makeBlock(unsigned i, Value row, Value at,
                                           Value channel) {
   Stage &stage = stages[i];

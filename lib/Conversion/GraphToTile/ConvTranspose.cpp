@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Transposed convolutions. With a stride of s the outputs y whose y + pad has
-// one remainder by s, a phase, are an ordinary convolution without a stride of
-// some taps: each program computes runs of pixels of one phase, s apart, and
-// nothing is multiplied by zeros in between.
+// Transposed convolutions. With stride s, the outputs y with equal (y + pad)
+// mod s, a phase, are a convolution of stride 1 by a subset of the taps. Each
+// program computes runs of pixels of one phase, s apart, and multiplies no
+// inserted zeros.
 #include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>
@@ -16,26 +16,27 @@ using Carried = KernelEmitter::Carried;
 
 namespace {
 
-/// A spatial dim. Output y takes tap k from input x where
-/// y + pad = stride * x + dilation * k.
+/// A spatial dim. Output y uses tap k of input x where y + pad = stride * x +
+/// dilation * k.
 struct Dim {
   int64_t stride, dilation, pad, taps;
-  /// Taps of a phase are `period` apart, what they read `step`.
+  /// The distance of consecutive taps of a phase, and that of the inputs that
+  /// they read.
   int64_t period, step;
   AffineExpr input, result;
-  bool inside; // every phase has its taps and they read inside of the input
+  bool inside; // every phase has taps, all in bounds
 };
 
-/// The taps of a phase: tap `first + period * j` reads `start - step * j`, for
-/// j in [0, count).
+/// The taps of a phase: tap `first + period * j` reads input `start - step *
+/// j`, for j in [0, count).
 struct PhaseTaps {
   Value first, start, count;
 };
 
-/// One tap of the window: its place in the filter, and what it reads.
+/// One tap of the window: its position in the filter, and its input.
 struct Tap {
   SmallVector<Value> filter;
-  Places input; // batch and spatial dims, for the pixels of a program
+  Places input; // batch and spatial dims of the pixels of a program
 };
 
 class ConvTransposeEmitter {
@@ -68,7 +69,7 @@ private:
   Dims filter, result;
   SmallVector<Dim> dims;
   int64_t groups, groupInputs, groupOutputs;
-  int64_t phases; // with code of their own; 1: it is a program's number
+  int64_t phases; // unrolled phases; 1: the phase is part of the program id
   Value blockK, phaseId;
   Value firstInput;  // of the group
   Value firstOutput; // of the block, within the group
@@ -78,7 +79,7 @@ private:
 
 } // namespace
 
-/// `value` * x = 1 modulo `modulus`, of numbers without a common divisor.
+/// Returns x with `value` * x = 1 modulo `modulus`, for coprime numbers.
 static int64_t getInverse(int64_t value, int64_t modulus) {
   int64_t inverse = 0;
   while (modulus > 1 && value * inverse % modulus != 1)
@@ -106,8 +107,8 @@ ConvTransposeEmitter::ConvTransposeEmitter(KernelEmitter &e, ConvTransposeOp op)
     int64_t common = std::gcd(dim.stride, dim.dilation);
     dim.period = dim.stride / common;
     dim.step = dim.dilation / common;
-    // One tap a phase, and the last output lies before the end of the last
-    // input's window: true for all sizes.
+    // Each phase has one tap, and the last output is before the end of the
+    // window of the last input. This is true for all sizes.
     int64_t reach = dim.dilation * (dim.taps - 1);
     int64_t behind =
         op.getOutputPadding()[d] + reach - op.getPads()[d + spatial];
@@ -117,8 +118,8 @@ ConvTransposeEmitter::ConvTransposeEmitter(KernelEmitter &e, ConvTransposeOp op)
   }
 }
 
-/// Blocks and program ids. A program has all phases of its pixels if they are
-/// few, else one.
+/// Chooses blocks and program ids. A program computes all phases of its pixels
+/// if there are few, else one.
 LogicalResult ConvTransposeEmitter::cut() {
   constexpr int64_t mostPhases = 4, usualRow = 56;
   const Dim &last = dims.back();
@@ -137,7 +138,8 @@ LogicalResult ConvTransposeEmitter::cut() {
     int64_t panel = groups > 1           ? largestDivisor(groupOutputs, 32)
                     : groupOutputs <= 16 ? 16
                                          : 32;
-    // Groups cut the channels: their blocks are facts, not parameters.
+    // Groups divide the channels, so their blocks are constants, not
+    // parameters.
     block = groups > 1 ? e.index(panel) : e.param("BLOCK_N", panel);
     blockK = groups > 1 ? e.index(largestDivisor(groupInputs, 512))
                         : e.param("BLOCK_C", chooseBlock(groupInputs, 512));
@@ -171,7 +173,7 @@ LogicalResult ConvTransposeEmitter::cut() {
   return success();
 }
 
-/// For outputs whose y + pad is `stride * quotient + remainder`.
+/// Returns the taps of outputs with y + pad = `stride * quotient + remainder`.
 PhaseTaps ConvTransposeEmitter::getTaps(const Dim &dim, Value quotient,
                                         Value remainder) {
   auto index = [&](int64_t value) { return e.index(value); };
@@ -180,7 +182,7 @@ PhaseTaps ConvTransposeEmitter::getTaps(const Dim &dim, Value quotient,
   Value phase = e.div(remainder, index(common));
   taps.first = e.rem(e.mul(phase, index(getInverse(dim.step, dim.period))),
                      index(dim.period));
-  // The first tap reads so many inputs before the quotient.
+  // The first tap reads the input this far before the quotient.
   Value back = e.div(e.mul(taps.first, index(dim.dilation)), index(dim.stride));
   taps.start = e.sub(quotient, back);
   taps.count =
@@ -189,14 +191,14 @@ PhaseTaps ConvTransposeEmitter::getTaps(const Dim &dim, Value quotient,
           : e.div(e.add(e.max(e.sub(index(dim.taps), taps.first), index(0)),
                         index(dim.period - 1)),
                   index(dim.period));
-  if (common > 1) { // phases in between have none
+  if (common > 1) { // other phases have no taps
     Value beside = e.min(e.rem(remainder, index(common)), index(1));
     taps.count = e.mul(taps.count, e.sub(index(1), beside));
   }
   return taps;
 }
 
-/// The taps of one output, those inside of the input.
+/// Emits the taps of one output that are in bounds of the input.
 FailureOr<Carried> ConvTransposeEmitter::loopPoint(
     const Dim &dim, Value at, ValueRange carried,
     function_ref<FailureOr<Carried>(Value, Value, ValueRange)> body) {
@@ -205,7 +207,7 @@ FailureOr<Carried> ConvTransposeEmitter::loopPoint(
   Value extent = e.size(dim.input);
   if (!extent)
     return failure();
-  // The clamps change nothing, but say so to range analysis.
+  // The clamps have no effect, but give bounds to range analysis.
   auto clamp = [&](Value value, Value size) {
     return e.min(e.max(value, e.index(0)), e.sub(size, e.index(1)));
   };
@@ -213,7 +215,7 @@ FailureOr<Carried> ConvTransposeEmitter::loopPoint(
   if (dim.inside)
     return body(clamp(taps.first, e.index(dim.taps)), clamp(taps.start, extent),
                 carried);
-  // j in [begin, end): 0 <= start - step * j < extent.
+  // This solves 0 <= start - step * j < extent for j in [begin, end).
   Value begin = e.add(e.sub(taps.start, extent), e.index(1)), end = taps.start;
   if (dim.step != 1) {
     Value step = e.index(dim.step);
@@ -231,7 +233,8 @@ FailureOr<Carried> ConvTransposeEmitter::loopPoint(
   });
 }
 
-/// The taps of a run of pixels of one phase; pixels outside are padding.
+/// Emits the taps of a run of pixels of one phase; pixels out of bounds are
+/// padding.
 FailureOr<Carried> ConvTransposeEmitter::loopRow(
     const Dim &dim, Value phase, ValueRange carried,
     function_ref<FailureOr<Carried>(Value, Value, ValueRange)> body) {
@@ -257,7 +260,7 @@ FailureOr<Carried> ConvTransposeEmitter::loopRow(
                      });
 }
 
-/// Loops over the taps of the window around `body`.
+/// Emits loops over the taps of the window around `body`.
 FailureOr<Carried> ConvTransposeEmitter::loopWindow(Value phase,
                                                     ValueRange carried,
                                                     TapBody body) {
@@ -279,7 +282,7 @@ FailureOr<Carried> ConvTransposeEmitter::loopWindow(Value phase,
               : loopPoint(dims[d], program.point[d + 1], carried, inner);
 }
 
-/// The sum with one tap's part of it.
+/// Adds the products of one tap to the sum.
 FailureOr<Carried> ConvTransposeEmitter::addTap(ValueRange carried) {
   auto filterPlaces = [&](Place input, Place output) {
     Places places{input, output};
@@ -315,7 +318,7 @@ FailureOr<Carried> ConvTransposeEmitter::addTap(ValueRange carried) {
   return Carried{*sum};
 }
 
-/// Whether any output of a phase of the rows takes anything.
+/// Returns true if an output of a phase of the rows has taps.
 bool ConvTransposeEmitter::hasTaps(Value phase) {
   const Dim &last = dims.back();
   auto number = getConstantIntValue(phase);

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What convolutions and transposed convolutions of channels-last images share.
+// Common parts of convolutions and transposed convolutions of channels-last
+// images.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_CONVOLUTION_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_CONVOLUTION_H
 
@@ -8,12 +9,12 @@
 
 namespace adze {
 
-/// The axes of a contraction's tiles: rows or pixels, what is summed over,
-/// columns or channels; lines of an image.
+/// The axes of the tiles of a contraction: rows or pixels, the contracted dim,
+/// columns or channels, and lines of an image.
 enum ContractionAxis { M = 0, K = 1, N = 2, Line = 3 };
 
-/// `acc + lhs * rhs` over all of k, in blocks; `precision`: what the product
-/// may round its operands to.
+/// Emits `acc + lhs * rhs` over all of k, in blocks. `precision` is the type
+/// that the product may round its operands to.
 mlir::FailureOr<mlir::Value>
 accumulate(KernelEmitter &e, mlir::Value depth, mlir::Value block,
            mlir::Value init, mlir::Value lhs, mlir::Value rhs,
@@ -21,30 +22,30 @@ accumulate(KernelEmitter &e, mlir::Value depth, mlir::Value block,
            llvm::function_ref<Places(mlir::Value)> rhsPlaces,
            std::optional<mlir::Type> precision = std::nullopt);
 
-/// Returns the element types of a product of such tensors that is summed in
-/// `sum`.
+/// Returns the element types of a product of these tensors with an accumulator
+/// of type `sum`.
 tile::ProductAttr getProduct(mlir::Value lhs, mlir::Value rhs, mlir::Type sum,
                              std::optional<mlir::Type> precision);
-/// Returns the same; null where the types of the tiles imply it.
+/// Returns getProduct(), or null if the types of the tiles imply it.
 tile::ProductAttr getCompute(mlir::Value lhs, mlir::Value rhs, mlir::Type sum,
                              std::optional<mlir::Type> precision);
 
-/// `acc + lhs * rhs`, element by element, on `axes`.
+/// Emits `acc + lhs * rhs` elementwise, on `axes`.
 mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
                         const Emitted &rhs, mlir::Value acc,
                         llvm::ArrayRef<int> axes);
 
-/// The packing of a filter [o, i, window..] (`inputsFirst`: [i, o, window..]):
-/// panels of outputs, window and inputs inside; with a panel of 0, dim 0 last.
-/// Inputs of a panel lie in groups.
+/// Returns the packing of a filter [o, i, window..] (with `inputsFirst`: [i, o,
+/// window..]): panels of outputs, which contain window and inputs, or with a
+/// panel of 0, dim 0 last. Inputs of a panel are in groups.
 mlir::AffineMap getFilterMap(mlir::MLIRContext *context, unsigned rank,
                              int64_t panel, bool inputsFirst = false,
                              PackedGroup group = {});
 
-/// A program of a convolution: a run of pixels of one row (or of some rows, one
-/// below the other: along axis Line), some channels.
+/// A program of a convolution: a run of pixels of one row, or of several
+/// adjacent rows along axis Line, and some channels.
 struct ConvProgram {
-  llvm::SmallVector<mlir::Value> point; // batch, spatial dims but the last
+  llvm::SmallVector<mlir::Value> point; // batch, spatial dims except the last
   mlir::Value pixel, channel;           // offsets of the blocks
   mlir::Value group;                    // of the channels
   RowBlock row;                         // the pixels
@@ -52,19 +53,21 @@ struct ConvProgram {
   Places places;                        // of the result
 };
 
-/// Program ids for a result whose rows are `width` pixels: blocks of pixels
-/// innermost, then rows, then channels, so that one panel of the filter serves
-/// many programs in turn. `lines`: how many rows a program takes at once, along
-/// axis Line; null: one, without an axis. `channelsInside`: rows last, so that
-/// threads which take neighbouring programs seldom store to the same lines.
+/// Emits program ids for a result with rows of `width` pixels: blocks of pixels
+/// are innermost, then rows, then channels, so that consecutive programs use
+/// one panel of the filter. `lines` is the number of rows of a program along
+/// axis Line; null is one row, without an axis. With `channelsInside`, rows are
+/// outermost, so that threads with adjacent programs seldom store to the same
+/// cache lines.
 mlir::FailureOr<ConvProgram>
 makeProgram(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> result,
             mlir::AffineExpr width, RowBlock row, mlir::Value blockC,
             mlir::Value channelBlocks, mlir::Value lines = {},
             bool channelsInside = false);
 
-/// The numbers of a convolution. Dims of input and result are in the order
-/// batch, spatial, channels, also where memory has the channels first.
+/// The sizes and attributes of a convolution. Dims of input and result are in
+/// the order batch, spatial, channels, even if the channels are first in
+/// memory.
 struct ConvShape {
   mutable graph::ConvOp op;
   graph::Dims input, filter, result;
@@ -80,22 +83,22 @@ struct ConvShape {
   bool isDepthwise() const {
     return groups > 1 && groupInputs == 1 && groupOutputs == 1;
   }
-  /// One input and one output: a plane.
+  /// Returns true for one input and one output channel.
   bool isPlane() const {
     return groups == 1 && groupInputs == 1 && groupOutputs == 1;
   }
-  /// Whether pixels are adjacent in memory, a plane a channel.
+  /// Returns true if the pixels of a channel are contiguous in memory.
   bool hasPlanes() const;
 };
 
-/// One tap of a window: its place in the filter, and what it reads.
+/// One tap of a window: its position in the filter, and its input.
 struct Taps {
   llvm::SmallVector<mlir::Value> filter;
-  Places input; // batch and spatial dims, for the pixels of a program
+  Places input; // batch and spatial dims of the pixels of a program
 };
 
-/// Loops over the taps of the window around `body`: rows that are outside are
-/// left out, pixels that are outside are padding.
+/// Emits loops over the taps of the window around `body`: rows out of bounds
+/// are skipped, and pixels out of bounds are padding.
 mlir::FailureOr<KernelEmitter::Carried>
 loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
            Taps &taps, mlir::ValueRange carried,
@@ -103,54 +106,56 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
                mlir::FailureOr<KernelEmitter::Carried>(mlir::ValueRange)>
                body);
 
-/// Returns the packing of a convolution's filter: as a matrix unit of a GPU
-/// reads it if the module is for GPUs and one multiplies its elements; else in
-/// panels of so many outputs.
+/// Returns the packing of the filter of a convolution: the layout of the matrix
+/// unit if the module is for GPUs and a unit multiplies the elements, else
+/// panels of `panel` outputs.
 mlir::AffineMap packFilter(graph::ConvOp op, int64_t panel, PackedGroup group);
-/// The same of the right operand of a matrix product.
+/// Returns the packing of the right operand of a matrix product likewise.
 mlir::AffineMap packMatrix(graph::MatmulOp op, int64_t panel,
                            PackedGroup group);
 
-/// Returns true if the convolution is for a GPU alone, one of whose matrix
-/// units multiplies its elements.
+/// Returns true if the convolution is for a GPU only, and a matrix unit
+/// multiplies its elements.
 bool takesImageBlocks(const ConvShape &conv);
-/// Emits such a convolution by blocks of pixels of several rows.
+/// Emits such a convolution in blocks of pixels of several rows.
 mlir::LogicalResult emitImageBlocks(KernelEmitter &e, const ConvShape &conv);
 
-/// Returns true if a unit that multiplies matrices computes the convolution from
-/// patches of the input.
+/// Returns true if a matrix unit computes the convolution from patches of the
+/// input.
 bool takesPatches(KernelEmitter &e, const ConvShape &conv);
 /// Emits such a convolution: a program copies a patch, and multiplies it.
 mlir::LogicalResult emitPatchConv(KernelEmitter &e, const ConvShape &conv);
 
-/// Groups of so few channels that a vector holds several of them.
+/// Returns true if groups have so few channels that a vector holds several
+/// groups.
 bool runsInLanes(const KernelEmitter &e, const ConvShape &conv);
-/// Convolutions whose channels are the lanes: of one channel a group, or of a
-/// few.
+/// Emits a convolution whose channels are the lanes: with one channel for each
+/// group, or a few.
 mlir::LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv);
 
-/// Bias and conversion after the sum: what `result` is at these places, the
-/// last of which (or the second, of planes) is the channel.
+/// Defines `result` at these places as the sum with bias and conversion. The
+/// last place (with planes, the second one) is the channel.
 mlir::LogicalResult defineConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,
                                llvm::ArrayRef<Place> places);
-/// The same, then the epilogue.
+/// Defines `result` likewise, and emits the epilogue.
 mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,
                                llvm::ArrayRef<Place> places);
 
-/// A program of a convolution of few pixels: of all `pixels` a block, those
-/// from `pixel` on, and a block of channels; memory [tap, pixel, channel] of
-/// the input for what their windows see.
+/// A program of a convolution of few pixels: `pixels` pixels from `pixel` on, a
+/// block of channels, and memory [tap, pixel, channel] for the inputs of their
+/// windows.
 struct FewPixels {
   mlir::Value pixels, pixel, block;
   mlir::Value channel, channels; // of the result
   mlir::Value depth, blockK;     // of the input
   mlir::Value memory;
 };
-/// By the taps that its filter has behind the products.
+/// Emits a Winograd convolution by its untransformed taps, which follow the
+/// transformed filter.
 mlir::LogicalResult emitFewPixels(KernelEmitter &e, graph::WinogradConvOp op,
                                   const FewPixels &program);
 

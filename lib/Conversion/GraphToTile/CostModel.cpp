@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Default bindings of kernel parameters. They are a start for the tuner and may
-// be rebound in the text; results do not depend on them but for rounding.
+// Default bindings of kernel parameters. They are the starting point of the
+// autotuner and may be changed in the text; results depend on them only by
+// rounding.
 #include "Families.h"
 
 using namespace mlir;
@@ -34,7 +35,7 @@ int64_t adze::chooseRowsAtOnce(int64_t rows, int64_t length, bool whole) {
   constexpr int64_t elements = 4096, usualLength = 128, enoughPrograms = 8;
   if (whole)
     return std::clamp<int64_t>(elements / length, 1, 16);
-  // Each may be long: a few at once, and one where there are few.
+  // Rows may be long, so a program has a few, or one if there are few.
   int64_t together =
       std::clamp<int64_t>(elements / std::max(length, usualLength), 1, 4);
   while (together > 1 && rows >= 0 && rows < together * enoughPrograms)
@@ -43,7 +44,7 @@ int64_t adze::chooseRowsAtOnce(int64_t rows, int64_t length, bool whole) {
 }
 
 WalkedRows adze::chooseWalkedRows(int64_t rows, int64_t length) {
-  constexpr int64_t lanes = 16, sums = 8; // as many vectors of sums
+  constexpr int64_t lanes = 16, sums = 8; // as many vectors of accumulators
   WalkedRows walked;
   walked.rows = std::max<int64_t>(chooseRowsAtOnce(rows, -1, false), 1);
   walked.chunk = std::min<int64_t>(sums / walked.rows, 4) * lanes;
@@ -53,18 +54,19 @@ WalkedRows adze::chooseWalkedRows(int64_t rows, int64_t length) {
 }
 
 namespace {
-/// What a core's second level holds of a contraction.
+/// The parts of the second-level cache of a core that a contraction uses.
 struct CacheShares {
   explicit CacheShares(tile::CpuTargetAttr target)
       : stage(target.getL2Bytes() / 4), program(target.getL2Bytes() / 4) {}
   int64_t stage;   // the panels of a copied right operand
-  int64_t program; // what a program streams
+  int64_t program; // the data that a program streams
 };
 } // namespace
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Equal parts of at most `most`, in whole steps if there are several.
+/// Divides n into equal parts of at most `most`, in multiples of `step` if
+/// there are several.
 static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
   if (n < 0)
     return most;
@@ -73,9 +75,9 @@ static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
   return parts == 1 ? part : ceilDiv(part, step) * step;
 }
 
-/// The right operand lies in panels: up to 128 rows of A against them, in equal
-/// parts, for each part reads all of them; k is cut above 1024, for each cut
-/// reads and writes the result again.
+/// The right operand is in panels. A program multiplies up to 128 rows of A, in
+/// equal parts, since each program reads all panels. k is divided above 1024,
+/// since each part reads and writes the result again.
 static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
                                             bool cutsEvenly) {
   constexpr int64_t maxRows = 128, usualRows = 64, maxColumns = 256,
@@ -91,10 +93,12 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
   return blocks;
 }
 
-/// Rows of blocks, several, that hardly have a remainder, near a register block
-/// or two that fill no more; 0: there are none. The remainder is computed, too.
+/// Returns a number of rows that divides `rows` into several blocks with almost
+/// no remainder, close to a register block. Returns 0 if there is none. The
+/// remainder is computed as a full block.
 static int64_t chooseEvenRows(int64_t rows) {
-  constexpr int64_t fewest = 5, most = 12, overhang = 16; // one in so many
+  // at most one row in 16
+  constexpr int64_t fewest = 5, most = 12, overhang = 16;
   int64_t best = 0, bestOver = rows / overhang + 1;
   for (int64_t block = fewest; block <= most && block < rows; ++block) {
     int64_t over = ceilDiv(rows, block) * block - rows;
@@ -108,12 +112,13 @@ static int64_t chooseEvenRows(int64_t rows) {
   return best;
 }
 
-/// Threads that share a step meet after it, and fetch what the others stored;
-/// such as have rows of their own for all steps do neither, but each reads all
-/// weights in each step: out of its second level, or it would wait for them.
-/// Each program copies the state of its rows: a few more columns hide that. Few
-/// rows leave the weights to read, which all threads share: few columns then.
-/// Of unknown numbers of rows half a register block is computed for one row.
+/// Threads that share a step synchronize after it, and fetch the results of
+/// other threads. Threads that keep their rows for all steps do neither, but
+/// each reads all weights in each step, so these have to fit into its
+/// second-level cache. Each program copies the state of its rows, a cost that a
+/// few more columns amortize. With few rows, reading the weights dominates, and
+/// all threads share it, so blocks have few columns. If the number of rows is
+/// dynamic, half a register block is computed for one row.
 RecurrentBlocks adze::chooseRecurrentBlocks(tile::CpuTargetAttr target,
                                             int64_t rows, int64_t units,
                                             int64_t gates, int64_t bytes) {
@@ -159,10 +164,11 @@ int64_t adze::chooseKeys(int64_t keys) {
   return keys < 0 || keys % block == 0 ? block : equalParts(keys, most, 1);
 }
 
-/// The right operand is copied by each program. A row of the copy costs about
-/// ten cycles, a block of 8 rows that uses it eight; so 256 rows or more hide
-/// it. Rows are asked for a block ahead (Prefetch.cpp): they need not stay in
-/// the cache, and few columns leave room for a long part of the depth.
+/// Each program copies the right operand. A row of the copy costs about ten
+/// cycles, and a block of 8 rows that uses it eight; so 256 rows or more
+/// amortize it. Rows are prefetched a block ahead (Prefetch.cpp), so they need
+/// not stay in the cache, and few columns leave room for a long part of the
+/// contracted dim.
 static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t k,
                                             const CacheShares &shares) {
   constexpr int64_t columns = 64, floatBytes = 4, usualRows = 256,
@@ -174,9 +180,10 @@ static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t k,
   return blocks;
 }
 
-/// A few rows use each element of the right operand once a row: it is read as
-/// it lies, at the bandwidth of memory. A program reads a part that is long
-/// against its start: whole rows of a power of two of vectors, or some columns.
+/// With few rows, each element of the right operand is used once for each row,
+/// so the product is bandwidth-bound and reads it in place. A program reads a
+/// contiguous part that is long compared to its startup cost: whole rows of a
+/// power of two of vectors, or some columns.
 static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
                                               RightOperand right,
                                               const CacheShares &shares) {
@@ -197,8 +204,8 @@ ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
                                                 bool cutsEvenly,
                                                 RightOperand right,
                                                 int64_t batch) {
-  // A size that is not known is taken for a common one: small blocks would cost
-  // large shapes more than few programs cost small ones.
+  // An unknown size is assumed to be a common one: small blocks would cost
+  // large shapes more than few programs cost small shapes.
   constexpr int64_t usualSize = 256, usualRowBlocks = 4, fewRows = 8,
                     lanes = 16;
   bool isPacked = right == RightOperand::Panels;
@@ -226,14 +233,14 @@ ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
     int64_t half = blocks.n / 2 / blocks.panel * blocks.panel;
     blocks.n = std::max(half, blocks.panel);
   }
-  // A last block with a remainder would have panels copied, in every program:
-  // that costs more than the narrowest blocks do.
+  // A last block with a remainder would make every program copy panels, which
+  // costs more than the narrowest blocks do.
   if (n > 0 && isPacked)
     blocks.n = blocks.panel * largestDivisor(ceilDiv(n, blocks.panel),
                                              blocks.n / blocks.panel);
   while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
     blocks.m = equalParts(m, (blocks.m / 2 + 7) / 8 * 8, 8);
-  // Columns that are no whole vectors are copied: they have to fit.
+  // Columns that are not whole vectors are copied, so they have to fit.
   if (streams && right == RightOperand::Rows && (n < 0 || n % lanes != 0))
     blocks.k = chooseBlock(
         k,
@@ -245,7 +252,8 @@ bool adze::keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n,
                              int64_t k, int64_t taps) {
   if (e.gpu || n < 0 || k < 0 || taps < 0)
     return false;
-  // What one block of rows reads of the right operand is there for the next.
+  // The part of the right operand that one block of rows reads is in cache for
+  // the next one.
   constexpr int64_t floatBytes = 4;
   int64_t right = taps * k * n;
   return right * floatBytes <= e.target.getL2Bytes() / 2 &&
@@ -253,9 +261,9 @@ bool adze::keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n,
 }
 
 int64_t adze::chooseStreamBytes(tile::CpuTargetAttr target, bool scattered) {
-  int64_t bytes =
-      target.getL3Bytes() / 2; // the other half is what it was made of
-  // Lines here and there cost several times as much by way of the last level.
+  int64_t bytes = target.getL3Bytes() / 2; // the other half holds the operands
+  // Stores to scattered cache lines are several times slower through the
+  // last-level cache.
   constexpr int64_t fewCaches = 8;
   return scattered ? std::min(bytes, fewCaches * target.getL2Bytes()) : bytes;
 }

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Convolutions whose channels are the lanes of vectors: depthwise ones, and
-// those of a few channels a group.
+// those with a few channels in each group.
 #include "Convolution.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,16 +10,16 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// How many lines of the result a program takes at once; null: one. What it
-/// loads serves all lines whose windows overlap there.
+/// Returns the number of lines of the result in a program, or null for one.
+/// Loads are shared by all lines whose windows overlap.
 static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
   constexpr int64_t most = 4;
   if (conv.spatial < 2)
     return {};
   unsigned d = conv.spatial - 2;
   ConvOp op = conv.op;
-  // Each tap has code of its own. Where the run finds the border, rows that
-  // are taken one by one cost more.
+  // Taps are unrolled. If the border is found at run time, processing rows one
+  // by one costs more.
   int64_t maxTaps = conv.groups > 1                           ? 9
                     : getKnown(conv.result[conv.spatial]) < 0 ? 81
                                                               : 25;
@@ -35,19 +35,19 @@ static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
 bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {
   constexpr int64_t lanes = 16, widest = 128;
   ConvOp op = conv.op;
-  // Blocks that end with the channels need no masks, which take their time to
-  // compile: each load has one.
+  // Blocks that end at the last channel need no masks, which increase compile
+  // time as each load has one.
   int64_t channels = getKnown(conv.result.back());
   if (channels > widest && channels % lanes != 0)
     return false;
-  // Inputs are gathered where they lie: loads and shuffles of a CPU's vectors.
+  // On CPUs, inputs are gathered in place by loads and shuffles.
   return !e.gpu && conv.groups > 1 && conv.groupInputs <= conv.groupOutputs &&
          2 * conv.groupOutputs <= lanes && lanes % conv.groupOutputs == 0 &&
          isa<BlockArgument>(op.getInput());
 }
 
-/// The input that each channel multiplies by its `inner`-th weight: that one of
-/// its group.
+/// Emits the input that each channel multiplies by its `inner`-th weight, which
+/// belongs to the group of the channel.
 static FailureOr<Emitted> emitOfGroup(KernelEmitter &e, const ConvShape &conv,
                                       ArrayRef<Place> places, int64_t inner) {
   ConvOp op = conv.op;
@@ -82,7 +82,7 @@ static FailureOr<Emitted> emitOfGroup(KernelEmitter &e, const ConvShape &conv,
 }
 
 namespace {
-/// How the channels and pixels of a depthwise convolution are cut.
+/// The blocks of channels and pixels of a depthwise convolution.
 struct LaneProgram {
   ConvProgram program;
   Axes axes;
@@ -93,14 +93,15 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
                                               const ConvShape &conv) {
   ConvOp op = conv.op;
   int64_t channels = getKnown(conv.result.back());
-  // Pixels that are adjacent in memory take the lanes: one channel at a
-  // time, in long runs. Few of them leave lanes to the channels.
+  // Pixels that are contiguous in memory are the lanes, for one channel at a
+  // time, in long runs. If there are few pixels, the channels are the lanes.
   constexpr int64_t usualRun = 16, longRun = 512, usualRow = 256,
                     longestRow = 4096;
   AffineExpr width = conv.result[conv.spatial];
   bool planes = conv.hasPlanes();
   bool runs = planes && getKnown(width) >= usualRun;
-  // Of unknown width a CPU finds the border of a row when it runs: once a row.
+  // With dynamic width, a CPU finds the border of a row at run time, once for
+  // each row.
   bool finds = !e.gpu && getKnown(width) < 0;
   RowBlock row = chooseRowBlock(width,
                                 runs    ? longRun
@@ -108,7 +109,8 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
                                         : usualRun,
                                 runs && !e.gpu ? longestRow : usualRow);
   row.finds = finds;
-  // Where groups have fewer inputs each step picks others: blocks of one step.
+  // If groups have fewer inputs, each step selects other inputs, so blocks have
+  // one step.
   int64_t most = planes ? 8 : conv.groupInputs == conv.groupOutputs ? 128 : 32;
   Value blockC = runs || conv.groups == 1
                      ? e.index(1)
@@ -123,11 +125,12 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   e.setAxis(M, getSize(e, row));
   e.setAxis(N, blockC);
   Value count = e.size(conv.result.back());
-  // One channel at a time of what is stored channels last.
+  // A result that is stored channels-last is computed for one channel at a
+  // time.
   bool stays = llvm::none_of(*op->getBlock(), [&](Operation &other) {
     return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
   });
-  // Outputs of one place need the same inputs.
+  // All outputs at one position use the same inputs.
   bool inside = conv.groups == 1 || (runs ? stays : !e.gpu && !planes);
   auto program =
       makeProgram(e, conv.result, width, row, blockC, e.ceilDiv(count, blockC),
@@ -138,13 +141,13 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   return result;
 }
 
-/// Places of [batch, spatial.., channel] where the channels are first.
+/// Returns the places of [batch, spatial.., channel] with the channel first.
 static Places putChannelFirst(Places places) {
   std::rotate(places.begin() + 1, places.end() - 1, places.end());
   return places;
 }
 
-/// `acc` and the products of the window with input `inner` of the group.
+/// Emits `acc` plus the products of the window with input `inner` of the group.
 static FailureOr<Value> sumWindow(KernelEmitter &e, const ConvShape &conv,
                                   const LaneProgram &cut, Value acc,
                                   function_ref<MaybeTile(Places)> emitInput,
@@ -170,7 +173,8 @@ static FailureOr<Value> sumWindow(KernelEmitter &e, const ConvShape &conv,
   return (*next)[0];
 }
 
-/// Every input is read for one output at a time: its pixels are the lanes.
+/// Emits sums in which every input is used for one output at a time; lanes are
+/// pixels.
 static FailureOr<Value> sumPlanes(KernelEmitter &e, const ConvShape &conv,
                                   const LaneProgram &cut, Value acc) {
   ConvOp op = conv.op;
@@ -196,8 +200,8 @@ static FailureOr<Value> sumPlanes(KernelEmitter &e, const ConvShape &conv,
   return (*sum)[0];
 }
 
-/// Every channel by itself, or with the few others of its group, one after the
-/// other: a sum of products carried as a tile.
+/// Emits each channel separately, or the few channels of a group one after the
+/// other, with a sum of products carried as a tile.
 LogicalResult adze::emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   ConvOp op = conv.op;
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elements that are picked by index: the index is a scalar of the program, and
-// the tile runs along the dims that are not picked; or the lanes hold indices.
+// Gathers: either the index is a scalar of the program and the tile runs along
+// the dims that are not indexed, or the lanes hold indices.
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Families.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// Do tiles of the tensor hold 0 beyond its elements? Those that are loaded
-/// do, unless what the kernel combines wants another number there.
+/// Returns true if tiles of the tensor hold 0 outside of its bounds. Loaded
+/// tiles do, unless the kernel combines elements with another neutral element.
 static bool isZeroBeyond(KernelEmitter &e, Value tensor) {
   while (auto cast = tensor.getDefiningOp<CastOp>())
     tensor = cast.getInput();
@@ -26,8 +26,8 @@ static bool isZeroBeyond(KernelEmitter &e, Value tensor) {
                       isPlain);
 }
 
-/// Checks positions that a look-up makes of its indices, if it is to: those in
-/// [0, extent) are in range. Of tuples they are a column.
+/// Emits the check that the positions of a gather are in [0, extent), if the
+/// gather requires it. For index tuples, `column` is the element of the tuple.
 static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
                                Value indices, ArrayRef<Place> places,
                                Emitted positions, Value extent,
@@ -59,14 +59,14 @@ static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
   return success();
 }
 
-/// Indices in [0, extent) from elements of a look-up's index tensor, of tuples
-/// from those of a column.
+/// Emits positions in [0, extent) from the index tensor of a gather, or from a
+/// column of index tuples.
 static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
                                       Value indices, ArrayRef<Place> places,
                                       Value extent, int64_t column = 0) {
   if (!extent)
     return failure();
-  // A tile of one element along an axis is at one place.
+  // A tile of one element along an axis has one position.
   Places points(places);
   for (Place &place : points)
     if (place.axis >= 0 && getConstantIntValue(e.getAxisSize(place.axis)) == 1)
@@ -88,7 +88,7 @@ static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
   if (failed(
           emitCheck(e, lookup, indices, points, {place, axes}, extent, column)))
     return failure();
-  // One operation less, which the check takes.
+  // This form saves one operation, which the check uses.
   if (getFault(lookup)) {
     Value last = e.sub(e.max(extent, e.index(1)), e.index(1));
     place = arith::MinUIOp::create(b, e.loc(), place, all(last));
@@ -111,9 +111,10 @@ static FailureOr<Value> emitIndex(KernelEmitter &e, Operation *lookup,
   return picked->value;
 }
 
-/// The elements of `data` at these places, but for the one of dim `axis`, which
-/// the indices say. Where a tile of them is picked, the lanes have to hold
-/// indices: else they run along neighbours, by a cut of single rows.
+/// Emits the elements of `data` at these places, with the indices as positions
+/// along dim `axis`. If a tile of indices is needed, the lanes hold indices;
+/// otherwise the kernel is tiled by single rows, and lanes are along other
+/// dims.
 static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
                                      unsigned axis, Places places,
                                      const Emitted &picked) {

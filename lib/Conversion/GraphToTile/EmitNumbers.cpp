@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Numbers that are in no memory: positions, and expressions of sizes.
+// Values that are not in memory: positions, and expressions of sizes.
 #include "Families.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// The position along one dim, as i64: where it begins, and steps from there
-/// along the axis.
+/// Emits the position along one dim, as i64: the offset plus the steps along
+/// the axis.
 static Emitted emitPosition(KernelEmitter &e, const Place &place) {
   OpBuilder &b = e.builder();
   Type i64 = b.getI64Type();
@@ -61,7 +61,7 @@ FailureOr<Emitted> adze::emitOneOf(KernelEmitter &e,
       getConstantIntValue(places.empty() ? e.index(0) : places[0].offset);
   Value result;
   for (auto [i, expr] : llvm::enumerate(numbers)) {
-    // A position that is a number asks for one number.
+    // With a constant position, one element suffices.
     if (position.axes.empty() && known && *known != int64_t(i))
       continue;
     Value extent = e.size(normalize(expr));
@@ -83,7 +83,7 @@ FailureOr<Emitted> adze::emitOneOf(KernelEmitter &e,
   return Emitted{result, position.axes};
 }
 
-/// Zeros on one side of a diagonal.
+/// Emits zeros on one side of a diagonal.
 FailureOr<Emitted> KernelEmitter::emitTrilu(TriluOp op,
                                             ArrayRef<Place> places) {
   auto split = splitPlaces(places, op.getResult());

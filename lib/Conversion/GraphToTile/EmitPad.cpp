@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elements around a tensor: numbers, or its own elements again.
+// Padding of tensors by a constant, or by their own elements.
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -10,12 +10,13 @@ using namespace adze;
 using namespace adze::graph;
 
 namespace {
-/// Arithmetic on positions along a dim: one, or those of an axis of the tile.
+/// Arithmetic on positions along a dim: one position, or those of an axis of
+/// the tile.
 class Positions {
 public:
   Positions(KernelEmitter &e, Axes axes) : e(e), b(e.builder()), axes(axes) {}
 
-  /// Of a place, less `low`.
+  /// Returns the positions of a place, minus `low`.
   static std::pair<Positions, Value> of(KernelEmitter &e, const Place &place,
                                         int64_t low) {
     Value first = e.sub(place.offset, e.index(low));
@@ -57,8 +58,8 @@ private:
 };
 } // namespace
 
-/// x - period * floor(x / period). Of tiles by way of f64, which is exact for
-/// all positions and has a division of vectors.
+/// Computes x - period * floor(x / period). Tiles are computed in f64, which is
+/// exact for all positions and has a vector division.
 Value Positions::modulo(Value x, Value period) {
   if (axes.empty()) {
     Value rest = arith::RemSIOp::create(b, e.loc(), x, period);
@@ -81,7 +82,8 @@ Value Positions::modulo(Value x, Value period) {
                                       all(period)));
 }
 
-/// Which element of a dim of `extent` elements stands at a position outside.
+/// Returns the element of a dim of `extent` elements that replaces a position
+/// out of bounds.
 static Value bringInside(KernelEmitter &e, Positions &at, PadMode mode,
                          Value position, Value extent) {
   using P = arith::CmpIPredicate;
@@ -94,10 +96,11 @@ static Value bringInside(KernelEmitter &e, Positions &at, PadMode mode,
   } else if (mode == PadMode::Wrap) {
     position = at.modulo(position, e.max(extent, e.index(1)));
   }
-  return at.clamp(position, last); // of the remainder, too
+  return at.clamp(position, last); // including those of the remainder
 }
 
-/// The same, where no position is further outside than the dim is long.
+/// Returns the same if no position is further out of bounds than the dim is
+/// long.
 static Value bringOnceInside(KernelEmitter &e, Positions &at, PadMode mode,
                              Value position, Value extent) {
   using P = arith::CmpIPredicate;
@@ -114,10 +117,10 @@ static Value bringOnceInside(KernelEmitter &e, Positions &at, PadMode mode,
   }
   if (low)
     position = at.select(isBefore, low, at.select(isBehind, high, position));
-  return at.clamp(position, last); // of the remainder, too
+  return at.clamp(position, last); // including those of the remainder
 }
 
-/// A pad of the tensor's own elements. Along an axis they are picked by index.
+/// Emits padding by the elements of the tensor, which are gathered along axes.
 static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
                                            Places places) {
   int along = -1;
@@ -157,8 +160,8 @@ static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
   return emitGathered(e, op.getInput(), places, along, positions, axes);
 }
 
-/// Elements outside are the pad value. Loads are kept inside by themselves
-/// (tiles) or by clamping (scalars).
+/// Emits padding by a constant. Loads stay in bounds by themselves (tiles) or
+/// by clamping (scalars).
 FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<Place> places) {
   SmallVector<unsigned> boundaries;
   for (unsigned dim = 0; dim < op.getLow().size(); ++dim)

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Resizing: neighbours and their weights, dim by dim. Along a dim whose places
-// are points they are scalars of the program; along the lanes they are tiles,
-// and elements are gathered.
+// Resize: taps and their weights, dim by dim. They are scalars along a dim of
+// which the program has one position; along the lanes they are tiles, and
+// elements are gathered.
 #include "Dialect/Graph/IR/ResizeMath.h"
 #include "Families.h"
 #include "TileElementBuilder.h"
@@ -33,18 +33,18 @@ private:
 
   KernelEmitter &e;
   ResizeOp op;
-  Places places; // of the result; while neighbours are read, of the input
+  Places places; // of the result; of the input while taps are read
   Type type;     // of sums
   Axes axes;     // of all tiles
-  SmallVector<SmallVector<ResizeTap>> taps; // none: as it is
-  size_t neighbours = 1;                    // of all dims
-  int along = -1;                           // the dim that is gathered
+  SmallVector<SmallVector<ResizeTap>> taps; // empty: the dim is copied
+  size_t neighbours = 1;                    // taps of all dims
+  int along = -1;                           // the gathered dim
   Value gathered;                           // its positions, on its axis
 };
 
 } // namespace
 
-/// The neighbours along one dim.
+/// Computes the taps along one dim.
 LogicalResult Interpolation::setTaps(unsigned dim) {
   const Place &place = places[dim];
   bool isLanes = place.axis >= 0;
@@ -71,7 +71,7 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
   TileElementBuilder builder(e, own);
   ResizeMath math(op, dim, builder, in, out);
   taps[dim] = math.getTaps(math.getCoordinate(position));
-  constexpr size_t most = 16; // all of them are in the code
+  constexpr size_t most = 16; // all of them are unrolled
   neighbours *= taps[dim].size();
   if (taps[dim].empty() || neighbours > most)
     return e.fail("windows of many elements, or of dynamic size");
@@ -86,10 +86,10 @@ LogicalResult Interpolation::setAxes() {
   return success(llvm::adjacent_find(axes) == axes.end());
 }
 
-/// Elements at places that the lanes hold.
+/// Emits elements at positions that the lanes hold.
 FailureOr<Emitted> Interpolation::gather() {
   Places from = places;
-  from[along].offset = e.index(0); // the places have it
+  from[along].offset = e.index(0); // included in the positions
   return emitGathered(e, op.getInput(), from, along,
                       {gathered, {places[along].axis}}, axes);
 }
@@ -101,8 +101,8 @@ FailureOr<Value> Interpolation::read() {
   return e.broadcast(e.convert(*tile, type), axes);
 }
 
-/// Where it is dynamic whether a dim is resized at all, neighbours of
-/// weight 0 are none: infinities beside a copied element do not change it.
+/// If it is dynamic whether a dim is resized at all, taps of weight 0 are
+/// ignored, so that infinities next to a copied element do not affect it.
 FailureOr<Value> Interpolation::weigh(unsigned dim, Value x, Value weight) {
   OpBuilder &b = e.builder();
   Axes own;
@@ -118,7 +118,7 @@ FailureOr<Value> Interpolation::weigh(unsigned dim, Value x, Value weight) {
   return Value(arith::SelectOp::create(b, e.loc(), isNone, none, product));
 }
 
-/// The weighted sum over the neighbours of all dims from `dim` on.
+/// Emits the weighted sum over the taps of all dims from `dim` on.
 FailureOr<Value> Interpolation::sum(unsigned dim) {
   if (dim == taps.size())
     return read();
@@ -158,8 +158,8 @@ FailureOr<Emitted> Interpolation::run() {
                    getSignlessType(getElementTypeOrSelf(op.getResult())));
 }
 
-/// Positions along an axis over the factor: `place` becomes that of the first,
-/// and the tile says how much further the others are.
+/// Divides positions along an axis by the factor: `place` becomes that of the
+/// first position, and the tile holds the distances of the others.
 static Value emitRepeated(KernelEmitter &e, Place &place, int64_t factor) {
   OpBuilder &b = e.builder();
   Axes own = {place.axis};
@@ -173,9 +173,9 @@ static Value emitRepeated(KernelEmitter &e, Place &place, int64_t factor) {
       all(by));
 }
 
-/// Places of repeated elements, if the op only repeats each a whole number of
-/// times; along the lanes these are gathered at the tile of positions that it
-/// gives.
+/// Maps places to those of the input, if the op only repeats each element an
+/// integral number of times. Along the lanes, elements are gathered at the
+/// returned tile of positions.
 FailureOr<bool> KernelEmitter::repeatPlaces(ResizeOp op, Places &places,
                                             Value &positions) {
   Places result = places;
@@ -199,7 +199,7 @@ FailureOr<bool> KernelEmitter::repeatPlaces(ResizeOp op, Places &places,
   return true;
 }
 
-/// Elements of the input whose last positions the lanes hold.
+/// Emits elements of the input at last positions that the lanes hold.
 static FailureOr<Emitted> gatherAlongLast(KernelEmitter &e, Value input,
                                           ArrayRef<Place> places,
                                           Value positions) {

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The tile of a graph value at places: from the op that computes it, through
-// elementwise ops and data movement, down to loads.
+// Emits the tile of a graph value at places, through elementwise ops and data
+// movement down to loads.
 #include "Families.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,10 +24,10 @@ KernelEmitter::Key KernelEmitter::getKey(Value value,
   unsigned dim = 0;
   for (const Place &place : places) {
     unsigned first = dims.size(), count = 0;
-    // A window may look beyond a dim of size 1.
+    // A window may leave a dim of size 1.
     bool isBeyond =
         place.span == 1 && getConstantIntValue(place.offset).value_or(0) != 0;
-    // A tile that runs along an axis there has one element of it alone.
+    // A tile along an axis there has only one valid element.
     bool isAlong =
         place.axis >= 0 && getConstantIntValue(axisSizes[place.axis]) != 1;
     for (unsigned i = 0; i < place.span; ++i, ++dim)
@@ -69,7 +69,7 @@ FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<Place> places,
   auto tile = emit(value, places);
   auto isForeign = [&](int axis) { return !llvm::is_contained(axes, axis); };
   if (succeeded(tile) && llvm::any_of(tile->axes, isForeign)) {
-    // What is known runs along another axis, over a dim of size 1.
+    // Cached tiles are along another axis, as this is a dim of size 1.
     auto known = std::exchange(scopes, decltype(scopes)(1));
     tile = emit(value, places);
     scopes = std::move(known);
@@ -81,7 +81,8 @@ FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<Place> places,
   return broadcast(*tile, axes);
 }
 
-/// The repeated element of a small constant as a signless scalar attribute.
+/// Returns the repeated element of a small constant as a signless scalar
+/// attribute.
 static TypedAttr getSplat(ConstantOp op) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!elements || !elements.isSplat())
@@ -167,8 +168,8 @@ FailureOr<Emitted> KernelEmitter::emitElementwise(ElementwiseOpInterface op,
   return Emitted{op.buildBody(builder, values), axes};
 }
 
-/// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the statistics of
-/// the channels on their own axis.
+/// Emits `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, with the
+/// statistics of the channels on their own axis.
 FailureOr<Emitted> KernelEmitter::emitBatchNorm(BatchNormOp op,
                                                 ArrayRef<Place> places) {
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
@@ -188,7 +189,7 @@ FailureOr<Emitted> KernelEmitter::emitBatchNorm(BatchNormOp op,
       return failure();
     channels.push_back(convert(*tile, type));
   }
-  Axes axes = channels[3].axes; // all constants of one value, or all not
+  Axes axes = channels[3].axes; // all constants are splats, or none is
   for (const Emitted &channel : channels)
     if (channel.axes.size() > axes.size())
       axes = channel.axes;
@@ -237,7 +238,7 @@ FailureOr<Emitted> KernelEmitter::emitBroadcast(BroadcastToOp op,
   return emit(op.getInput(), *where);
 }
 
-/// Where the slice begins along a dim.
+/// Returns the start of the slice along a dim.
 FailureOr<Value> KernelEmitter::emitStart(SliceOp op, unsigned dim) {
   if (!op.getBegin()) {
     Value start = size(op.getStartExprs()[dim]);
@@ -252,9 +253,9 @@ FailureOr<Value> KernelEmitter::emitStart(SliceOp op, unsigned dim) {
       arith::IndexCastOp::create(b, location, b.getIndexType(), begin->value));
 }
 
-/// Where a tile that is summed ends, in terms of the slice's input; null where
-/// the input ends there, too. It stands at the kernel's top, so that the views
-/// up to it do.
+/// Returns the end of a tile that is summed, in terms of the input of the
+/// slice, or null if the input ends there, too. The end is emitted at the top
+/// of the kernel, so that views that use it are, too.
 FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
                                         const Place &place) {
   Dims input = getDims(op.getInput()), result = getDims(op.getResult());
@@ -272,7 +273,7 @@ FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
     return failure();
   bool isKnown = true;
   Value end = atTop([&]() -> Value {
-    // What is known of the begin inside of loops is no use here.
+    // The start that is cached inside of loops cannot be used here.
     auto known = std::exchange(scopes, decltype(scopes)(1));
     FailureOr<Value> start = emitStart(op, dim);
     scopes = std::move(known);
@@ -296,7 +297,7 @@ FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
     return getConstant(starts[dim]) == 0 && op.getSteps()[dim] == 1 &&
            areEqual(input[dim], result[dim]);
   };
-  // Dims taken as one may be cut along the first of them only.
+  // Merged dims may be split along the first of them only.
   SmallVector<unsigned> boundaries;
   for (unsigned dim = 0; dim < input.size(); ++dim)
     if (!isWhole(dim)) {
@@ -305,7 +306,7 @@ FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
         boundaries.push_back(dim + 1);
     }
   auto aligned = alignPlaces(places, op.getResult(), boundaries);
-  // One of several along a dim is a place by itself.
+  // One of several positions along a dim is a place by itself.
   if (succeeded(aligned) && splitsPoints)
     aligned = splitPlaces(*aligned, op.getResult(), /*keepsTiles=*/true);
   if (failed(aligned))
@@ -363,8 +364,8 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
   Places mapped;
   unsigned source = 0, target = 0, nextPlace = 0;
   while (source < from.size() || target < to.size()) {
-    // The shortest run of dims of both with as many elements, that ends with a
-    // place.
+    // Finds the shortest run of dims of both shapes with equal numbers of
+    // elements that ends with a place.
     unsigned sourceEnd = source, targetEnd = target, firstPlace = nextPlace;
     auto count = [&](ArrayRef<AffineExpr> dims, unsigned begin, unsigned end) {
       return product(context, dims.slice(begin, end - begin));
@@ -433,7 +434,7 @@ FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
     return failure();
   unsigned axis = op.getAxis();
   Type type = getSignlessType(getElementTypeOrSelf(op.getResult()));
-  // The first piece whose end lies behind the place.
+  // Selects the first operand whose end is after the position.
   std::function<FailureOr<Value>(unsigned, Value)> pick =
       [&](unsigned piece, Value offset) -> FailureOr<Value> {
     Value input = op.getInputs()[piece];

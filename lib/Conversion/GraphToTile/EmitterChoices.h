@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What an attempt to write a kernel may choose, and by what.
+// The options of an attempt to emit a kernel.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_EMITTERCHOICES_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_EMITTERCHOICES_H
 
@@ -9,15 +9,15 @@
 namespace adze {
 
 struct EmitterChoices {
-  /// No choice may depend on how many rows there are.
+  /// No choice may depend on the number of rows.
   bool batchInvariant = false;
-  /// Blocks may end at dynamic places.
+  /// Blocks may end at dynamic positions.
   bool cutsEvenly = true;
-  /// Points of dims taken as one may be taken apart again, by divisions.
+  /// Positions along merged dims may be split by divisions.
   bool splitsPoints = false;
-  /// The CPU that the kernel is for; of a kernel for GPUs, a usual one.
+  /// The target CPU; for a GPU kernel, a typical one.
   tile::CpuTargetAttr target;
-  /// The first GPU that the kernel is for; null of a kernel for CPUs.
+  /// The first target GPU, or null for a CPU kernel.
   tile::CudaTargetAttr gpu;
 };
 

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Winograd's convolution of an image of few pixels: patches would hold more
-// than there is, and their filter is larger. A program copies what the windows
-// of its pixels see, wherever these are, and multiplies it by the taps
-// themselves; those that are outside for all pixels are left out.
+// Winograd convolution of an image of few pixels, for which patches would be
+// mostly padding, and the transformed filter is larger. A program copies the
+// windows of its pixels and multiplies them by the untransformed taps. Taps
+// that are out of bounds for all pixels are skipped.
 #include "Convolution.h"
 #include "Dialect/Graph/IR/Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,9 +15,9 @@ using namespace adze::graph;
 using Carried = KernelEmitter::Carried;
 
 namespace {
-/// Pixels of the result; of the input all channels, and those that are
-/// multiplied in one go; channels of the result. (Others than those of patches,
-/// in the order of a product.)
+/// The pixels of the result, all input channels, those that are multiplied at
+/// once, and the channels of the result. The numbers differ from those of
+/// patches, and are in the order of a product.
 enum Axis { Pixel = 5, Input = 6, Depth = 7, Channel = 8 };
 
 class FewPixelsEmitter {
@@ -48,7 +48,7 @@ private:
 };
 } // namespace
 
-/// The taps that are inside of the image for some pixel of it.
+/// Emits a loop over the taps that are in bounds for a pixel of the image.
 FailureOr<Carried> FewPixelsEmitter::forEachTap(ValueRange carried,
                                                 TapBody body) {
   auto getDim = [&](unsigned d) {
@@ -64,7 +64,7 @@ FailureOr<Carried> FewPixelsEmitter::forEachTap(ValueRange carried,
   });
 }
 
-/// What the window of a pixel sees of the image, tap by tap.
+/// Copies the window of a pixel, tap by tap.
 LogicalResult FewPixelsEmitter::copyPixel(Value pixel) {
   Value at = e.add(program.pixel, pixel);
   Value width = e.size(op.getResult(), 2), height = e.size(op.getResult(), 1);
@@ -97,7 +97,7 @@ LogicalResult FewPixelsEmitter::copyPixel(Value pixel) {
   return success(succeeded(copied));
 }
 
-/// The products of all taps and channels.
+/// Emits the sum of products over all taps and channels.
 FailureOr<Value> FewPixelsEmitter::sumTaps() {
   int64_t products = (op.getTile() + 2) * (op.getTile() + 2);
   Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)),

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions to numbers, and to the place of the greatest or least element.
+// Reductions to values, and to the index of the greatest or least element.
 #include "Folds.h"
 
 using namespace mlir;
@@ -9,14 +9,15 @@ using namespace adze::graph;
 
 namespace {
 
-/// Numbers by a combiner.
+/// Reduces elements by a combiner.
 class NumberFold final : public Fold {
 public:
   NumberFold(KernelEmitter &e, ReduceOpInterface op, int along = Lane)
       : Fold(e, *graph::getReduced(op)), op(op), combiner(op.getCombiner()),
         along(along) {}
 
-  /// First the maximum, which the second pass over the elements subtracts.
+  /// Computes the maximum first, which the second pass subtracts from the
+  /// elements.
   void findMaximum() override {
     prepares = false;
     combiner = Combiner::Max;
@@ -27,7 +28,7 @@ public:
   void subtractMaximum(Value most, ArrayRef<int> axes) override {
     prepares = true;
     combiner = op.getCombiner();
-    // An infinite maximum would make every difference NaN.
+    // An infinite maximum would make every difference NaN, so 0 replaces it.
     Value size = math::AbsFOp::create(b, e.loc(), most);
     Value infinity = e.constant(getNeutral(Combiner::Min, accType), axes);
     Value isFinite = arith::CmpFOp::create(
@@ -84,7 +85,7 @@ private:
   Axes shiftAxes;
 };
 
-/// The best element and where it is; NaN is the best of all.
+/// Reduces elements to the best one and its index; NaN is the best of all.
 class PlaceFold final : public Fold {
 public:
   template <typename OpT>
@@ -119,7 +120,7 @@ public:
     llvm::erase(kept, int(Lane));
     Value best = e.reduce(combiner, combineType, {carried[0], all}, Lane).value;
     Value isBest = isEqual(carried[0], e.broadcast({best, kept}, all));
-    // Of the places of the best ones the first or last.
+    // The result is the first or last index of the best elements.
     Combiner which = takesLast ? Combiner::Max : Combiner::Min;
     Value none = e.constant(getNeutral(which, placeType), all);
     Value places =

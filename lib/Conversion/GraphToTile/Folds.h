@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How elements become one, whatever the loops around them are.
+// The steps of a reduction, independent of the loops around them.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_FOLDS_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_FOLDS_H
 
@@ -11,11 +11,11 @@ namespace adze {
 
 enum FoldAxis { Row = 0, Lane = 1 };
 
-/// Values that are carried over elements.
+/// A reduction with values that are carried over the elements.
 class Fold {
 public:
   using Carried = KernelEmitter::Carried;
-  /// The places of elements along the reduced dim, as numbers of a type.
+  /// Emits the positions of elements along the reduced dim, in a given type.
   using Position = llvm::function_ref<mlir::Value(mlir::Type)>;
 
   Fold(KernelEmitter &e, const graph::Reduced &reduced)
@@ -26,24 +26,26 @@ public:
                                                                  : accType) {}
   virtual ~Fold() = default;
 
-  /// Before any element.
+  /// Returns the carried values before the first element.
   virtual Carried begin(llvm::ArrayRef<int> axes) = 0;
-  /// What a tile of elements carries alone.
+  /// Returns the carried values of one tile of elements.
   virtual Carried take(mlir::Value x, llvm::ArrayRef<int> axes,
                        Position position) = 0;
-  /// Of elements and of later ones; `mask`: which of the later ones there are.
+  /// Combines the carried values of elements and of later ones; `mask` marks
+  /// the later ones that are valid.
   virtual Carried merge(mlir::ValueRange first, mlir::ValueRange second,
                         mlir::Value mask, llvm::ArrayRef<int> axes) = 0;
-  /// All along the lanes become one.
+  /// Reduces the lanes.
   virtual Carried foldLanes(mlir::ValueRange carried,
                             llvm::ArrayRef<int> axes) = 0;
-  /// Whether several dims may go, and tiles may be folded one by one.
+  /// Returns true if several dims may be reduced, and tiles combined one by
+  /// one.
   virtual bool isPlain() const { return true; }
-  /// Whether a walk of its own finds the maximum first.
+  /// Returns true if a separate pass computes the maximum first.
   virtual bool needsMaximum() const { return false; }
   virtual void findMaximum() {}
   virtual void subtractMaximum(mlir::Value, llvm::ArrayRef<int>) {}
-  /// The result; `count`: how many elements became one.
+  /// Returns the result; `count` is the number of reduced elements.
   virtual mlir::Value finish(mlir::ValueRange carried,
                              llvm::function_ref<mlir::Value()> count,
                              llvm::ArrayRef<int> axes) = 0;
@@ -58,7 +60,7 @@ protected:
   mlir::Type graphType, accType, combineType;
 };
 
-/// What the reduction does.
+/// Returns the steps of a reduction op.
 std::unique_ptr<Fold> makeFold(KernelEmitter &e, mlir::Operation *op);
 
 } // namespace adze

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// convert-graph-to-tile: picks the family of each kernel function by its anchor
-// and tries the cuts from the coarsest to the finest.
+// convert-graph-to-tile: selects the family of each kernel function by its
+// anchor, and tries the tilings from the coarsest to the finest.
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Reduced.h"
@@ -27,9 +27,9 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// The op that decides how the kernel is cut; null if there is none. Fails if
-/// there are two, but for reductions and convolutions one after the other (the
-/// last one then).
+/// Returns the op that determines how the kernel is tiled, or null if there is
+/// none. Fails if there are two, except for reductions and for chains of
+/// convolutions (whose last one is returned).
 static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   auto chain = getConvChain(function.getBody().front());
   if (chain.size() > 1)
@@ -48,8 +48,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   return anchor;
 }
 
-/// Is something stored that is computed from reductions and from elements that
-/// they reduce?
+/// Returns true if an output is computed from reductions and from elements that
+/// they reduce.
 static bool storesElements(Reduced anchor) {
   DenseSet<Value> reduced;
   Dims elements = getDims(anchor.input);
@@ -61,7 +61,7 @@ static bool storesElements(Reduced anchor) {
       reduced.insert_range(op.getResults());
   if (areEqual(elements, getDims(anchor.result)))
     return false;
-  // Back from what is stored, at places of its own or not, up to reductions.
+  // Walks from the outputs, at their own places or not, back to reductions.
   SmallVector<Value> work(body->getTerminator()->getOperands());
   DenseSet<Value> seen;
   while (!work.empty()) {
@@ -76,7 +76,7 @@ static bool storesElements(Reduced anchor) {
   return false;
 }
 
-/// Are there several reductions of rows that a tile holds?
+/// Returns true if there are several reductions of rows that fit into a tile.
 static bool reducesRows(Reduced anchor) {
   Dims dims = getDims(anchor.input);
   int64_t first = dims.size() - anchor.axes.size(), count = 0;
@@ -88,7 +88,7 @@ static bool reducesRows(Reduced anchor) {
     }
   auto length = getConstant(product(
       anchor.input.getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
-  // The only row has no axis for rows.
+  // A single row has no axis for rows.
   auto rows = getConstant(product(
       anchor.input.getContext(), ArrayRef<AffineExpr>(dims).take_front(first)));
   return count > 1 && rows != 1 && length && *length <= longestTileRow &&
@@ -148,7 +148,8 @@ bool adze::mayStream(KernelEmitter &e, unsigned output) {
   return mayExceed(e.getOutputMemory(output), chooseStreamBytes(e.target));
 }
 
-/// Is an operand read across, so that lines are stored one here and one there?
+/// Returns true if an operand is read across its rows, so that stores go to
+/// scattered cache lines.
 static bool isScattered(tile::KernelOp kernel) {
   return kernel
       ->walk([](tile::LoadOp load) {
@@ -158,8 +159,8 @@ static bool isScattered(tile::KernelOp kernel) {
       .wasInterrupted();
 }
 
-/// Results that the caches would lose before anybody asks. What multiplies is
-/// not held up by its stores.
+/// Enables non-temporal stores of results that would be evicted from the caches
+/// before they are read. Products are not limited by their stores.
 static void chooseStreams(KernelEmitter &e) {
   int64_t bytes = chooseStreamBytes(e.target, isScattered(e.getKernel()));
   bool multiplies =
@@ -172,7 +173,7 @@ static void chooseStreams(KernelEmitter &e) {
                              e.builder().getI64IntegerAttr(bytes));
 }
 
-/// Launches of programs in order say how many steps there are.
+/// Sets the number of steps on launches of programs that run in order.
 static void setSteps(KernelEmitter &e, Operation *anchor,
                      ArrayRef<host::LaunchOp> launches) {
   tile::ProgramIdOp ids = e.getKernel().getProgramId();
@@ -187,8 +188,8 @@ static void setSteps(KernelEmitter &e, Operation *anchor,
   }
 }
 
-/// Types that memory can hold: known dims, whole bytes or bools. Small floats
-/// are converted on the reference path.
+/// Returns true if all types can be in memory: known dims, whole bytes or
+/// bools. Small floats are converted on the reference path.
 static bool hasKnownTypes(func::FuncOp function) {
   bool converts = false;
   function.walk([&](Operation *op) {
@@ -212,7 +213,8 @@ static bool hasKnownTypes(func::FuncOp function) {
                       });
 }
 
-/// A tensor without elements has no block to cut, and no row to reduce.
+/// Returns true for a tensor without elements, which has no blocks, and no rows
+/// to reduce.
 static bool isEmpty(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && llvm::is_contained(tensor.getShape(), 0);
@@ -248,7 +250,7 @@ struct ConvertGraphToTilePass final
         continue;
       }
       ++numRefused;
-      for (host::LaunchOp launch : uses) { // whole tensors move there
+      for (host::LaunchOp launch : uses) { // whole tensors are moved there
         launch->removeAttr(host::bytesReadAttr);
         launch->removeAttr(host::bytesWrittenAttr);
       }
@@ -256,8 +258,9 @@ struct ConvertGraphToTilePass final
   }
 
 private:
-  /// From the coarsest cut to the finest; divisions only where there is no cut
-  /// without them, but before single elements.
+  /// The attempts, from the coarsest tiling to the finest. Divisions of
+  /// positions are tried after all tilings without them, but before single
+  /// elements.
   struct Attempt {
     Cut cut;
     bool splitsPoints;
@@ -271,7 +274,7 @@ private:
     auto refuse = [&](StringRef reason) {
       if (remarks)
         function.emitRemark() << "falls back to the reference path: " << reason;
-      // For the message that the device has no code for it.
+      // The diagnostic about missing device code prints the reason.
       if (tile::findCudaTarget(function))
         function->setAttr(host::refusalAttr,
                           StringAttr::get(&getContext(), reason));

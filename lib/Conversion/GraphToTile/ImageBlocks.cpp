@@ -12,10 +12,10 @@ using namespace adze::graph;
 
 namespace {
 
-/// Rows and columns of pixels, both as one, what is summed over, channels.
+/// Rows and columns of pixels, both merged, the contracted dim, and channels.
 enum BlockAxis { Y = 0, X = 1, Pixel = 2, Input = 3, Output = 4 };
 
-/// Emits the block's sums and where they lie.
+/// Emits the sums of the block and their places.
 class BlockEmitter {
 public:
   BlockEmitter(KernelEmitter &e, const ConvShape &conv)
@@ -37,7 +37,8 @@ public:
 
 private:
   LogicalResult setUp() {
-    // Every target binds its own; these are for lowerings without a schedule.
+    // Each target binds its own values; these are for lowerings without a
+    // schedule.
     constexpr int64_t rows = 4, columns = 16, channels = 64, depth = 32;
     blockY = e.param("BLOCK_Y", rows);
     blockX = e.param("BLOCK_X", columns);
@@ -72,7 +73,7 @@ private:
         tile, sizes, statics);
   }
 
-  /// Where the window's first row or column begins.
+  /// Returns the first row or column of the window.
   Value start(Value at, unsigned dim) {
     return e.sub(e.mul(at, e.index(op.getStrides()[dim])),
                  e.index(op.getPads()[dim]));
@@ -133,8 +134,8 @@ private:
 
 } // namespace
 
-/// Returns the matrix unit of the first GPU for a product or convolution; null
-/// if there is none.
+/// Returns the matrix unit of the first GPU for a product or convolution, or
+/// null.
 static tile::TargetUnitAttr findMatrixUnit(Operation *op) {
   tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
   if (!gpu)
@@ -146,9 +147,9 @@ static tile::TargetUnitAttr findMatrixUnit(Operation *op) {
   return gpu.findUnit(product.getLhs(), product.getRhs(), product.getAcc());
 }
 
-/// Returns the columns of a panel as the unit reads them.
+/// Returns the columns of a panel in the layout of the unit.
 static int64_t getPanel(tile::TargetUnitAttr unit) {
-  // Rows of 128 bytes: shorter ones take a matrix unit more time to read.
+  // Rows have 128 bytes, as the unit reads shorter ones more slowly.
   constexpr int64_t rowBytes = 128;
   return rowBytes / tile::getElementBytes(unit);
 }
@@ -184,7 +185,7 @@ AffineMap adze::packMatrix(MatmulOp op, int64_t panel, PackedGroup group) {
 }
 
 bool adze::takesImageBlocks(const ConvShape &conv) {
-  // Tensor maps copy pixels of whole pieces of 16 bytes.
+  // Tensor maps copy pixels that are multiples of 16 bytes.
   constexpr int64_t granule = 16;
   tile::TargetUnitAttr unit = findMatrixUnit(conv.op);
   return unit && conv.spatial == 2 && conv.groups == 1 &&

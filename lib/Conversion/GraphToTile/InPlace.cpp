@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Insertions in place. Tensors of which each is the one before with a part
-// replaced form a chain, and all lie in one memory. That is right as long as no
-// reader of a tensor comes behind a launch that replaced what it reads.
+// Insertions in place. A chain of tensors, each of which is the previous one
+// with a part replaced, shares one memory. This is legal if no launch that
+// reads a tensor comes after one that replaced elements that it reads.
 #include "InPlace.h"
 #include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -24,7 +24,7 @@ struct Elements {
   }
 };
 
-/// A launch that replaces parts of `dest`, which gives `result`.
+/// A launch that replaces parts of `dest`, and returns `result`.
 struct Insertion {
   host::LaunchOp launch;
   func::FuncOp kernel;
@@ -72,7 +72,8 @@ private:
 
   DenseMap<StringAttr, func::FuncOp> kernels;
   std::deque<Insertion> insertions;
-  DenseMap<Value, SmallVector<Insertion *, 1>> into; // by what they change
+  // by the value that they change
+  DenseMap<Value, SmallVector<Insertion *, 1>> into;
   DenseSet<Operation *> copying;
 };
 
@@ -103,7 +104,7 @@ void Insertions::collect(host::LaunchOp launch) {
     Insertion &insertion = insertions.emplace_back(
         Insertion{launch, kernel, argument.getArgNumber(), dest,
                   launch.getResult(i), ops});
-    // What is empty is so for each launch by itself.
+    // Each launch has its own empty tensor.
     Operation *producer = dest.getDefiningOp();
     if (!isa_and_nonnull<EmptyOp>(producer)) {
       into[dest].push_back(&insertion);
@@ -114,8 +115,9 @@ void Insertions::collect(host::LaunchOp launch) {
   }
 }
 
-/// What a launch reads of an operand along a dim: the parts that its kernel
-/// cuts out, or all of it; nothing else if it is the one that changes it.
+/// Returns the elements of an operand that a launch reads along a dim: the
+/// slices that its kernel reads, or all of it. For the launch that changes the
+/// operand, other parts are ignored.
 Elements Insertions::getRead(OpOperand &use, int64_t axis, bool changes) const {
   auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
   func::FuncOp kernel = launch
@@ -141,8 +143,8 @@ Elements Insertions::getRead(OpOperand &use, int64_t axis, bool changes) const {
   return read;
 }
 
-/// `value` is a member of the chain, or a reshape of it, before insertion
-/// `first` changes it.
+/// Checks the readers of `value`, which is a member of the chain, or a reshape
+/// of it, before insertion `first` changes it.
 void Insertions::checkReaders(Value value, Value of, size_t first,
                               ArrayRef<Insertion *> chain) {
   Block *block = chain.front()->launch->getBlock();
@@ -170,7 +172,7 @@ DenseSet<Operation *> Insertions::findCopying() {
   for (Insertion &insertion : insertions)
     made.insert(insertion.result);
   for (Insertion &begin : insertions) {
-    // The first of its chain changes what no insertion made.
+    // The first insertion of a chain changes a value that no insertion made.
     auto producer = begin.dest.getDefiningOp<host::LaunchOp>();
     if (made.contains(begin.dest))
       continue;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which insertions can be done in the memory of the tensor that they change.
+// Finds insertions that may run in the memory of the tensor that they change.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_INPLACE_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_INPLACE_H
 
@@ -9,9 +9,9 @@
 
 namespace adze {
 
-/// The kernel functions with an insertion (`graph.insert_slice` of an argument)
-/// that at some launch must leave the tensor as it was: somebody reads what was
-/// there, or it is no kernel's to change.
+/// Returns the kernel functions with an insertion (`graph.insert_slice` of an
+/// argument) that must not change the tensor in place at some launch: the old
+/// elements are read later, or the memory is not owned by kernels.
 llvm::DenseSet<mlir::Operation *> findCopyingInsertions(mlir::ModuleOp module);
 
 } // namespace adze

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The frame of a kernel: arguments, parameters, sizes, loops, program ids, and
-// the loads and stores of tiles.
+// The basic parts of a kernel: arguments, parameters, sizes, loops, program
+// ids, and the loads and stores of tiles.
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "TileElementBuilder.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// How elements of a graph type lie in memory: a bool is a byte.
+/// Returns the memory type of an element of a graph type: a bool is a byte.
 static Type getMemoryElement(Type type) {
   Type element = getSignlessType(getElementTypeOrSelf(type));
   return element.isInteger(1) ? IntegerType::get(type.getContext(), 8)
@@ -80,7 +80,7 @@ void KernelEmitter::finish() {
 // Scalars
 //===----------------------------------------------------------------------===//
 
-/// Makes an index value that stands before all other code of the kernel.
+/// Creates an index value at the top of the kernel.
 Value KernelEmitter::atTop(function_ref<Value()> make) {
   OpBuilder::InsertionGuard guard(b);
   if (lastTop)
@@ -223,7 +223,7 @@ Value KernelEmitter::size(AffineExpr expr) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   bool divides = binary && binary.getKind() != AffineExprKind::Add &&
                  binary.getKind() != AffineExprKind::Mul;
-  // A divisor that is 0 is for host.size to see to.
+  // host.size handles divisors of 0.
   if (!binary || (divides && !getConstant(binary.getRHS())))
     return sizes[expr] = atTop([&]() -> Value {
              unsigned count = host::getNumSymbolsUsed(expr);
@@ -292,7 +292,7 @@ KernelEmitter::loop(Value end, Value step, ValueRange init,
                     function_ref<FailureOr<Carried>(Value, ValueRange)> body) {
   auto knownEnd = getConstantIntValue(end),
        knownStep = getConstantIntValue(step);
-  if (knownEnd && *knownEnd <= 0) // as of a window that is all padding
+  if (knownEnd && *knownEnd <= 0) // as of a window that is only padding
     return Carried(init);
   if (knownEnd && knownStep && *knownEnd <= *knownStep)
     return body(index(0), init);
@@ -334,7 +334,7 @@ void KernelEmitter::setAxis(int axis, Value size) {
   axisSizes[axis] = size;
 }
 
-/// The mixed lists of `[%bm, 32]`.
+/// Splits a mixed list as in `[%bm, 32]` into dynamic and static values.
 static void getMixed(ArrayRef<Value> values, SmallVectorImpl<Value> &dynamic,
                      SmallVectorImpl<int64_t> &fixed) {
   for (Value value : values) {
@@ -454,7 +454,7 @@ Emitted KernelEmitter::convert(const Emitted &tile, Type to) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// A window of memory: offsets by memory dim, then by axis the dim and stride.
+/// A window of memory: offsets by memory dim, and dim and stride by axis.
 namespace {
 struct Window {
   SmallVector<Value> offsets;
@@ -482,7 +482,7 @@ static FailureOr<Window> getWindow(ArrayRef<Place> places) {
   return window;
 }
 
-/// `dims` and `strides` are written only where they are not the default.
+/// Adds `dims` and `strides` if they are not the defaults.
 static void addWindow(OperationState &state, OpBuilder &b,
                       const Window &window) {
   unsigned rank = window.offsets.size(), tileRank = window.dims.size();
@@ -497,7 +497,7 @@ static void addWindow(OperationState &state, OpBuilder &b,
 
 FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
   Places places(given);
-  endAxes(places); // what lies behind the end is never stored
+  endAxes(places); // elements beyond the end are never stored
   Value whole = view(source, places);
   auto window = getWindow(places);
   if (!whole || failed(window))
@@ -580,7 +580,7 @@ Value KernelEmitter::scratch(ArrayRef<Value> sizes, Type elementType) {
   auto make = [&, type = MemRefType::get(fixed, elementType)]() -> Value {
     return tile::ScratchOp::create(b, location, type, dynamic, fixed);
   };
-  return dynamic.empty() ? atTop(make) : make(); // where views of it are
+  return dynamic.empty() ? atTop(make) : make(); // where its views are
 }
 
 bool KernelEmitter::isPackable(Value value) {

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits one tile kernel from one kernel function of graph ops, on demand: a
-// family (contraction, rows, ...) decides how the kernel is cut and asks for
-// tiles of graph values at places; the emitter follows elementwise ops and data
-// movement back to loads, whatever their number.
+// Emits one tile kernel from one kernel function of graph ops. A family
+// (contraction, rows, ...) determines the tiling of the kernel, and requests
+// tiles of graph values at places. The emitter emits them on demand, through
+// any number of elementwise ops and data movements back to loads.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 
@@ -25,7 +25,7 @@ struct Rows;
 
 class KernelEmitter : public EmitterChoices {
 public:
-  /// Begins `tile.kernel @name` before `source`. `packable(i)` says whether
+  /// Begins `tile.kernel @name` before `source`. `packable(i)` returns true if
   /// argument i is a constant at every launch, so that its packing can be
   /// chosen here.
   KernelEmitter(mlir::func::FuncOp source,
@@ -37,27 +37,27 @@ public:
   tile::KernelOp getKernel() { return kernel; }
   mlir::OpBuilder &builder() { return b; }
   mlir::Location loc() { return location; }
-  /// Why the last request failed.
+  /// Returns the reason why the last request failed.
   llvm::StringRef reason() const { return why; }
   mlir::LogicalResult fail(const llvm::Twine &reason);
 
   int64_t getKnownRows(mlir::AffineExpr rows) const;
 
-  /// The values that the source function returns.
+  /// Returns the values that the source function returns.
   mlir::ValueRange getResults() {
     return source.getBody().front().getTerminator()->getOperands();
   }
-  /// What is stored: results, or what one inserts into an operand.
+  /// Returns the stored values: results, or values inserted into operands.
   llvm::ArrayRef<mlir::Value> getOutputs() const { return outputValues; }
-  /// The dim along which output i is a part of its memory, or -1.
+  /// Returns the dim along which output i is a part of its memory, or -1.
   int64_t getPartAxis(unsigned i) const { return outputs[i].axis; }
 
-  /// A parameter of the kernel with its default binding.
+  /// Creates a parameter of the kernel with its default binding.
   mlir::Value param(llvm::StringRef name, int64_t binding,
                     llvm::ArrayRef<int64_t> menu = {});
-  /// The default binding of a parameter.
+  /// Returns the default binding of a parameter.
   std::optional<int64_t> getBinding(llvm::StringRef name) const;
-  /// Stores the default bindings on the kernel and checks that all is there.
+  /// Sets the default bindings, and verifies that all outputs are stored.
   void finish();
 
   //===--- index arithmetic (constants and sizes at the kernel's top) -----===//
@@ -71,26 +71,28 @@ public:
   mlir::Value ceilDiv(mlir::Value lhs, mlir::Value rhs);
   mlir::Value max(mlir::Value lhs, mlir::Value rhs);
   mlir::Value min(mlir::Value lhs, mlir::Value rhs);
-  /// The value of a shape expression, from the dims of the arguments, else from
-  /// the module's symbols. Null and a reason for a size that is no expression.
+  /// Emits the value of a shape expression, from the dims of arguments if
+  /// possible, else from the symbols of the module. Returns null and sets a
+  /// reason for a size that is not an expression.
   mlir::Value size(mlir::AffineExpr expr);
   mlir::Value size(mlir::Value value, unsigned dim) {
     return size(graph::getDims(value)[dim]);
   }
-  /// Ids of programs over `counts`; the first count is the innermost, or with
-  /// `swapped` the second. More than three are folded into the last grid dim.
+  /// Emits the ids of programs over `counts`. The first count is the innermost,
+  /// or with `swapped` the second. More than three are folded into the last
+  /// grid dim.
   llvm::SmallVector<mlir::Value> programIds(llvm::ArrayRef<mlir::Value> counts,
                                             bool swapped = false);
   using Carried = llvm::SmallVector<mlir::Value, 2>;
-  /// `for iv = 0 to end step`, with values carried; `body` returns the next
-  /// ones. Loops of one known iteration are not made.
+  /// Emits `for iv = 0 to end step` with carried values; `body` returns the
+  /// next ones. Loops with one known iteration are omitted.
   mlir::FailureOr<Carried>
   loop(mlir::Value end, mlir::Value step, mlir::ValueRange init,
        llvm::function_ref<mlir::FailureOr<Carried>(mlir::Value iv,
                                                    mlir::ValueRange carried)>
            body);
 
-  /// A phase of the program, which `body` emits.
+  /// Emits a phase of the program with the body `body`.
   mlir::LogicalResult phase(llvm::function_ref<mlir::LogicalResult()> body);
 
   //===--- axes -----------------------------------------------------------===//
@@ -98,83 +100,82 @@ public:
   /// Sets the size of an axis of the tile space.
   void setAxis(int axis, mlir::Value size);
   mlir::Value getAxisSize(int axis) { return axisSizes[axis]; }
-  /// Tiles along `axis` from `start` on end at `end`, in what is loaded and
-  /// stored: the rest of the block is another program's.
+  /// Sets the end of tiles along `axis` from `start` on, for loads and stores:
+  /// the rest of the block belongs to another program.
   void setEnd(int axis, mlir::Value start, mlir::Value end);
   bool hasEnds() const { return !axisEnds.empty(); }
-  /// Tiles along `axis` are summed: they end with the parts that slices take.
-  /// (What lies behind may be NaN, which times 0 is no 0.)
+  /// Declares that tiles along `axis` are summed, so they end with slices.
   void setSummed(int axis) { summed.insert(axis); }
   mlir::RankedTensorType tileType(llvm::ArrayRef<int> axes,
                                   mlir::Type elementType);
 
   //===--- tiles ----------------------------------------------------------===//
 
-  /// The tile of `value` at these places. Elements outside of the memory are
-  /// `pad` if it was set, else 0, or what follows from these.
+  /// Emits the tile of `value` at these places. Elements out of bounds are
+  /// `pad` if it is set, else 0, or values computed from these.
   MaybeTile emit(mlir::Value value, PlacesRef places);
-  /// The same as a tile of exactly these axes.
+  /// Emits the tile with exactly these axes.
   MaybeValue emitOn(mlir::Value value, PlacesRef places,
                     llvm::ArrayRef<int> axes);
   void define(mlir::Value value, PlacesRef places, Emitted tile);
-  /// What loads read outside of the memory, while set.
+  /// Sets the pad of loads.
   void setPad(mlir::TypedAttr value) { pad = value; }
-  /// Whether loads and stores take what is left of a dim.
+  /// Sets whether loads and stores cover the remainder of a dim.
   void setTail(bool value) { tail = value; }
 
-  /// Which elements along `axis` of a tile whose first is at `offset` lie
-  /// before `end`, as a tile of bools on that axis.
+  /// Emits a tile of bools: true for elements that are before `end`.
   Emitted emitInside(int axis, mlir::Value offset, mlir::Value end);
-  /// 0, 1, .. along an axis.
+  /// Emits 0, 1, ... along an axis.
   Emitted emitPositions(int axis, mlir::Type elementType);
   mlir::Value constant(mlir::TypedAttr value, llvm::ArrayRef<int> axes);
   mlir::Value broadcast(const Emitted &tile, llvm::ArrayRef<int> axes);
-  /// Combines the elements along `axis` of the tile. `nnan`: the greatest or
-  /// least of floats may be that of the elements which are not NaN.
+  /// Reduces the elements along `axis` of the tile. With `nnan`, maximum and
+  /// minimum of floats may ignore NaN.
   Emitted reduce(graph::Combiner combiner, mlir::Type elementType,
                  const Emitted &tile, int axis, bool nnan = false);
-  /// Signless f32 for f16 and bf16, else the type itself.
+  /// Converts to signless f32 for f16 and bf16, else to the type itself.
   Emitted convert(const Emitted &tile, mlir::Type to);
 
-  /// Emits and stores every output of the kernel, given where the elements of
-  /// `anchor` (which the outputs are computed from elementwise) lie.
+  /// Emits and stores all outputs of the kernel, given the places of the
+  /// elements of `anchor`, from which the outputs are computed elementwise.
   mlir::LogicalResult storeOutputs(mlir::Value anchor, PlacesRef places);
-  mlir::LogicalResult storeOutputs(llvm::ArrayRef<Anchor> anchors); // of one
+  // of one kernel
+  mlir::LogicalResult storeOutputs(llvm::ArrayRef<Anchor> anchors);
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
                             PlacesRef places);
   MaybeTile load(mlir::Value memory, PlacesRef places);
-  /// Stores output i at places of its own.
+  /// Stores output i at separate places.
   mlir::LogicalResult storeOutput(const Emitted &tile, unsigned output,
                                   PlacesRef places);
-  /// While set: the rows that a tile holds whole, so that what reductions make
-  /// of them is at hand.
+  /// Sets the rows that a tile holds completely, so that the results of
+  /// reductions of them are available.
   void setRows(const Rows *value) { rows = value; }
-  /// For what phases of a program hand on.
+  /// Allocates scratch memory for values of later phases.
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
   mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
   mlir::Value getMemory(mlir::Value value) { return memory.lookup(value); }
-  /// From here on `value` is read from scratch, at places in that.
+  /// Makes later loads of `value` read scratch memory, at the places in it.
   void setMemory(mlir::Value value, mlir::Value to) { memory[value] = to; }
 
-  /// Gives argument `value` the packing `map` if it is a constant of its own;
-  /// says whether it did.
+  /// Packs argument `value` by `map` if only this kernel uses it.
   bool pack(mlir::Value value, mlir::AffineMap map);
   bool isPackable(mlir::Value value);
 
-  /// Places of an operand whose dim j is dim `dimMap[j]` of a value at `places`
-  /// (or repeated along it, where the operand's dim is 1).
+  /// Returns the places of an operand whose dim j is dim `dimMap[j]` of a value
+  /// at `places`, or is broadcast along it if the dim of the operand is 1.
   mlir::FailureOr<Places> mapPlaces(PlacesRef places, mlir::Value result,
                                     mlir::Value operand,
                                     llvm::ArrayRef<int64_t> dimMap);
-  /// The map of numpy broadcasting: dims aligned to the right.
+  /// Returns the map of numpy broadcasting: dims aligned to the right.
   static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
                                                unsigned resultRank);
-  /// Places, one a dim; with `keepsTiles`, but for tiles over several.
+  /// Returns one place for each dim; with `keepsTiles`, tiles over several dims
+  /// stay.
   mlir::FailureOr<Places> splitPlaces(PlacesRef places, mlir::Value value,
                                       bool keepsTiles = false);
 
 private:
-  /// Places without what does not matter: dims of size 1.
+  /// Places without irrelevant parts: dims of size 1.
   using Key =
       std::vector<std::tuple<void *, int, int64_t, unsigned, unsigned, void *>>;
   Key getKey(mlir::Value value, PlacesRef places) const;
@@ -211,7 +212,7 @@ private:
   MaybeTile emitGatherND(graph::GatherNDOp op, PlacesRef places);
   mlir::FailureOr<Places> outputPlaces(mlir::Value output, mlir::Value anchor,
                                        PlacesRef places);
-  /// Where an output lies: at `offset` along dim `axis`, if that is not -1.
+  /// An output at `offset` along dim `axis` of its memory; axis -1: all of it.
   struct Output {
     mlir::Value memory;
     int64_t axis = -1;

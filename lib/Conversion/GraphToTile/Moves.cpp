@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Data movement behind what a kernel computes: it stores to a view of its
-// memory, whose indices are those of what is computed. What is computed behind
-// the movement is computed before it.
+// Data movement after the computation of a kernel: the kernel stores to a view
+// of its memory, whose indices are those of the computed value. Elementwise ops
+// after the movement are moved before it.
 #include "Families.h"
 #include "mlir/Dialect/Affine/Utils.h"
 
@@ -14,7 +14,7 @@ using namespace adze::graph;
 // Arithmetic before movement
 //===----------------------------------------------------------------------===//
 
-/// The reshapes and transposes from `start` to `end`, in order.
+/// Returns the reshapes and transposes from `start` to `end`, in order.
 static SmallVector<Operation *> getSteps(Value start, Value end) {
   SmallVector<Operation *> steps;
   for (; end != start; end = end.getDefiningOp()->getOperand(0))
@@ -37,7 +37,7 @@ static Value redo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
   return value;
 }
 
-/// What the steps make `value` of.
+/// Applies the inverse of the steps to `value`.
 static Value undo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
   for (Operation *step : llvm::reverse(steps)) {
     Operation *op = value.getDefiningOp();
@@ -66,10 +66,10 @@ static Value undo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
   return value;
 }
 
-/// What a movement moves that takes dims apart, or transposes and drops or adds
-/// dims of one element: something that the kernel computes; null if `value` is
-/// not moved so. Transposes alone are followed place by place, as are reshapes
-/// that only drop or add.
+/// Returns the value that a movement to `value` starts from, if the kernel
+/// computes it and the movement splits dims, or transposes and adds or drops
+/// dims of size 1. Returns null otherwise. The emitter follows other movements,
+/// transposes alone and reshapes that only add or drop dims, place by place.
 static Value findMoved(Value value) {
   Value start = Move::findStart(value);
   if (start == value || !start.getDefiningOp())
@@ -80,7 +80,7 @@ static Value findMoved(Value value) {
   return isBoth || Move::takesDimsApart(value) ? start : Value();
 }
 
-/// f(move(x), others) -> move(f(x, others moved back)).
+/// Rewrites f(move(x), others) to move(f(x, others moved back)).
 static bool sink(Operation *op) {
   Value result = op->getResult(0), moved;
   for (Value operand : op->getOperands())
@@ -133,13 +133,14 @@ void adze::sinkMoves(func::FuncOp function) {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// The memory, indexed as `value` is, of whose dims `spans` says how many each
-/// are one; null if that takes more than digits of indices.
+/// Returns a view of the memory with the indices of `value`, in which `spans`
+/// states how many dims each merged dim has. Returns null if the map is not a
+/// sum of digits of indices.
 Value KernelEmitter::moved(Value source, const Move &move,
                            ArrayRef<unsigned> spans, Value value) {
   Dims dims = getDims(value);
   auto type = cast<MemRefType>(source.getType());
-  // Neighbouring dims of the memory as one: one run of elements may go over
+  // Adjacent dims of the memory are merged, as one run of elements may cover
   // several of them.
   Places whole;
   unsigned merged = type.getLayout().isIdentity() ? move.countMerged()
@@ -176,8 +177,8 @@ Value KernelEmitter::moved(Value source, const Move &move,
   });
 }
 
-/// Outputs that are moved are stored before that, and what is moved on the way
-/// to arithmetic is loaded so.
+/// Sets the values that are stored before their movement, and those that are
+/// loaded in this way for arithmetic.
 void KernelEmitter::setMoves() {
   auto see = [&](Value memory, const Move &move, Value value) {
     SmallVector<unsigned> spans(getDims(value).size(), 1);
@@ -218,7 +219,8 @@ void KernelEmitter::setMoves() {
 // Lone elements
 //===----------------------------------------------------------------------===//
 
-/// Indices of memory, or of what it is a view of, which `memory` becomes.
+/// Resolves indices of a view to those of the memory that it is a view of,
+/// which `memory` is set to.
 static SmallVector<Value> resolve(OpBuilder &b, Location loc, Value &memory,
                                   ValueRange at) {
   auto view = memory.getDefiningOp<tile::ViewOp>();

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Data movement behind what a kernel computes.
+// Data movement after the computation of a kernel.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_MOVES_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_MOVES_H
 
@@ -9,17 +9,18 @@
 
 namespace adze {
 
-/// Elementwise ops behind reshapes that take dims apart and transposes come
-/// before these, so that they end the kernel.
+/// Moves elementwise ops after transposes and reshapes that split dims before
+/// these, so that the movements are at the end of the kernel.
 void sinkMoves(mlir::func::FuncOp function);
 
-/// Loads or stores an element at an index of memory, which may be a view.
+/// Emits the load or store of an element at an index of memory, which may be a
+/// view.
 mlir::Value loadElement(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value memory, mlir::ValueRange at);
 void storeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value element,
                   mlir::Value memory, mlir::ValueRange at);
 
-/// Memory that is indexed as `value` is, from which `move` goes.
+/// Memory with the indices of `value`, which `move` starts from.
 struct MovedMemory {
   mlir::Value memory, value;
   graph::Move move;

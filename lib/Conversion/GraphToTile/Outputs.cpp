@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Where results of a kernel go: into memory of their own, or into a part of an
-// operand's memory.
+// The memory of the results of a kernel: separate memory, or a part of the
+// memory of an operand.
 #include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Host/IR/Host.h"
 #include "KernelEmitter.h"
@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// A concatenation of few pieces with one element each in a row of it: pairs
-/// that are interleaved. Each is stored by vectors that skip the others.
+/// Returns the concatenation of a few operands with one element each in a row
+/// of it, such as interleaved pairs. Each operand is stored by vectors that
+/// skip the others.
 static ConcatOp getInterleaved(Value result) {
   constexpr size_t mostPieces = 4;
   auto concat = result.getDefiningOp<ConcatOp>();
@@ -28,8 +29,8 @@ static ConcatOp getInterleaved(Value result) {
              : ConcatOp();
 }
 
-/// A result that is made of insertions of one value each is stored as these,
-/// and one of interleaved pieces as these.
+/// Sets the outputs. A result of insertions of single values is stored as these
+/// values, and one of interleaved operands as these operands.
 void KernelEmitter::setOutputs(ValueRange memory) {
   SmallVector<std::pair<Value, Output>> further;
   for (auto [i, result] : llvm::enumerate(getResults())) {
@@ -77,9 +78,9 @@ void KernelEmitter::setOutputs(ValueRange memory) {
   }
 }
 
-/// A part of the memory of output i: a view whose bounds drop the remainder.
-/// Its dims are those of the places, which begin and end with those that the
-/// part is cut along.
+/// Returns a part of the memory of output i: a view whose bounds drop the
+/// remainder. Its dims are merged as those of the places, whose boundaries
+/// include those of the dims that the part is a slice along.
 FailureOr<Value> KernelEmitter::part(unsigned i, ArrayRef<Place> aligned) {
   const Output &output = outputs[i];
   unsigned axis = output.axis;

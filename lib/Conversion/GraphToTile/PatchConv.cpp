@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions for a unit that multiplies matrices. A program copies the part
-// of the input that its windows see, with padding, as one patch. In that, what
-// a tap reads for all pixels of all lines is a matrix whose rows are equally
-// far apart: the pixels between lines are computed as well, and not stored.
-// Where windows skip pixels, there is a patch for each phase of the strides.
+// Convolutions for matrix units. A program copies the input of its windows,
+// with padding, as one patch. The elements of the patch that a tap reads for
+// all pixels of all lines are a matrix with a constant row stride: the pixels
+// between lines are computed as well, but not stored. With strides, there is a
+// patch for each phase.
 #include "Convolution.h"
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Precision.h"
@@ -15,12 +15,13 @@ using namespace adze::graph;
 
 namespace {
 
-/// How windows go along a dim of the image: pixels that are `stride` apart make
-/// a patch of their own, by what their place leaves.
+/// The steps of windows along a dim of the image: pixels with equal remainders
+/// modulo `stride` are a patch.
 struct Steps {
   int64_t stride, dilation, pad;
   int64_t phases; ///< patches
-  int64_t beyond; ///< pixels of a patch that windows see behind their first
+  /// pixels of a patch that windows cover after their first one
+  int64_t beyond;
 
   Steps(ConvOp op, unsigned dim)
       : stride(op.getStrides()[dim]), dilation(op.getDilations()[dim]),
@@ -48,17 +49,18 @@ private:
   const ConvShape &conv;
   ConvOp op;
   Steps down, across;
-  int64_t width, height, pitch; // pixels from line to line of the patch
+  int64_t width, height, pitch; // distance of lines of the patch, in pixels
   PackedGroup group;            // of the filter
   int64_t lines = 1, outputs = 0, inputs = 0;
-  Value image, line, channel; // where the program is
+  Value image, line, channel; // position of the program
   Value patch, sums;          // [patches, lines, pitch, channels]
 };
 
 } // namespace
 
-/// Lines and channels of a program. A patch has lines that the next one has as
-/// well, and serves all channels of the block.
+/// Chooses the lines and channels of a program. The patches of consecutive
+/// programs overlap in some lines, and a patch is used for all channels of the
+/// block.
 void PatchEmitter::cut() {
   constexpr int64_t usualRows = 128, usualOutputs = 64, panel = 32;
   int64_t most = std::clamp<int64_t>(usualRows / pitch, 1, height);
@@ -70,9 +72,9 @@ void PatchEmitter::cut() {
   inputs = llvm::alignTo(conv.groupInputs, group.depth);
 }
 
-/// Copies the input with its padding, and with zeros behind the channels up to
-/// what the unit multiplies at once. Behind the last line is room for what the
-/// last windows of pixels between lines see.
+/// Copies the input with its padding, and pads channels with zeros to the
+/// contracted size of the unit. After the last line there is room for the last
+/// windows of pixels between lines.
 LogicalResult PatchEmitter::copyPatches() {
   e.setAxis(Line, e.index(lines + down.beyond));
   e.setAxis(M, e.index(pitch));
@@ -107,7 +109,7 @@ LogicalResult PatchEmitter::copyPatch(int64_t y, int64_t x) {
                   channels});
 }
 
-/// Returns the row of the patches, taken as one matrix, that a tap reads for
+/// Returns the row of the patches, viewed as one matrix, that a tap reads for
 /// the first pixel.
 Value PatchEmitter::findTap(Value y, Value x) {
   auto place = [&](Value tap, const Steps &steps) {
@@ -122,7 +124,7 @@ Value PatchEmitter::findTap(Value y, Value x) {
   return e.add(start, e.add(e.mul(lineY, e.index(pitch)), pixelX));
 }
 
-/// Sums over taps and channels, of pixels between lines, too.
+/// Sums over taps and channels, including pixels between lines.
 LogicalResult PatchEmitter::multiply() {
   constexpr int64_t mostDepth = 512;
   Value depth = e.index(
@@ -167,7 +169,7 @@ LogicalResult PatchEmitter::multiply() {
   });
 }
 
-/// The pixels of lines, with bias and epilogue.
+/// Stores the pixels of lines, with bias and epilogue.
 LogicalResult PatchEmitter::store() {
   e.setAxis(Line, e.index(lines));
   e.setAxis(M, e.index(width));
@@ -195,7 +197,7 @@ LogicalResult PatchEmitter::run() {
   Value images = e.size(conv.result[0]), channels = e.size(conv.result.back());
   if (!images || !channels)
     return failure();
-  // Neighbouring programs multiply by the same channels.
+  // Adjacent programs multiply by the same channels.
   SmallVector<Value> ids =
       e.programIds({e.index(llvm::divideCeil(height, lines)), images,
                     e.ceilDiv(channels, e.index(outputs))});
@@ -206,9 +208,9 @@ LogicalResult PatchEmitter::run() {
                  succeeded(store()));
 }
 
-/// Returns true if what a tap reads for the pixels of a line fills the unit's
-/// rows as it is: without patches there are no copies, and no pixels between
-/// lines. Where windows skip pixels, that takes one register, else many.
+/// Returns true if the elements that a tap reads for the pixels of a line fill
+/// the rows of the unit: without patches there are no copies, and no pixels
+/// between lines. With strides this requires one register, otherwise many.
 static bool readsLines(const ConvShape &conv) {
   constexpr int64_t fewPixels = 8, longLine = 32;
   ConvOp op = conv.op;
@@ -226,7 +228,7 @@ bool adze::takesPatches(KernelEmitter &e, const ConvShape &conv) {
       getKnown(conv.result[2]) < 1 || op.getLayout() != Layout::NHWC ||
       !e.isPackable(op.getFilter()) || conv.isPointwise() || readsLines(conv))
     return false;
-  // As for any product, most of the columns of the unit are no padding.
+  // As for all products, padding is less than half of the columns of the unit.
   PackedGroup group = getPackedGroup(e, op.getFilter(), conv.groupInputs);
   constexpr int64_t fewOutputs = 8;
   return group.depth > group.size && conv.groupInputs % group.size == 0 &&

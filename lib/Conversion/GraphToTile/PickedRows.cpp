@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels without an anchor that pick elements along rows of unknown width by
-// what follows from their position: resized and mirrored images. Which ones,
-// and how much each weighs, is found once for a block of columns and serves
-// the same row of many channels.
+// Kernels without an anchor that gather elements along rows of dynamic width at
+// functions of their positions: resized and mirrored images. The source indices
+// and weights are computed once for a block of columns, and used for the same
+// row of many channels.
 #include "Dialect/Graph/IR/ResizeMath.h"
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,9 +13,9 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// The dims of what a repeating pad or a resize gives that are as in its
-/// operand; none if the last one is, or is known: then few vectors make a
-/// row.
+/// Returns the dims that a repeating pad or a resize copies from its operand.
+/// Returns nothing if the last dim is copied, or is static: a row then has few
+/// vectors.
 static std::optional<llvm::SmallBitVector> getCopiedDims(Operation *op) {
   if (!isa<ResizeOp, PadOp>(op))
     return std::nullopt;
@@ -35,16 +35,17 @@ static std::optional<llvm::SmallBitVector> getCopiedDims(Operation *op) {
 }
 
 namespace {
-/// Along which dim a program walks: -1: nothing is picked, or there are no
-/// rows.
+/// The dim along which a program iterates; -1 if nothing is gathered, or if
+/// there are no rows.
 struct Walk {
   int64_t dim = -1;
-  bool wholeRows = false; // picks are in the code: nothing is found once
+  bool wholeRows = false; // indices are constants, and not computed
 };
 } // namespace
 
-/// Of picks that are to be found it is the last dim that all such ops copy if
-/// it is long, and none of its rows has numbers of its own; else that of rows.
+/// Finds the dim. For indices computed at run time, it is the last dim that all
+/// such ops copy, if it is long and no row has separate indices; otherwise it
+/// is that of the rows.
 static Walk findWalk(KernelEmitter &e) {
   constexpr int64_t few = 8;
   Dims dims = getDims(e.getOutputs()[0]);
@@ -77,7 +78,7 @@ bool adze::picksAlikeInRows(KernelEmitter &e) {
 }
 
 namespace {
-/// What a program stores: some rows along a dim, of a block of columns.
+/// The rows of a program along a dim, and a block of columns.
 struct RowsOfProgram {
   Places places; // of the first row
   unsigned dim;
@@ -101,8 +102,8 @@ static LogicalResult storeRows(KernelEmitter &e, const RowsOfProgram &rows) {
   return LogicalResult(done);
 }
 
-/// Of short rows a few vectors at a time, so that what exists of the last ones
-/// is found once for all rows; longer ones as they lie in memory.
+/// Stores short rows in a few vectors at a time, so that the mask of the last
+/// ones is computed once for all rows. Longer rows are stored in memory order.
 static LogicalResult storeShortOrWhole(KernelEmitter &e,
                                        const RowsOfProgram &rows, Value width) {
   constexpr int64_t shortest = 120, columns = 64;

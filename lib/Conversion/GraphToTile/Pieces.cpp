@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Pieces that are copied to their places in one output: concatenations and
-// insertions.
+// Operands that are copied into one output: concatenations and insertions.
 #include "Families.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -11,17 +10,17 @@ using namespace adze::graph;
 
 namespace {
 
-/// Copies each piece into its own part of the output, whose bounds drop the
+/// Copies each operand to its part of the output, whose bounds drop the
 /// remainder.
 class PieceEmitter {
 public:
-  /// `cut`: dims in front of the axis are rows together, or only the last one
-  /// is, and the others have a program for each of their places.
+  /// `cut` determines whether the dims before the axis are merged to rows, or
+  /// only the last of them is the rows and the others are program ids.
   PieceEmitter(KernelEmitter &e, ValueRange pieces, unsigned axis, Cut cut)
       : e(e), pieces(pieces), dims(getDims(e.getOutputs()[0])), axis(axis),
         outer(cut == Cut::Flat || axis == 0 ? 0 : axis - 1) {}
 
-  /// `offsets`: where the pieces begin; none: one after the other.
+  /// Copies the operands to `offsets`, or one after the other without offsets.
   LogicalResult run(ArrayRef<AffineExpr> offsets);
 
 private:
@@ -42,7 +41,7 @@ private:
 
 } // namespace
 
-/// Returns the columns [begin, begin + length) of the output seen as outer
+/// Returns the columns [begin, begin + length) of the output viewed as outer
 /// dims, rows and columns.
 Value PieceEmitter::getColumns(Value begin, Value length) {
   OpBuilder &b = e.builder();
@@ -137,7 +136,8 @@ LogicalResult PieceEmitter::run(ArrayRef<AffineExpr> offsets) {
         return failure();
       begin = e.mul(offset, inner);
     }
-    // Nothing to copy, and a view of nothing at the end is out of bounds.
+    // An empty operand is skipped, as an empty view at the end would be out of
+    // bounds.
     if (getConstantIntValue(lengths[i]) == 0)
       continue;
     if (failed(store(piece, begin, lengths[i])))

@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Places of operands from places of results: which dims of one value are which
-// of another.
+// Maps places of results to places of operands.
 #include "KernelEmitter.h"
 
 using namespace mlir;
@@ -19,7 +18,7 @@ SmallVector<int64_t> KernelEmitter::alignRight(unsigned operandRank,
 }
 
 namespace {
-/// The dims of a value by the place that covers them.
+/// The dims of a value, by the place that covers them.
 struct Cover {
   SmallVector<unsigned> placeOf;               // by dim
   SmallVector<SmallVector<unsigned>> realDims; // by place, without unit dims
@@ -38,7 +37,7 @@ struct Cover {
 };
 } // namespace
 
-/// mapPlaces without taking places apart.
+/// Implements mapPlaces without splitting places.
 static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
                                         ArrayRef<Place> places, Value result,
                                         Value operand,
@@ -51,7 +50,7 @@ static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
     return Places(places);
   Cover cover(places, resultDims);
   Places mapped;
-  ArrayRef<unsigned> open; // dims of the place that is being covered
+  ArrayRef<unsigned> open; // dims of the current place
   auto unitPlace = [&] { return Place{e.index(0), -1, 1, 1}; };
   for (auto [dim, size] : llvm::enumerate(operandDims)) {
     if (isUnit(size)) {
@@ -157,8 +156,8 @@ FailureOr<Places> KernelEmitter::alignPlaces(ArrayRef<Place> places,
   return Places(places);
 }
 
-/// The memory with the dims of each place merged into one; null if what it is
-/// a view of does not allow that.
+/// Returns the memory with the dims of each place merged into one, or null if
+/// the layout of the viewed memory does not allow that.
 Value KernelEmitter::view(Value memory, ArrayRef<Place> places) {
   if (llvm::all_of(places, [](const Place &place) { return place.span == 1; }))
     return memory;
@@ -190,7 +189,8 @@ void KernelEmitter::setEnd(int axis, Value start, Value end) {
   axisEnds[axis] = {start, end};
 }
 
-/// Sets where axes with an end do; says whether all of them are there.
+/// Ends places where their axes end. Returns true if all such axes have a
+/// place.
 bool KernelEmitter::endAxes(MutableArrayRef<Place> places) const {
   return llvm::all_of(axisEnds, [&](auto &entry) {
     auto [start, end] = entry.second;
@@ -205,7 +205,7 @@ bool KernelEmitter::endAxes(MutableArrayRef<Place> places) const {
   });
 }
 
-/// A view that ends where places do.
+/// Creates a view that ends where places do.
 static Value cutView(OpBuilder &b, tile::ViewOp view, ArrayRef<Place> places) {
   auto type = cast<MemRefType>(view.getResult().getType());
   SmallVector<int64_t> shape;
@@ -223,8 +223,8 @@ static Value cutView(OpBuilder &b, tile::ViewOp view, ArrayRef<Place> places) {
                               shape);
 }
 
-/// The memory up to where places end. Ends stand at the kernel's top, but for
-/// those of axes.
+/// Returns the memory up to the ends of places. Ends are computed at the top of
+/// the kernel, except those of axes.
 Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
   if (llvm::none_of(places, [](const Place &place) { return place.end; }))
     return memory;
@@ -262,7 +262,7 @@ Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
   return known = atTop(make);
 }
 
-/// The place of a dim that has one of its own, null if it shares it.
+/// Returns the place of a dim, or null if it shares its place with other dims.
 static Place *placeOfDim(MutableArrayRef<Place> places, unsigned dim) {
   unsigned first = 0;
   for (Place &place : places) {
@@ -273,7 +273,7 @@ static Place *placeOfDim(MutableArrayRef<Place> places, unsigned dim) {
   return nullptr;
 }
 
-/// Axes along dims of one element: operands do without them, an output is
+/// Keeps axes along dims of size 1: operands do not have them, but an output is
 /// stored along all axes of its tile.
 static void keepUnitAxes(MutableArrayRef<Place> from, ArrayRef<int64_t> perm,
                          Value output, MutableArrayRef<Place> to) {

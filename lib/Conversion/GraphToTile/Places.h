@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Places: which elements of a value a tile holds.
+// Places: the elements of a value that a tile holds.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_PLACES_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_PLACES_H
 
@@ -10,12 +10,12 @@
 
 namespace adze {
 
-/// Where elements lie along `span` neighbouring dims of a value, taken as one
-/// dim in row-major order: element i of the tile's axis `axis` at
-/// `offset + stride * i`. Without an axis: the one place `offset`. Where it is
-/// set, places from `end` on are outside, as those behind the memory are.
-/// `ahead`: how much further on the program looks that runs next, for what
-/// loads may ask memory for; 0 along all dims: not known.
+/// The elements of a tile along `span` adjacent dims of a value, which are
+/// merged in row-major order: element i of the axis `axis` of the tile is at
+/// `offset + stride * i`. Without an axis, it is the one position `offset`. If
+/// `end` is set, positions from it on are out of bounds. `ahead` is the
+/// prefetch distance of loads: that of the elements of the next program; 0
+/// along all dims is unknown.
 struct Place {
   mlir::Value offset;
   int axis = -1;
@@ -29,13 +29,13 @@ struct Place {
            stride == other.stride && span == other.span && end == other.end;
   }
 };
-/// The one place `offset`.
+/// Returns the place of one position.
 inline Place point(mlir::Value offset) { return Place{offset, -1, 1, 1}; }
 
 using Places = llvm::SmallVector<Place, 4>;
 using PlacesRef = llvm::ArrayRef<Place>;
 
-/// Where elements of a value lie from which those of others follow.
+/// The places of a value from which those of others are derived.
 struct Anchor {
   mlir::Value value;
   Places places;
@@ -44,7 +44,7 @@ struct Anchor {
 /// Axes of the tile space.
 using Axes = llvm::SmallVector<int, 4>;
 
-/// A tile whose dims run along `axes` (ascending), or a scalar without axes.
+/// A tile whose dims are `axes` (ascending), or a scalar without axes.
 struct Emitted {
   mlir::Value value;
   Axes axes;

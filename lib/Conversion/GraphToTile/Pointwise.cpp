@@ -10,17 +10,17 @@ using namespace adze::graph;
 
 namespace {
 
-/// An operand whose dims are in another order than the result's: those of the
-/// result that are not of size 1, as they follow one another there, and how
-/// many bytes apart neighbours along the result's last dim are; negative if
-/// that is dynamic.
+/// An operand whose dims are in another order than those of the result: the
+/// dims of the result that are not of size 1, in the order of the operand, and
+/// the distance in bytes of elements along the last dim of the result, negative
+/// if it is dynamic.
 struct MovedOperand {
   SmallVector<unsigned> order;
   int64_t elementBytes, pitch;
 };
 
-/// Which neighbouring dims of the result can be taken as one: those that are
-/// neighbours, or both absent, in every operand.
+/// Finds the adjacent dims of the result that can be merged: those that are
+/// adjacent, or both absent, in every operand.
 class DimGroups {
 public:
   explicit DimGroups(Value result) : dims(getDims(result)) {
@@ -31,7 +31,7 @@ public:
     visit(result, KernelEmitter::alignRight(dims.size(), dims.size()));
   }
 
-  /// Keeps a dim apart from the one before.
+  /// Prevents that a dim is merged with the previous one.
   void cut(int64_t dim) {
     for (auto [i, target] : llvm::enumerate(real))
       if (int64_t(target) >= dim) {
@@ -40,7 +40,7 @@ public:
       }
   }
 
-  /// The number of dims in each group.
+  /// Returns the number of dims in each group.
   SmallVector<unsigned> getSpans() const {
     SmallVector<unsigned> spans;
     unsigned begin = 0;
@@ -53,12 +53,13 @@ public:
     return spans;
   }
 
-  /// The first operand whose elements are moved, none if all lie as the
-  /// result's or have a part of its dims.
+  /// Returns the first operand that is permuted, or nothing if all have the
+  /// order of the result, or a subset of its dims.
   const std::optional<MovedOperand> &getMoved() const { return moved; }
 
 private:
-  /// `target[j]`: the dim of the result along which dim j of the value runs.
+  /// Visits a value; `target[j]` is the dim of the result along which its dim j
+  /// runs.
   void visit(Value value, ArrayRef<int64_t> target) {
     Operation *op = value.getDefiningOp();
     auto follow = [&](Value operand, ArrayRef<int64_t> map) {
@@ -99,8 +100,8 @@ private:
     }
   }
 
-  /// The dims of the result that the dims of a reshape's operand are, if it
-  /// adds and takes away dims of size 1 alone.
+  /// Returns the dims of the result that the dims of the operand of a reshape
+  /// are, if it only adds and drops dims of size 1.
   static std::optional<SmallVector<int64_t>> mapUnitReshape(Operation *op) {
     auto reshape = dyn_cast<ReshapeOp>(op);
     if (!reshape || reshape.getShape())
@@ -125,7 +126,7 @@ private:
     return next == to.size() ? std::optional(map) : std::nullopt;
   }
 
-  /// Dims taken as one may be cut along the first of them only.
+  /// Merged dims may be split along the first of them only.
   void cutAround(SliceOp slice, ArrayRef<int64_t> target) {
     Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
     Dims starts = slice.getStartExprs();
@@ -174,17 +175,17 @@ private:
 
   Dims dims;
   SmallVector<unsigned> real; // dims other than 1
-  SmallVector<bool> joined;   // real dim i with the one before
+  SmallVector<bool> joined;   // real dim i is merged with the previous one
   std::optional<MovedOperand> moved;
 };
 
-/// The dims of the result, in groups that are taken as one, in the order in
-/// which programs follow one another: first along the last group, whose parts
-/// are a block's columns. Its rows are parts of another group.
+/// The dims of the result in merged groups, and the order of programs: first
+/// along the last group, whose parts are the columns of a block. Its rows are
+/// parts of another group.
 struct DimGrouping {
   SmallVector<unsigned> spans, walk;
   unsigned rowGroup = 0;
-  std::optional<MovedOperand> turned; // it lies together along the rows
+  std::optional<MovedOperand> turned; // contiguous along the rows
 
   unsigned groupOf(unsigned dim) const {
     unsigned group = 0;
@@ -196,10 +197,11 @@ struct DimGrouping {
 
 } // namespace
 
-/// Programs run along the result's dims. Where rows are moved whole past the
-/// caches they follow the operand: memory takes writes in any order better than
-/// reads. An operand that lies together along another dim than the last is read
-/// across: blocks have rows along that one.
+/// Chooses the group of the rows and the order of programs. Programs are in the
+/// order of the result by default. With non-temporal stores of whole rows they
+/// follow the operand, as memory tolerates writes in any order better than
+/// reads. If an operand is contiguous along another dim than the last, the rows
+/// of blocks are along that one.
 static void followOperand(DimGrouping &groups, const MovedOperand &moved,
                           bool mayStream) {
   llvm::SmallSetVector<unsigned, 4> walk;
@@ -215,12 +217,12 @@ static void followOperand(DimGrouping &groups, const MovedOperand &moved,
   if (!mayStream)
     return;
   groups.rowGroup = walk[1];
-  walk.insert(groups.walk.begin(), groups.walk.end()); // those of one element
+  walk.insert(groups.walk.begin(), groups.walk.end()); // groups of size 1
   groups.walk = walk.takeVector();
 }
 
-/// A block of few rows and columns leaves most threads of a GPU without an
-/// element: the rows are then along the longest dim that is known.
+/// Moves the rows to the longest dim of known size if a block has few rows and
+/// columns, which would leave most threads of a GPU without an element.
 static void lengthenRows(DimGrouping &groups, ArrayRef<AffineExpr> dims) {
   constexpr int64_t enough = 256;
   SmallVector<int64_t> sizes(groups.spans.size(), 1);
@@ -260,7 +262,7 @@ static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
   return result;
 }
 
-/// One element at a time: a program for each row, a loop along it.
+/// Emits one element at a time: a program for each row, and a loop along it.
 static LogicalResult emitPoints(KernelEmitter &e) {
   Value output = e.getOutputs()[0];
   unsigned rank = getDims(output).size();
@@ -320,8 +322,8 @@ static FailureOr<GroupSizes> getGroupSizes(KernelEmitter &e, Value value,
 static constexpr int64_t elements = 4096; // of a program
 static constexpr int64_t maxColumns = 1024;
 
-/// Where programs take single rows, the rows are enough programs if there are
-/// several; else the columns are cut into some.
+/// Chooses the block of columns if programs have single rows: several rows are
+/// enough programs, else the columns are divided.
 static int64_t chooseColumnBlock(ArrayRef<AffineExpr> sizes, bool hasRows) {
   constexpr int64_t enoughPrograms = 8, fewest = 256;
   int64_t columns = getKnown(sizes.back()), rows = 1;
@@ -342,15 +344,16 @@ struct BlockSizes {
 };
 } // namespace
 
-/// Where an operand is read across, a row of it is as long as a block has rows,
-/// and those are many: short pieces of rows that lie far apart come slowly. The
-/// columns are some lines of the result; a single one of those that lie a
-/// multiple of a cache's way apart, where they take one another's places.
+/// Chooses the block of a transposition: an operand that is read across its
+/// rows is read in runs as long as the block has rows. These are many, as short
+/// runs at distant addresses are slow. The columns are a few cache lines of the
+/// result, or a single one if the lines are a multiple of the size of a cache
+/// way apart, so that they would evict one another.
 static BlockSizes chooseTurnedBlock(ArrayRef<AffineExpr> sizes,
                                     unsigned rowGroup,
                                     const MovedOperand &turned) {
   constexpr int64_t most = 16384, enoughPrograms = 64, fewestBytes = 256,
-                    wayBytes = 128 * 1024; // of usual second levels
+                    wayBytes = 128 * 1024; // of common second-level caches
   int64_t fewest = std::max<int64_t>(64, fewestBytes / turned.elementBytes);
   int64_t all = 1, columns = getKnown(sizes.back());
   for (AffineExpr size : sizes)
@@ -384,8 +387,9 @@ static BlockSizes chooseBlocks(ArrayRef<AffineExpr> sizes,
   return {rows, columns};
 }
 
-/// Programs run along the last group first, then along the one before. A few
-/// rows, and those that lie close together, are found by the hardware.
+/// Sets the prefetch distances. Programs run along the last group first, then
+/// along the previous one. The hardware detects a few rows, and rows at near
+/// addresses.
 static void setAhead(MutableArrayRef<Place> places, ArrayRef<AffineExpr> sizes,
                      ArrayRef<int64_t> steps, int64_t pitch) {
   constexpr int64_t farBytes = 256, fewRows = 8;
@@ -413,7 +417,7 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
     return failure();
   unsigned last = spans.size() - 1;
   bool rows = last > 0 && cut != Cut::Row;
-  // Columns, and rows so that a program has enough to do.
+  // Blocks have columns, and enough rows that a program has enough work.
   BlockSizes blocks = chooseBlocks(sizes->exprs, groups, rows);
   SmallVector<int64_t> steps(spans.size(), 1);
   SmallVector<Value> counts(sizes->values), stepSizes(spans.size());
@@ -440,7 +444,7 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
   }
   if (rows && groups.turned)
     setAhead(places, sizes->exprs, steps, groups.turned->pitch);
-  // One that does not follow from the first is computed for itself there.
+  // An output that does not depend on the first one is computed separately.
   SmallVector<Anchor> anchors;
   for (Value output : e.getOutputs())
     anchors.push_back({output, places});

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Windows without a product: pooling, and normalisation over channels next to
-// each other. The window is a loop that carries a tile.
+// Windows without a product: pooling, and normalisation over adjacent channels.
+// The window is a loop that carries a tile.
 #include "Families.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,8 +50,8 @@ struct Pool {
 
   unsigned channelDim() const { return nhwc ? in.size() - 1 : 1; }
 
-  /// Whether every window of dim d lies inside the input (or the padding, if
-  /// that counts): then all windows have the same number of elements.
+  /// Returns true if every window along dim d is inside of the input (or of the
+  /// padding, if it counts): all windows then have equal numbers of elements.
   bool isFull(unsigned d) const {
     int64_t size = getKnown(in[firstSpatial + d]);
     int64_t windows = getKnown(out[firstSpatial + d]);
@@ -65,7 +65,7 @@ struct Pool {
 };
 } // namespace
 
-/// Where the windows at a place start along dim d: of a tile, one by one.
+/// Returns the starts of windows along dim d: of a tile, one for each element.
 static Emitted startWindows(KernelEmitter &e, const Pool &pool, unsigned d,
                             const Place &place) {
   OpBuilder &b = e.builder();
@@ -81,7 +81,7 @@ static Emitted startWindows(KernelEmitter &e, const Pool &pool, unsigned d,
   return {arith::AddIOp::create(b, e.loc(), all(first), steps), axes};
 }
 
-/// How many elements of the windows at a place count along dim d.
+/// Returns the number of elements of the windows that count along dim d.
 static Emitted countElements(KernelEmitter &e, const Pool &pool, unsigned d,
                              const Place &place) {
   OpBuilder &b = e.builder();
@@ -94,7 +94,7 @@ static Emitted countElements(KernelEmitter &e, const Pool &pool, unsigned d,
   Value high = e.size(pool.in[pool.firstSpatial + d]);
   if (pool.includePad)
     high = e.add(high, e.index(pool.pads[d + pool.spatial]));
-  // Taps [first, last) lie in [low, high).
+  // Taps [first, last) are in [low, high).
   Value first = arith::MaxSIOp::create(
       b, e.loc(), number(0),
       arith::SubIOp::create(b, e.loc(), number(low), start.value));
@@ -109,7 +109,7 @@ static Emitted countElements(KernelEmitter &e, const Pool &pool, unsigned d,
 }
 
 namespace {
-/// The loops of one pooling kernel over the windows of a tile.
+/// Emits the loops of a pooling kernel over the windows of a tile.
 class PoolEmitter {
 public:
   using Carried = KernelEmitter::Carried;
@@ -128,8 +128,8 @@ private:
   void setAxis(unsigned dim, int axis, Value block);
   FailureOr<Places> makePlaces();
   bool unrolls(unsigned d) const;
-  /// The elements of the window from dim d on, added to what is carried; null:
-  /// nothing is carried yet.
+  /// Combines the elements of the window from dim d on with the carried value,
+  /// which is null at first.
   FailureOr<Value> combineWindow(unsigned d, Places places, Value carried);
   Value combine(Value x, Value y);
   Value divideByCount(Value sum, ArrayRef<Place> places);
@@ -152,9 +152,9 @@ void PoolEmitter::setAxis(unsigned dim, int axis, Value block) {
   axes.push_back(axis);
 }
 
-/// Channels last: blocks of pixels of a row, and of channels. Else pixels run
-/// along the lanes, and lines whose windows overlap are taken together, so that
-/// what they share is loaded and combined once.
+/// With channels last, blocks have pixels of a row, and channels. Otherwise
+/// pixels are along the lanes, and lines whose windows overlap are processed
+/// together, so that common elements are loaded and combined once.
 void PoolEmitter::chooseAxes() {
   constexpr int64_t mostLines = 64, mostTaps = 25;
   unsigned rank = pool.out.size(), last = pool.firstSpatial + pool.spatial - 1;
@@ -164,7 +164,7 @@ void PoolEmitter::chooseAxes() {
     bool full = true;
     for (unsigned d = 0; d < pool.spatial; ++d)
       full &= pool.isFull(d);
-    if (pool.isMax || full) { // else the count is one a program
+    if (pool.isMax || full) { // otherwise the count is a scalar of the program
       bool finds = !e.gpu && getKnown(pool.out[last]) < 0;
       row = chooseRowBlock(pool.out[last], finds ? unknownRun : 8);
       row.finds = finds;
@@ -177,7 +177,7 @@ void PoolEmitter::chooseAxes() {
   int64_t taps = 1;
   for (int64_t size : pool.kernel)
     taps *= size;
-  // A tile may not look beyond a dim of one element.
+  // A tile may not leave a dim of size 1.
   bool hasLines = pool.spatial > 1 && pool.kernel[pool.spatial - 2] > 1 &&
                   getKnown(pool.in[last - 1]) != 1;
   if (hasLines && taps <= mostTaps)
@@ -188,7 +188,7 @@ void PoolEmitter::chooseAxes() {
           e.param("BLOCK_P", chooseBlock(getKnown(pool.out[last]), 256)));
 }
 
-/// Whether the taps along dim d get code of their own.
+/// Returns true if the taps along dim d are unrolled.
 bool PoolEmitter::unrolls(unsigned d) const {
   constexpr int64_t mostTaps = 16;
   int axis = axisOf[pool.firstSpatial + d];
@@ -241,7 +241,7 @@ FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
   bool isTile = place.axis >= 0, isUnrolled = unrolls(d);
   if (isTile && !window.inside && getKnown(pool.in[dim]) == 1)
     return e.fail("a window beyond rows of one pixel");
-  // Lines share what each row of their windows comes to.
+  // Lines share the combined value of each row of their windows.
   bool byRows = isUnrolled && place.axis == Line;
   bool isFirst = true;
   auto inner = [&](Value tap, Value position,
@@ -268,7 +268,8 @@ FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
   return (*result)[0];
 }
 
-/// The mean from the sum, where windows at the border hold fewer elements.
+/// Computes the mean from the sum, if windows at the border have fewer
+/// elements.
 Value PoolEmitter::divideByCount(Value sum, ArrayRef<Place> places) {
   OpBuilder &b = e.builder();
   Emitted count{e.index(1), {}};
@@ -317,7 +318,8 @@ LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
   return PoolEmitter(e, *Pool::get(op)).run();
 }
 
-/// The sum of squares of neighbours along one dim, as shifted loads.
+/// Emits the sum of squares of adjacent elements along one dim, as shifted
+/// loads.
 LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   if (cut != Cut::Dims)
     return e.fail("no other tiling of adjacent windows");
@@ -370,7 +372,8 @@ LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   double alpha = op.getAlpha().convertToDouble() / double(op.getSize());
   Value base = math::FmaOp::create(b, loc, (*total)[0], number(alpha),
                                    number(op.getBias().convertToDouble()));
-  // base > 0 for every sensible bias: base^-beta by logarithm and exponential.
+  // The base is positive for all sensible biases, so base^-beta is computed by
+  // logarithm and exponential.
   Value log = math::LogOp::create(b, loc, base);
   Value power = arith::MulFOp::create(b, loc, log,
                                       number(-op.getBeta().convertToDouble()));

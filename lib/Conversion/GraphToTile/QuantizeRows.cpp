@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows of floats as bytes, each with a scale and a zero point of its own.
+// Quantizes rows of floats to bytes, with a scale and a zero point for each
+// row.
 #include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

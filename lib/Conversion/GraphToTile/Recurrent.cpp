@@ -1,14 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Recurrent layers: a step after the other, each cut into rows and hidden
-// units. A program multiplies the state of its rows, which the step before
-// stored as its output, by the weights of its units, for each gate, and does
-// the cell's arithmetic on the sums. Cells and last states are in their results
-// from the first step on. Where one product follows from another (GRU without
-// linear_before_reset), a step is two of the grid: the result for the last
-// state holds what the second one multiplies, and what it is for after one more
-// step. Where weights are bytes, a program first quantizes the states of its
-// rows.
+// Recurrent layers. Steps run one after the other, each tiled into rows and
+// hidden units. A program multiplies the state of its rows, the output of the
+// previous step, by the weights of its units for each gate, and computes the
+// cell from the sums. Cells and last states are stored in the results from the
+// first step on. If one product depends on another (GRU without
+// linear_before_reset), a step of the layer is two steps of the grid: between
+// them, the result for the last state holds the operand of the second product.
+// If weights are bytes, a program first quantizes the states of its rows.
 #include "Convolution.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,8 +49,8 @@ private:
   LogicalResult when(Value condition, function_ref<LogicalResult()> body,
                      function_ref<LogicalResult()> otherwise = {});
 
-  /// Of the rows and units of the program: input and product of a gate, and a
-  /// part of a vector of all gates.
+  /// Return, for the rows and units of the program, the input and the product
+  /// of a gate, and a part of a vector of all gates.
   Value input(int64_t gate);
   Value product(int64_t gate, Value sum, Value memory);
   Value product(int64_t gate, Value sum) { return product(gate, sum, state); }
@@ -59,7 +58,8 @@ private:
   Value own(Value memory) {
     return own(e.load(memory, {{e.index(0), M, 1, 1}, units()}));
   }
-  /// Of a gate with its product by these states; `multiply` may have left it.
+  /// Returns the input of a gate plus its product by these states, which
+  /// `multiply` may have computed.
   Value sum(int64_t gate, Value memory);
   Value sum(int64_t gate) { return sum(gate, state); }
   Places block() { return {{e.index(0), M, 1, 1}, {e.index(0), N, 1, 1}}; }
@@ -84,7 +84,7 @@ private:
   Value plus(Value x, Value y) { return make<arith::AddFOp>(x, y); }
   Value times(Value x, Value y) { return make<arith::MulFOp>(x, y); }
   Value minus(Value x, Value y) { return make<arith::SubFOp>(x, y); }
-  /// The memory of a result; null: it is none of the kernel's.
+  /// Returns the memory of a result, or null if the kernel does not store it.
   Value memoryOf(Value result) {
     for (auto [i, output] : llvm::enumerate(e.getOutputs()))
       if (output == result)
@@ -108,26 +108,26 @@ private:
   Type type;
   int64_t hidden = 0;
   Value output, lastState, lastMemory; // memory
-  Value state, held;                   // of the program's rows, all units
-  SmallVector<Value> sums;             // of its rows and units, of each gate
+  Value state, held;                   // of the rows of the program, all units
+  SmallVector<Value> sums;             // of its rows and units, for each gate
   Value bytes, rowScales, rowZeros;    // the quantized state
   Value row, unit;                     // offsets
   Value turn, now;                     // steps of the grid, of the layer
-  Value place, before;     // the step's place, and that of the one before it
-  Value steps, finalPlace; // how many; the place of the last one
+  Value place, before;     // position of the step and of the previous one
+  Value steps, finalPlace; // their number; position of the last one
   bool isRefused = false;
 };
 
 } // namespace
 
-/// Whether each element is known to be 0.
+/// Returns true if all elements are known to be 0.
 static bool isZero(Value value) {
   while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
     value = broadcast.getInput();
   return matchPattern(value, m_AnyZeroFloat());
 }
 
-/// Whether a step multiplies twice, one after the other.
+/// Returns true if a step has two dependent products.
 static bool isTwofold(RecurrentOp op) {
   return op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset();
 }
@@ -159,7 +159,7 @@ LogicalResult RecurrentEmitter::check() {
   if (isTwofold(op) && op.getLengths())
     return e.fail("rows of several lengths, in steps of two products one after "
                   "the other");
-  // The first step of a row that begins late finds zeros before it.
+  // The first step of a row that begins late requires zeros before it.
   if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
     return e.fail("rows of several lengths in reverse, with an initial state");
   hidden = getKnown(getDims(op.getWeights())[1]);
@@ -177,7 +177,7 @@ LogicalResult RecurrentEmitter::check() {
   return success();
 }
 
-/// Sizes, axes, blocks and program ids.
+/// Computes sizes, axes, blocks and program ids.
 LogicalResult RecurrentEmitter::cut() {
   Dims dims = getDims(op.getOutput());
   steps = e.size(dims[0]);
@@ -185,7 +185,7 @@ LogicalResult RecurrentEmitter::cut() {
   if (!steps || !batch)
     return failure();
   RecurrentBlocks blocks = chooseBlocks(e, op);
-  // What a launch says of groups of rows is no parameter.
+  // The groups of rows of a launch are no parameter.
   Value blockM =
       blocks.keepsRows ? e.index(blocks.rows) : e.param("BLOCK_M", blocks.rows);
   Value blockN = e.param("BLOCK_N", blocks.units);
@@ -199,7 +199,7 @@ LogicalResult RecurrentEmitter::cut() {
   Value most = e.max(e.size(getTurns(op)), e.index(1));
   SmallVector<Value> counts{e.ceilDiv(batch, blockM),
                             e.ceilDiv(e.index(hidden), blockN), most};
-  if (blocks.keepsRows) // those of one group lie together
+  if (blocks.keepsRows) // programs of one group are adjacent
     std::swap(counts[0], counts[1]);
   SmallVector<Value> ids = e.programIds(counts);
   if (blocks.keepsRows)
@@ -252,8 +252,8 @@ LogicalResult RecurrentEmitter::giveState() {
   });
 }
 
-/// The first step begins with the states that are given; results are these
-/// where there are no steps.
+/// Copies the given states to the results, where the first step reads them;
+/// they are the results if there are no steps.
 LogicalResult RecurrentEmitter::begin() {
   auto copy = [&](Value from, Value to) {
     return e.phase([&]() -> LogicalResult {
@@ -268,7 +268,8 @@ LogicalResult RecurrentEmitter::begin() {
   return giveState();
 }
 
-/// Of the program's rows all units that others made, in a step before.
+/// Loads all units of the rows of the program, which other programs stored in a
+/// previous step.
 LogicalResult RecurrentEmitter::takeAll(Value from, const Places &places,
                                         Value to) {
   return e.phase([&]() -> LogicalResult {
@@ -278,7 +279,7 @@ LogicalResult RecurrentEmitter::takeAll(Value from, const Places &places,
   });
 }
 
-/// All others with what the step before them made.
+/// All later steps use the results of the previous step.
 LogicalResult RecurrentEmitter::takeState() {
   return takeAll(output, {at(before), rows(), all()}, state);
 }
@@ -300,7 +301,8 @@ LogicalResult RecurrentEmitter::quantizeState() {
   });
 }
 
-/// (the sum of the bytes' products - zero point * sum of weights) * scales.
+/// Computes (sum of the products of bytes - zero point * sum of weights) *
+/// scales.
 Value RecurrentEmitter::byteProduct(int64_t gate, Value sum) {
   Place rows{e.index(0), M, 1, 1};
   auto left = e.load(bytes, {rows, all()});
@@ -343,14 +345,14 @@ Value RecurrentEmitter::product(int64_t gate, Value sum, Value memory) {
 Value RecurrentEmitter::sum(int64_t gate, Value memory) {
   if (!sums.empty())
     return own(e.load(sums[gate], block()));
-  // What resets the product of a candidate leaves its input alone.
+  // The reset gate applies to the product of a candidate, but not to its input.
   bool isReset = op.getCell() == RecurrentCell::GRU && !isTwofold(op);
   return product(gate, isReset && gate == 2 ? zeros() : input(gate), memory);
 }
 
-/// The products of gates with these states, one after the other, each into
-/// memory: sums that wait in registers for those of other gates would take
-/// these from the loops that compute the others.
+/// Computes the products of gates with these states one after the other into
+/// memory. If sums were kept in registers across gates, the loops of later
+/// gates would have fewer of them.
 LogicalResult
 RecurrentEmitter::multiply(ArrayRef<std::pair<int64_t, Value>> products) {
   SmallVector<Value> targets = std::exchange(sums, {});
@@ -403,7 +405,7 @@ Value RecurrentEmitter::mixed(Value update, Value candidate) {
   return plus(times(minus(number(1.0), update), candidate), kept);
 }
 
-/// Gates are in the order i, o, f, c; peepholes i, o, f.
+/// Gates are in the order i, o, f, c; peepholes in the order i, o, f.
 std::pair<Value, Value> RecurrentEmitter::lstm() {
   Value cell = own(e.load(lastMemory, {rows(), units()}));
   auto gate = [&](int64_t g, Value sum, Value seen) {
@@ -424,8 +426,8 @@ std::pair<Value, Value> RecurrentEmitter::lstm() {
   return {times(out, shown), updated};
 }
 
-/// Stores the states of a step, where it is one of the row's: the cell last,
-/// which others are computed from.
+/// Stores the states of a step, if it is valid for the row. The cell is stored
+/// last, as other values are computed from it.
 LogicalResult RecurrentEmitter::finish(Value next, Value cell) {
   Value shown = next;
   Places places{rows(), units()};
@@ -482,8 +484,8 @@ LogicalResult RecurrentEmitter::step() {
   });
 }
 
-/// What is left of the state goes into the second product: of all units, where
-/// the last state will be.
+/// Stores the state after the reset gate, the operand of the second product:
+/// all units, in the memory of the last state.
 LogicalResult RecurrentEmitter::resetStep() {
   return e.phase([&]() -> LogicalResult {
     e.setSummed(K);
@@ -547,8 +549,8 @@ LogicalResult RecurrentEmitter::runTwofold() {
       });
 }
 
-/// Of an unknown number of rows the run finds out whether it is one, which is
-/// computed alone. Else a program computes those that there are.
+/// If the number of rows is dynamic, a single row is computed separately at run
+/// time; otherwise a program computes the rows that exist.
 LogicalResult RecurrentEmitter::run() {
   if (failed(check()) || failed(cut()))
     return failure();

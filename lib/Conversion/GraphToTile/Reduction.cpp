@@ -1,11 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions over any dims, and the place of the greatest or least element. The
-// last dim of the input runs along the lanes: if it is kept, the reduced dims
-// are loops that carry a tile; if not, each tile is folded along it, or, where
-// tiles do not fill it exactly, each lane has values of its own up to its end.
-// Reductions of the same dims share these loops; one that needs the result of
-// another has loops behind those.
+// Reductions over any dims, and the index of the greatest or least element. The
+// last dim of the input is along the lanes. If it is kept, the reduced dims are
+// loops that carry a tile. If it is reduced, each tile is reduced along it, or
+// each lane has an accumulator until its end if tiles do not divide it.
+// Reductions of the same dims share these loops; one that uses the result of
+// another has separate loops after those.
 #include "Folds.h"
 
 using namespace mlir;
@@ -14,34 +14,34 @@ using namespace adze::graph;
 
 namespace {
 
-/// One dim (or dims taken as one) of the input.
+/// One dim (or merged dims) of the input.
 struct Part {
   unsigned begin, end;
   bool reduced;
   AffineExpr size;
-  Value block; // null: one place
+  Value block; // null: one position
   int axis = -1;
   Value offset;
 
   Place place() const { return {offset, axis, 1, end - begin}; }
 };
 
-/// The loops and programs around folds.
+/// Emits the loops and programs around folds.
 class Reduction {
 public:
   using Carried = KernelEmitter::Carried;
   using Folds = SmallVector<Fold *>;
 
-  /// `all`: of one shape, over the same dims.
+  /// `all` are folds of one shape, over the same dims.
   Reduction(KernelEmitter &e, ArrayRef<std::unique_ptr<Fold>> all)
       : e(e), all(all), reduced(all.front()->getReduced().axes),
         dims(getDims(all.front()->getReduced().input)) {}
 
   LogicalResult cutParts(Cut cut);
   LogicalResult setPrograms();
-  /// The results of some of the folds.
+  /// Emits the results of some of the folds.
   LogicalResult run(const Folds &chosen);
-  /// Where the result of a fold lies.
+  /// Returns the places of the result of a fold.
   Places getResultPlaces(const Fold &fold);
 
 private:
@@ -49,15 +49,15 @@ private:
   LogicalResult setRowAxis(int64_t rows);
   AffineExpr keptRows() const;
   AffineExpr keptOuter() const;
-  /// What each of the folds carries over all elements.
+  /// Returns the carried values of the folds over all elements.
   FailureOr<SmallVector<Carried>> walk(const Folds &chosen);
   FailureOr<Carried> loopParts(unsigned part, ValueRange carried);
   FailureOr<Carried> walkLanes(Part &part, ValueRange carried);
   FailureOr<Carried> takeTile();
   FailureOr<Carried> takeTile(Fold &fold, PlacesRef places, const Part &along);
-  /// How many elements become one.
+  /// Returns the number of reduced elements.
   Value count();
-  /// One after the other, by fold.
+  /// Splits the carried values by fold.
   SmallVector<Carried> split(ValueRange carried) const;
   Carried begin(ArrayRef<int> axes) const;
   Carried merge(ValueRange first, ValueRange second, Value mask,
@@ -69,18 +69,18 @@ private:
 
   KernelEmitter &e;
   ArrayRef<std::unique_ptr<Fold>> all;
-  Folds folds;                  // of the current walk
-  SmallVector<unsigned> widths; // how many values each of them carries
+  Folds folds;                  // of the current loops
+  SmallVector<unsigned> widths; // number of carried values of each fold
   SmallVector<int64_t> reduced;
   Dims dims;
   SmallVector<Part> parts;
-  Axes axes;           // of what is carried
-  WalkedRows walked{}; // chunk 0: tiles fill the lanes' dim
+  Axes axes;           // of carried values
+  WalkedRows walked{}; // chunk 0: tiles divide the dim of the lanes
 };
 
 } // namespace
 
-/// Dims of one kind that follow each other are one part, if `Flat`.
+/// Merges adjacent dims of one kind into a part with `Flat`.
 LogicalResult Reduction::cutParts(Cut cut) {
   for (unsigned dim = 0; dim < dims.size(); ++dim) {
     bool goes = llvm::is_contained(reduced, int64_t(dim));
@@ -102,8 +102,8 @@ LogicalResult Reduction::setBlocks() {
   int64_t size = getKnown(last.size);
   last.axis = Lane;
   if (!last.reduced) {
-    // What is carried stays in registers, of which fewer than four would wait
-    // for each other. Few programs take no more than that.
+    // Carried values are in registers; fewer than four would be limited by
+    // latency. If there are few programs, each has only that many.
     constexpr int64_t least = 64, enoughPrograms = 8;
     int64_t lanes = std::max<int64_t>(256 / all.size(), least);
     int64_t outer = std::max<int64_t>(getKnown(keptOuter()), 1);
@@ -115,7 +115,7 @@ LogicalResult Reduction::setBlocks() {
     axes = {Lane};
     return success();
   }
-  // Chunks that end where the row ends need no mask.
+  // Chunks that divide the row need no mask.
   int64_t chunk = size < 1 ? 0 : largestDivisor(size, longestTileRow);
   bool isPlain = each([](const Fold &fold) { return fold.isPlain(); });
   bool fits =
@@ -129,7 +129,7 @@ LogicalResult Reduction::setBlocks() {
   return setRowAxis(walked.rows);
 }
 
-/// The innermost kept part, or one.
+/// Returns the size of the innermost kept part, or 1.
 AffineExpr Reduction::keptRows() const {
   for (const Part &part : llvm::reverse(parts))
     if (!part.reduced)
@@ -137,7 +137,7 @@ AffineExpr Reduction::keptRows() const {
   return getAffineConstantExpr(1, all.front()->getReduced().input.getContext());
 }
 
-/// All kept parts before the last one.
+/// Returns the size of all kept parts before the last one.
 AffineExpr Reduction::keptOuter() const {
   AffineExpr outer =
       getAffineConstantExpr(1, all.front()->getReduced().input.getContext());
@@ -152,7 +152,8 @@ LogicalResult Reduction::setRowAxis(int64_t rows) {
   for (Part &part : llvm::reverse(parts))
     if (!part.reduced) {
       part.axis = Row;
-      // What follows from the result of the only row finds it without an axis.
+      // Values computed from the result of a single row expect no axis for
+      // rows.
       part.block =
           getKnown(part.size) == 1
               ? e.index(1)
@@ -184,7 +185,7 @@ LogicalResult Reduction::setPrograms() {
   return success();
 }
 
-/// What the tile at the current place carries.
+/// Returns the carried values of the tile at the current place.
 FailureOr<KernelEmitter::Carried> Reduction::takeTile() {
   Places places;
   const Part *along = nullptr;
@@ -257,7 +258,7 @@ KernelEmitter::Carried Reduction::foldLanes(ValueRange carried,
   return result;
 }
 
-/// The last part in two walks, with values for each lane.
+/// Emits the last part in two loops, with an accumulator for each lane.
 FailureOr<KernelEmitter::Carried> Reduction::walkLanes(Part &part,
                                                        ValueRange before) {
   Carried carried(before);
@@ -383,10 +384,11 @@ Value Reduction::count() {
   return arith::IndexCastOp::create(b, e.loc(), b.getI64Type(), number);
 }
 
-/// The folds of a kernel, those first that need no other's result.
+/// Returns the folds of a kernel in levels: first those that use no result of
+/// others.
 static SmallVector<Reduction::Folds>
 sortByNeed(ArrayRef<std::unique_ptr<Fold>> folds) {
-  DenseMap<Operation *, unsigned> levels; // how many lie before
+  DenseMap<Operation *, unsigned> levels; // number of levels before
   SmallVector<Reduction::Folds> result;
   Operation *first = folds.front()->getReduced().result.getDefiningOp();
   auto fold = folds.begin();

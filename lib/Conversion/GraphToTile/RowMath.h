@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What kernels of rows share: where the rows lie, and arithmetic on tiles of
-// them.
+// Common parts of kernels on rows: the places of the rows, and arithmetic on
+// tiles of them.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_ROWMATH_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_ROWMATH_H
 
@@ -12,7 +12,7 @@
 
 namespace adze {
 
-/// Where the reduced dims lie, and the blocks around them.
+/// The places of the reduced dims, and the blocks around them.
 struct Rows {
   mlir::Value result;
   unsigned first, end; // the reduced dims
@@ -20,15 +20,15 @@ struct Rows {
   int reduced; // its axis
   Axes axes, kept;
   mlir::AffineExpr length;
-  bool chunked = false; // longer than a tile, or of unknown length
-  bool inner = false;   // dims follow: lanes lie along these
-  unsigned rowPart = 0; // the place of the row
+  bool chunked = false; // longer than a tile, or of dynamic length
+  bool inner = false;   // dims follow the row: lanes are along these
+  unsigned rowPart = 0; // index of the place of the row
 };
 
-/// One of the two walks over a row in chunks: whole chunks, which need no mask,
-/// or what is left.
+/// One of the two loops over a row in chunks: whole chunks, which need no mask,
+/// or the remainder.
 struct RowWalk {
-  mlir::Value chunk, begin, length, end; // no end: all elements are there
+  mlir::Value chunk, begin, length, end; // no end: all elements are valid
   bool isTail = false;
 
   mlir::Value place(KernelEmitter &e, mlir::Value iv) const {
@@ -36,11 +36,11 @@ struct RowWalk {
     return fromStart ? iv : e.add(begin, iv);
   }
 };
-/// `chunk` elements at once, then `least`.
+/// Returns loops over `chunk` elements at once, and then over `least`.
 llvm::SmallVector<RowWalk> walkRow(KernelEmitter &e, mlir::AffineExpr length,
                                    int64_t chunk, int64_t least);
 
-/// Arithmetic on whole tiles and on tiles without the reduced axis.
+/// Arithmetic on whole tiles, and on tiles without the reduced axis.
 class RowMath {
 public:
   RowMath(KernelEmitter &e, Rows &rows, mlir::Type type)
@@ -57,7 +57,7 @@ public:
   mlir::Value number(double value) {
     return e.constant(b.getFloatAttr(type, value), rows.kept);
   }
-  /// The mean of each row.
+  /// Returns the mean of each row.
   mlir::Value mean(mlir::Value tile) {
     return divideByLength(reduce(graph::Combiner::Add, tile));
   }
@@ -71,7 +71,7 @@ public:
     return mlir::arith::DivFOp::create(b, loc, sum,
                                        e.broadcast({count, {}}, rows.kept));
   }
-  /// 1 / sqrt(x + epsilon)
+  /// Returns 1 / sqrt(x + epsilon).
   mlir::Value inverseRoot(mlir::Value x, double epsilon) {
     mlir::Value sum = mlir::arith::AddFOp::create(b, loc, x, number(epsilon));
     mlir::Value root = mlir::math::SqrtOp::create(b, loc, sum);
@@ -85,7 +85,8 @@ public:
   mlir::Location loc;
 };
 
-/// Multiplies or adds an operand that is broadcast to the rows; none: nothing.
+/// Multiplies by or adds an operand that is broadcast to the rows, if there is
+/// one.
 template <typename OpT>
 mlir::FailureOr<mlir::Value> applyOperand(RowMath &m, mlir::Value tile,
                                           mlir::Value operand) {
@@ -104,7 +105,7 @@ mlir::FailureOr<mlir::Value> applyOperand(RowMath &m, mlir::Value tile,
   return mlir::Value(OpT::create(m.b, m.loc, tile, wide));
 }
 
-/// Rows that are longer than a tile, or of a length known at run time only.
+/// Emits rows that are longer than a tile, or of dynamic length.
 mlir::LogicalResult emitChunkedRows(RowMath &m, mlir::Operation *op);
 
 } // namespace adze

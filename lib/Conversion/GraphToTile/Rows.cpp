@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that need a whole row before they can write any of it: softmax and
+// Kernels that read a whole row before they write a part of it: softmax and
 // normalisations. The row is one tile dim of its exact size.
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Weights.h"
@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// Rows of the last dims: a block of rows by the whole row. Rows of an inner
-/// dim: the whole row by a block of what lies behind.
+/// Tiles the rows. For rows of the last dims, a tile is a block of rows by the
+/// whole row; for rows of an inner dim, it is the whole row by a block of the
+/// later dims.
 static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
                                unsigned end, Cut cut) {
   constexpr int64_t elements = 4096;
@@ -92,7 +93,7 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
 
 static Value emitSoftmax(RowMath &m, Value x, bool logarithm) {
   OpBuilder &b = m.b;
-  // A NaN that the greatest element leaves out comes back with the sum.
+  // The maximum may ignore a NaN, which then propagates through the sum.
   Value most = m.reduce(Combiner::Max, x, /*nnan=*/true);
   Value shifted = arith::SubFOp::create(b, m.loc, x, m.spread(most));
   Value power = math::ExpOp::create(b, m.loc, shifted, isWeight);
@@ -192,14 +193,15 @@ FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
       getSignlessType(getElementTypeOrSelf(result)));
 }
 
-/// Where an output lies: elements of the rows, or a number for each.
+/// Returns the places of an output: elements of the rows, or one value for each
+/// row.
 static FailureOr<Places> placeOutput(KernelEmitter &e, const Rows &rows,
                                      Value output) {
   unsigned all = getDims(rows.result).size(), rank = getDims(output).size(),
            gone = rows.end - rows.first;
   if (rank != all && rank + gone != all)
     return e.fail("an output that is neither of rows nor of their elements");
-  // Without the reduced dims, or with dims of 1 in their place.
+  // The output has no reduced dims, or dims of size 1 in their place.
   SmallVector<int64_t> dims;
   for (unsigned dim = 0; dim < rank; ++dim)
     dims.push_back(rank == all || dim < rows.first ? dim : dim + gone);

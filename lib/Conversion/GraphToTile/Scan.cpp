@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Running sums and products: a loop along the dim that carries a tile of what
-// lies behind it.
+// Cumulative sums and products: a loop along the dim carries a tile of the
+// later dims.
 #include "Families.h"
 #include "TileElementBuilder.h"
 
@@ -46,7 +46,7 @@ LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Cut cut) {
   Value rows = e.size(product(context, all.take_front(scan.axis)));
   if (!columns || !length || !rows)
     return failure();
-  constexpr int64_t lanes = 256; // what is carried stays in registers
+  constexpr int64_t lanes = 256; // carried values stay in registers
   Value block = e.param("BLOCK_N", chooseLanes(getKnown(inner), lanes));
   e.setAxis(Lane, block);
   SmallVector<Value> ids = e.programIds({e.ceilDiv(columns, block), rows});

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The arithmetic of graph ops, on tiles.
+// Arithmetic of graph ops on tiles.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_TILEELEMENTBUILDER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_TILEELEMENTBUILDER_H
 

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Decision trees: the lanes hold trees, which go down together from their
-// roots, a node in each iteration. A lane that has reached a leaf keeps it.
+// Decision trees. Lanes hold trees, which are descended together from their
+// roots, one node in each iteration. A lane that has reached a leaf keeps it.
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -17,16 +17,17 @@ public:
   TreeWalk(KernelEmitter &e, TreeLeavesOp op, Value row)
       : e(e), b(e.builder()), op(op), row(row) {}
 
-  /// The places that the trees are at after one more node.
+  /// Returns the positions of the trees after one more node.
   FailureOr<Value> descend(Value places);
-  /// The most nodes on a way of `count` trees from number `first` on.
+  /// Returns the greatest number of nodes on a path through `count` trees from
+  /// number `first` on.
   FailureOr<Value> getSteps(Value first, int64_t count);
   Value splat(int64_t value, Type type);
 
 private:
-  /// A word of each node, by the places of the first ones.
+  /// Loads a word of each node, given the positions of their first words.
   FailureOr<Value> look(Value nodes, int64_t word);
-  /// The half of each word that begins at so many bits.
+  /// Extracts the half of each word that begins at bit `bits`.
   Value half(Value words, Value bits);
   Value toIndex(Value numbers) {
     return arith::IndexCastOp::create(
@@ -70,7 +71,7 @@ FailureOr<Value> TreeWalk::descend(Value places) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Type type = getElementTypeOrSelf(op.getInput());
   constexpr int64_t halfBits = 32;
-  // A leaf looks at node 0, and stays where it is.
+  // A lane at a leaf reads node 0, and keeps its leaf.
   Value isLeaf = isNegative(places);
   Value nodes = arith::MulIOp::create(
       b, loc, toIndex(arith::MaxSIOp::create(b, loc, places, splat(0, i32))),
@@ -129,12 +130,12 @@ LogicalResult adze::emitTreeLeaves(KernelEmitter &e, TreeLeavesOp op, Cut cut) {
   Value rows = e.size(dims[0]), trees = e.size(dims[1]);
   if (!rows || !trees)
     return failure();
-  // Two vectors of 16 trees, whose chains of look-ups overlap.
+  // There are two vectors of 16 trees, so that their dependent loads overlap.
   constexpr int64_t lanes = 2 * TreeLeavesOp::treesAStep;
   int64_t count = chooseLanes(getKnown(dims[1]), lanes);
   Value block = e.param("BLOCK_N", count);
   e.setAxis(Lane, block);
-  // All rows go through the trees of a block while the caches hold these.
+  // All rows pass through the trees of a block while these are in cache.
   SmallVector<Value> ids = e.programIds({rows, e.ceilDiv(trees, block)});
   Value first = e.mul(ids[1], block);
   Place tree{first, Lane, 1, 1};

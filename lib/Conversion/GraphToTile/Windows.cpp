@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Windows that slide over an image: taps outside of it are left out by the
-// bounds of loops, so that what is read inside of them needs no conditions.
+// Windows that slide over an image. The bounds of loops exclude taps out of
+// bounds, so that loads inside of them need no conditions.
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -45,7 +45,7 @@ FailureOr<Carried> adze::loopTaps(KernelEmitter &e, const WindowDim &dim,
                                   ValueRange carried, TapBody body) {
   if (dim.inside)
     return loopAllTaps(e, dim, /*unrolled=*/false, carried, body);
-  // Taps [first, last): 0 <= start + tap * dilation < extent.
+  // Taps [first, last) satisfy 0 <= start + tap * dilation < extent.
   Value step = e.index(dim.dilation);
   auto ceil = [&](Value n) -> Value {
     return dim.dilation == 1
@@ -56,8 +56,8 @@ FailureOr<Carried> adze::loopTaps(KernelEmitter &e, const WindowDim &dim,
   Value lastStart = dim.reach ? e.add(dim.start, dim.reach) : dim.start;
   Value first = e.max(e.index(0), ceil(e.sub(e.index(0), lastStart)));
   Value last = e.min(e.index(dim.taps), ceil(e.sub(dim.extent, dim.start)));
-  // The clamps change nothing, but say so to range analysis: a dynamic size may
-  // be 0 for all that it sees.
+  // The clamps have no effect, but give bounds to range analysis, which assumes
+  // that a dynamic size may be 0.
   auto clamp = [&](Value at, Value end) {
     Value zero = e.index(0), most = e.sub(end, e.index(1));
     return getConstantIntValue(end) ? e.min(e.max(at, zero), most)

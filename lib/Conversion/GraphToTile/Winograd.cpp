@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Winograd's convolution in one kernel. A program transforms some patches with
-// all their channels into scratch, multiplies each element of the patches with
-// its part of the filter, and transforms the products into pixels.
+// Winograd convolution in one kernel. A program transforms some patches with
+// all channels into scratch memory, multiplies each element of the patches by
+// its matrix of the filter, and transforms the products to pixels.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,8 +13,8 @@ using namespace adze;
 using namespace adze::graph;
 
 namespace {
-/// The patches of one row, all patches of a program; channels of the input,
-/// those that are multiplied in one go; channels of the result.
+/// The patches of one row, all patches of a program, input channels, those that
+/// are multiplied at once, and channels of the result.
 enum Axis { Patch = 0, Row = 1, Input = 2, Depth = 3, Output = 4 };
 
 /// Sums of tiles with constant factors.
@@ -23,8 +23,8 @@ public:
   Combination(KernelEmitter &e, Type element, ArrayRef<int> axes)
       : e(e), element(element), axes(axes) {}
 
-  /// `matrix * x`. Rows that differ in signs only share their parts, as do
-  /// columns.
+  /// Computes `matrix * x`. Rows that differ only in signs share their terms,
+  /// as do columns.
   SmallVector<Value> multiply(const Winograd::Matrix &matrix,
                               ArrayRef<Value> x) {
     Winograd::Matrix rest = matrix;
@@ -49,7 +49,8 @@ public:
   }
 
 private:
-  /// Equal up to signs, of which some are equal and some are not.
+  /// Returns true if the rows are equal up to signs, of which some are equal
+  /// and some are not.
   static bool isMirrored(ArrayRef<double> x, ArrayRef<double> y) {
     bool equal = false, opposite = false;
     for (auto [a, b] : llvm::zip_equal(x, y)) {
@@ -62,7 +63,7 @@ private:
     return equal && opposite;
   }
 
-  /// Neighbouring columns that are equal up to signs: their terms become the
+  /// Merges adjacent columns that are equal up to signs: their terms become the
   /// sum and the difference.
   void shareColumns(Winograd::Matrix &matrix, SmallVectorImpl<Value> &terms) {
     for (size_t column = 0; column + 1 < terms.size(); ++column) {
@@ -90,7 +91,8 @@ private:
   Value sum(ArrayRef<double> factors, ArrayRef<Value> terms) {
     OpBuilder &b = e.builder();
     Location loc = e.loc();
-    // Terms without factors, then those with a sign only, then multiply-adds.
+    // Orders terms without factors first, then those with a sign only, then
+    // multiply-adds.
     auto order = [](double factor) {
       return factor == 1 ? 0 : factor == -1 ? 1 : 2;
     };
@@ -125,7 +127,7 @@ private:
 
 } // namespace
 
-/// `matrix * x * transposed matrix`; x is square, row after row.
+/// Computes `matrix * x * transposed matrix`; x is square and row-major.
 static SmallVector<Value> multiplyBoth(Combination &combination,
                                        const Winograd::Matrix &matrix,
                                        ArrayRef<Value> x) {
@@ -174,30 +176,31 @@ private:
   KernelEmitter &e;
   WinogradConvOp op;
   Winograd winograd;
-  /// Another one for a few pixels; `few` says whether these are.
+  /// True if there is a second form for few pixels; `few` is the condition for
+  /// it.
   bool hasTwoForms;
   Value few;
   FewPixels direct;
   Type element, type;
-  /// Rows of patches lie one after the other, those of all images too. Where
-  /// the size of an image is not known, each patch is a row of its own.
+  /// True if the rows of patches are merged, including those of all images. If
+  /// the size of an image is dynamic, each patch is a row.
   bool patchesAreRows = false;
   Value patchRows, inRow; // of an image; patches of its rows
   Value rows, columns;    // of patches, of a program
   Value firstRow, firstColumn;
   Value allRows;
-  /// Patches that are multiplied at once; where their number is not known, so
-  /// many that no more than this is multiplied for nothing.
+  /// The number of patches that are multiplied at once. With a dynamic number
+  /// of patches, less than this many are multiplied in vain.
   static constexpr int64_t multipliedRows = 8;
   Value together;
   Value depth, blockK, firstChannel, blockN, steps, outputs;
-  Value patches, products; // scratch
+  Value patches, products; // scratch memory
 };
 
 } // namespace
 
-/// The packing of a filter [product, input, output]: panels of outputs, in each
-/// all products one after the other, as a program reads them.
+/// Returns the packing of a filter [product, input, output]: panels of outputs,
+/// each with all products one after the other, in the order of a program.
 static AffineMap getProductsMap(MLIRContext *context, int64_t panel) {
   AffineExpr product, input, output;
   bindDims(context, product, input, output);
@@ -205,8 +208,8 @@ static AffineMap getProductsMap(MLIRContext *context, int64_t panel) {
       3, 0, {output.floorDiv(panel), product, input, output % panel}, context);
 }
 
-/// The blocks of images of known size: a whole row is a fact, its border is at
-/// constant places then.
+/// Chooses blocks for images of known size: a whole row is a constant, so that
+/// the positions of its border are constants.
 void WinogradEmitter::cutRows(int64_t patches, const WinogradPlan &plan) {
   bool whole = plan.columns == patches;
   columns = whole ? e.index(patches) : e.param("BLOCK_P", plan.columns);
@@ -214,8 +217,8 @@ void WinogradEmitter::cutRows(int64_t patches, const WinogradPlan &plan) {
   together = e.mul(rows, columns);
 }
 
-/// Those of images of any size: a program takes some patches, wherever they
-/// are, so that none is left over at the end of a row.
+/// Chooses blocks for images of any size: a program has some patches at any
+/// positions, so that there is no remainder at the end of a row.
 void WinogradEmitter::cutPatches(const WinogradPlan &plan) {
   patchesAreRows = true;
   columns = e.index(1);
@@ -224,7 +227,8 @@ void WinogradEmitter::cutPatches(const WinogradPlan &plan) {
   together = e.index(multipliedRows);
 }
 
-/// Is the convolution as it is of less cost? Its programs.
+/// Finds the condition under which direct convolution is cheaper, and its
+/// programs.
 void WinogradEmitter::findFew(const WinogradSizes &sizes,
                               const WinogradPlan &plan) {
   WinogradLimit limit = getWinogradLimit(sizes, winograd.tile);
@@ -236,7 +240,7 @@ void WinogradEmitter::findFew(const WinogradSizes &sizes,
   Value other = e.add(e.mul(count, e.index(limit.patch)), e.index(limit.more));
   few = arith::CmpIOp::create(e.builder(), e.loc(), arith::CmpIPredicate::slt,
                               cost, other);
-  // Few channels: there are no other programs.
+  // With few channels there are no other programs.
   bool fitsTwo = sizes.outputs % (2 * plan.panel) == 0;
   direct.channels = e.param("CHANNELS", (fitsTwo ? 2 : 1) * plan.panel);
   direct.block = rows;
@@ -244,7 +248,7 @@ void WinogradEmitter::findFew(const WinogradSizes &sizes,
   direct.blockK = blockK;
 }
 
-/// Sizes, axes, blocks and program ids.
+/// Computes sizes, axes, blocks and program ids.
 LogicalResult WinogradEmitter::cut() {
   Dims result = getDims(op.getResult()), input = getDims(op.getInput());
   std::optional<WinogradSizes> sizes = getWinogradSizes(result, input[3]);
@@ -286,7 +290,7 @@ LogicalResult WinogradEmitter::cut() {
   firstColumn = e.mul(ids[0], columns);
   firstRow = direct.pixel = e.mul(ids[1], rows);
   Value part = ids[2];
-  if (hasTwoForms) { // the least changes nothing, but says what there is
+  if (hasTwoForms) { // the minimum has no effect, but gives a bound
     auto within = [&](Value parts) {
       return e.min(part, e.sub(parts, e.index(1)));
     };
@@ -298,7 +302,7 @@ LogicalResult WinogradEmitter::cut() {
   return success();
 }
 
-/// The memory between the phases.
+/// Allocates the memory between the phases.
 void WinogradEmitter::makeScratch(Value depth) {
   Value count = e.mul(rows, columns);
   e.setAxis(Patch, columns);
@@ -311,7 +315,7 @@ void WinogradEmitter::makeScratch(Value depth) {
   products = e.scratch({size, count, blockN}, type);
 }
 
-/// A phase for each row of patches of the program.
+/// Emits a phase for each row of patches of the program.
 LogicalResult
 WinogradEmitter::forEachRow(function_ref<LogicalResult(Value)> body) {
   Value count = e.min(rows, e.sub(allRows, firstRow));
@@ -325,8 +329,8 @@ WinogradEmitter::forEachRow(function_ref<LogicalResult(Value)> body) {
   return success(succeeded(done));
 }
 
-/// The places of pixel (i, j) of the patches of a row, `shift` pixels before
-/// them.
+/// Returns the places of pixel (i, j) of the patches of a row, `shift` pixels
+/// before them.
 Places WinogradEmitter::getPixel(Value row, int64_t i, int64_t j,
                                  ArrayRef<int64_t> shift, Place channel) {
   Value tile = e.index(winograd.tile), at = e.add(firstRow, row);
@@ -366,7 +370,7 @@ LogicalResult WinogradEmitter::transformInput(Value row) {
   return success();
 }
 
-/// One element of some patches, with its matrix of the filter.
+/// Multiplies one element of some patches by its matrix of the filter.
 LogicalResult WinogradEmitter::multiply(Value product, Value firstPatch,
                                         Value channel) {
   Value zero =
@@ -391,7 +395,7 @@ LogicalResult WinogradEmitter::multiply(Value product, Value firstPatch,
                  {matrix, row, {e.index(0), Output, 1, 1}});
 }
 
-/// Every element of all patches of the program.
+/// Multiplies all elements of all patches of the program.
 LogicalResult WinogradEmitter::multiplyAll(Value channel) {
   using Carried = KernelEmitter::Carried;
   auto done = e.loop(
@@ -463,7 +467,7 @@ LogicalResult WinogradEmitter::run() {
   makeScratch(depth);
   if (!few)
     return emitPatches();
-  direct.memory = patches; // of which there are more than taps
+  direct.memory = patches; // which are more than the taps
   auto choice = scf::IfOp::create(e.builder(), e.loc(), few, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(e.builder());
   e.builder().setInsertionPoint(choice.thenYield());
@@ -475,7 +479,7 @@ LogicalResult WinogradEmitter::run() {
 
 LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
                                      Cut cut) {
-  // Pixels of few are taken as one dim: not all that follows may allow that.
+  // Few pixels are merged into one dim, which later ops may not allow.
   Winograd winograd(op.getTile());
   Dims filter = getDims(op.getFilter()), result = getDims(op.getResult());
   bool isKnown = getConstant(result[1]) && getConstant(result[2]);

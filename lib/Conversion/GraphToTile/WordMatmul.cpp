@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Products of operands that are quantized by blocks of the depth: exact sums of
-// a block in integers, scaled into f32 sums that a program keeps in registers.
+// Products of blockwise quantized operands: exact integer sums of each block
+// are scaled and added to f32 accumulators in registers.
 #include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,7 +12,7 @@ using namespace adze::graph;
 
 namespace {
 
-/// One kernel: what all of its programs share.
+/// Emits one kernel; the members are common to all of its programs.
 class WordMatmul {
 public:
   WordMatmul(KernelEmitter &e, WordMatmulOp op)
@@ -60,7 +60,7 @@ private:
   Value number(int64_t value, ArrayRef<int> axes) {
     return e.constant(e.builder().getI32IntegerAttr(value), axes);
   }
-  /// The rows of the left operand as one dim, then `more`.
+  /// Returns the rows of the left operand as one dim, followed by `more`.
   Places ofRow(Value row, ArrayRef<Place> more) {
     Places places{{row, M, 1, unsigned(rank - 1)}};
     places.append(more.begin(), more.end());
