@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Attention, query by query: its scores in a row, their softmax, and the sum of
-// the values.
+// Lowers attention query by query: a row of scores, their softmax, and the
+// weighted sum of the values.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -61,7 +61,7 @@ private:
           return k.addNum(sum, p);
         });
     Value zero = k.number(type, 0);
-    // Without keys the sum is 0, and so is the product; NaN stays.
+    // Without keys, sum and product are 0. NaN propagates.
     auto predicate = op.getZeroEmpty() ? arith::CmpFPredicate::OGT
                                        : arith::CmpFPredicate::UNE;
     Value some = arith::CmpFOp::create(k.builder, k.loc, predicate, sum, zero);
@@ -78,7 +78,8 @@ private:
     });
   }
 
-  /// Where element (row, column) of the query's key or value is.
+  /// Returns the indices of element (row, column) of the key or value of a
+  /// query.
   SmallVector<Value> inGroup(Value operand, ValueRange at, Value row,
                              Value column) {
     SmallVector<Value> place;
@@ -90,7 +91,7 @@ private:
     return place;
   }
 
-  /// Where the bias or mask of a score is.
+  /// Returns the indices of the bias or mask of a score.
   SmallVector<Value> atScore(Value operand, ValueRange at, Value j) {
     Dims dims = getDims(operand);
     SmallVector<Value> score(at), place;
@@ -104,7 +105,7 @@ private:
     return place;
   }
 
-  /// Whether the query sees key j.
+  /// Returns true if key j is not masked for the query.
   Value isVisible(ValueRange at, Value j) {
     Value last = at.back();
     if (op.getCausal() == Causal::LowerRight)

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Matrix products and convolutions. f32 and wider are summed in place with the
-// innermost loop along contiguous results, which LLVM vectorises; f16 and bf16
-// are summed in an f32 scalar.
+// Matrix products and convolutions. Sums of f32 and wider types are accumulated
+// in place, with the innermost loop along contiguous results, which LLVM
+// vectorises. f16 and bf16 are summed in an f32 scalar.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -13,7 +13,7 @@ static int64_t getRank(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank();
 }
 
-/// Whether sums of the tensor's elements can be kept in its place.
+/// Returns true if sums can be accumulated in elements of the tensor.
 static bool sumsInPlace(Value tensor) {
   Type type = getMemrefType(tensor.getType()).getElementType();
   return getAccumulatorType(type) == type;
@@ -29,13 +29,13 @@ Type getElement(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-/// An element of an operand of a product as a number of the sum's type.
+/// Extends an element of an operand of a product to the type of the sum.
 Value widen(KernelLowering &k, Value element, Value operand, Type type) {
   ElementBuilder b = k.elements();
   return buildCast(b, element, getElement(operand), type);
 }
 
-/// The batch index of an operand: 0 where it is repeated.
+/// Returns the batch indices of an operand: 0 where it is broadcast.
 SmallVector<Value> getBatch(KernelLowering &k, Value operand, Value result,
                             ValueRange indices) {
   Dims from = getDims(operand), to = getDims(result);
@@ -55,7 +55,7 @@ SmallVector<Value> getBatch(KernelLowering &k, Value operand, Value result,
   return batch;
 }
 
-/// Where element (row, column) of an operand is.
+/// Returns the indices of element (row, column) of an operand.
 SmallVector<Value> getElementAt(SmallVector<Value> batch, Value row,
                                 Value column, bool transposed) {
   batch.push_back(transposed ? column : row);
@@ -63,7 +63,7 @@ SmallVector<Value> getElementAt(SmallVector<Value> batch, Value row,
   return batch;
 }
 
-/// One scalar sum an element.
+/// Accumulates each element in a scalar.
 void lowerMatmulScalar(MatmulOp op, KernelLowering &k) {
   Value lhs = k.get(op.getLhs()), rhs = k.get(op.getRhs());
   Value inner = k.getSize(op.getLhs(),
@@ -88,7 +88,7 @@ void lowerMatmulScalar(MatmulOp op, KernelLowering &k) {
   });
 }
 
-/// The indexing map of an operand over (batch.., row, inner, column).
+/// Returns the indexing map of an operand over (batch.., row, inner, column).
 AffineMap getOperandMap(ArrayRef<AffineExpr> dims, size_t batchRank,
                         unsigned row, unsigned column, bool transposed,
                         MLIRContext *context) {
@@ -103,7 +103,7 @@ AffineMap getOperandMap(ArrayRef<AffineExpr> dims, size_t batchRank,
   return AffineMap::get(batchRank + 3, 0, exprs, context);
 }
 
-/// Sums in place, rows of the result innermost.
+/// Accumulates in place, with rows of the result innermost.
 void lowerMatmulInPlace(MatmulOp op, KernelLowering &k) {
   MLIRContext *context = op.getContext();
   size_t batch = getRank(op.getResult()) - 2;
@@ -140,7 +140,7 @@ void lowerMatmulInPlace(MatmulOp op, KernelLowering &k) {
       });
 }
 
-/// Returns true if it is dynamic whether a batch dim is repeated.
+/// Returns true if it is dynamic whether a batch dim is broadcast.
 bool hasUnknownBatch(Value operand, Value result) {
   Dims from = getDims(operand), to = getDims(result);
   size_t offset = to.size() - from.size();
@@ -165,7 +165,7 @@ LogicalResult lowerMatmul(MatmulOp op, KernelLowering &k) {
 // conv
 //===----------------------------------------------------------------------===//
 
-/// What the loops of a convolution share.
+/// The common parts of the loops of a convolution.
 struct Conv {
   Conv(ConvOp op, KernelLowering &k)
       : op(op), k(k), at(op.getInput(), op.getLayout()),
@@ -182,7 +182,7 @@ struct Conv {
     return {op.getStrides()[i], op.getPads()[i],
             op.getPads()[at.spatialRank + i], op.getDilations()[i]};
   }
-  /// The first input channel of an output channel's group.
+  /// Returns the first input channel of the group of an output channel.
   Value getFirstChannel(Value outChannel) {
     int64_t group = op.getGroup();
     if (group == 1)
@@ -213,7 +213,7 @@ struct Conv {
   Type type;
 };
 
-/// One scalar sum an output element.
+/// Accumulates each element in a scalar.
 void lowerConvScalar(Conv &c) {
   KernelLowering &k = c.k;
   k.forEach(c.outSizes, [&](ValueRange out) {
@@ -241,7 +241,8 @@ void lowerConvScalar(Conv &c) {
   });
 }
 
-/// Sums whole planes in place: for each tap the outputs that it reaches.
+/// Accumulates whole planes in place: for each tap, the outputs that it
+/// contributes to.
 void lowerConvInPlace(Conv &c) {
   KernelLowering &k = c.k;
   int64_t rank = c.at.spatialRank;
@@ -289,8 +290,8 @@ LogicalResult lowerConv(ConvOp op, KernelLowering &k) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// The input position that reaches output `out` through `tap`, and whether
-/// there is one: (out + low - tap * dilation) / stride.
+/// Returns the input position that contributes to output `out` through `tap`,
+/// (out + low - tap * dilation) / stride, and whether it exists.
 Value getSource(KernelLowering &k, WindowDim window, Value out, Value tap,
                 Value size, Value &exists) {
   Value offset = k.sub(k.add(out, window.low), k.mul(tap, window.dilation));
@@ -358,7 +359,7 @@ LogicalResult lowerConvTranspose(ConvTransposeOp op, KernelLowering &k) {
 // Products of words
 //===----------------------------------------------------------------------===//
 
-/// One element after the other.
+/// Computes one element after the other.
 LogicalResult lowerWordMatmul(WordMatmulOp op, KernelLowering &k) {
   Value lhs = k.get(op.getLhs()), rhs = k.get(op.getRhs()),
         scales = k.get(op.getScales()), starts = k.get(op.getStarts()),
@@ -372,7 +373,7 @@ LogicalResult lowerWordMatmul(WordMatmulOp op, KernelLowering &k) {
   auto number = [&](int64_t n) -> Value {
     return arith::ConstantOp::create(b, k.loc, b.getI32IntegerAttr(n));
   };
-  /// `width` bits of a word from `at` on.
+  /// Extracts `width` bits of a word from bit `at` on.
   auto take = [&](Value word, int64_t at, int64_t width, bool isSigned) {
     Value high =
         arith::ShLIOp::create(b, k.loc, word, number(wordBits - width - at));

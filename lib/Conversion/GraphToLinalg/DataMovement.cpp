@@ -19,7 +19,7 @@ Type getStoredType(Value tensor) {
 // constant, reshape
 //===----------------------------------------------------------------------===//
 
-/// A splat fills a temporary; other small constants are globals.
+/// A splat fills a temporary; other small constants become globals.
 LogicalResult lowerConstant(ConstantOp op, KernelLowering &k) {
   if (op->use_empty())
     return success();
@@ -46,7 +46,7 @@ LogicalResult lowerConstant(ConstantOp op, KernelLowering &k) {
   }
   if (isPackedType)
     k.clearPacked(op.getResult());
-  // Element by element: it is small.
+  // The constant is small, so it is stored element by element.
   Value output = k.getOutput(op.getResult());
   SmallVector<int64_t> at(dense.getType().getRank(), 0);
   ArrayRef<int64_t> shape = dense.getType().getShape();
@@ -86,11 +86,12 @@ LogicalResult lowerTranspose(TransposeOp op, KernelLowering &k) {
   return success();
 }
 
-/// Copies a tensor into the part of the output that begins at `start`.
+/// Copies a tensor to the part of the output that begins at `start`.
 void copyInto(Value output, Value tensor, int64_t axis, Value start,
               KernelLowering &k) {
   SmallVector<Value> sizes = k.getSizes(tensor);
-  // Nothing to copy, and a view of nothing at the end is out of bounds.
+  // An empty tensor is skipped, as an empty view at the end would be out of
+  // bounds.
   if (llvm::any_of(sizes,
                    [](Value size) { return getConstantIntValue(size) == 0; }))
     return;
@@ -115,7 +116,7 @@ LogicalResult lowerConcat(ConcatOp op, KernelLowering &k) {
   return success();
 }
 
-/// The place is all that there is to it.
+/// An empty tensor only allocates its memory.
 LogicalResult lowerEmpty(EmptyOp op, KernelLowering &k) {
   (void)k.getOutput(op.getResult());
   return success();
@@ -162,9 +163,10 @@ LogicalResult lowerSlice(SliceOp op, KernelLowering &k) {
   return success();
 }
 
-/// The mirror image of a position without the edge, any number of times.
+/// Returns the mirror image of a position without the edge, for any distance.
 Value reflect(KernelLowering &k, Value position, Value size) {
-  // With period 2 * (size - 1): |p mod period|, the second half turned back.
+  // With period 2 * (size - 1), this is |p mod period|, with the second half
+  // reversed.
   Value one = k.index(1), zero = k.index(0);
   Value last = k.sub(size, one);
   Value period = k.max(k.mul(last, 2), one);
@@ -205,7 +207,7 @@ LogicalResult lowerPad(PadOp op, KernelLowering &k) {
       }
       switch (op.getMode()) {
       case PadMode::Constant: {
-        // One unsigned comparison says both bounds.
+        // One unsigned comparison checks both bounds.
         Value holds = k.compare(arith::CmpIPredicate::ult, position, sizes[i]);
         inside = inside ? k.conjunction(inside, holds) : holds;
         break;

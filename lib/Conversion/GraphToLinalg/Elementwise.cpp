@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise ops: one linalg.generic around the op's scalar body.
+// Lowers an elementwise op to one linalg.generic around its scalar body.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -10,11 +10,11 @@ using namespace adze::graph;
 
 namespace {
 
-/// How an operand of dims `from` is read at a point of dims `to`.
+/// How an operand with dims `from` is read at a point of dims `to`.
 enum class Access { Mapped, Checked };
 
-/// The map from the result's dims to the operand's: 0 where it is repeated.
-/// Checked if it is dynamic whether a dim is 1.
+/// Returns the map from the dims of the result to those of the operand: 0 where
+/// it is broadcast. The access is checked if it is dynamic whether a dim is 1.
 Access getMap(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to,
               MLIRContext *context, AffineMap &map) {
   Access access = Access::Mapped;
@@ -31,7 +31,7 @@ Access getMap(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to,
   return access;
 }
 
-/// Loads an operand, index 0 where its size is 1.
+/// Loads an operand, with index 0 in dims of size 1.
 Value loadChecked(KernelLowering &k, Value memref, AffineMap map,
                   ArrayRef<AffineExpr> from) {
   SmallVector<Value> indices;
@@ -49,7 +49,7 @@ Value loadChecked(KernelLowering &k, Value memref, AffineMap map,
   return k.load(memref, indices);
 }
 
-/// The scalar attribute of a splat constant, null if it is none.
+/// Returns the scalar attribute of a splat constant, or null.
 TypedAttr getSplat(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   auto dense =
@@ -65,7 +65,8 @@ TypedAttr getSplat(Value value) {
   return scalar;
 }
 
-/// A linalg.generic over `output`'s dims; `body` gets one scalar an operand.
+/// Builds a linalg.generic over the dims of `output`; `body` receives one
+/// scalar for each operand.
 void buildGeneric(KernelLowering &k, Value output, ValueRange operands,
                   llvm::function_ref<Value(ValueRange)> body) {
   MLIRContext *context = k.builder.getContext();
@@ -113,7 +114,8 @@ Type getElementType(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-/// A conversion from or to elements that share bytes: one after the other.
+/// Lowers a conversion from or to elements of less than a byte, element by
+/// element.
 void lowerPackedCast(CastOp op, KernelLowering &k) {
   bool fromPacked = isPacked(getElementType(op.getInput())),
        toPacked = isPacked(getElementType(op.getResult()));

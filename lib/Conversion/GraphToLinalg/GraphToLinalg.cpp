@@ -3,8 +3,8 @@
 // convert-graph-to-linalg: kernels of graph ops to loops and linalg on memrefs,
 // the reference path.
 #include "Conversion/Passes.h"
-#include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Tile.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -24,7 +24,7 @@ using namespace adze::graph;
 static constexpr llvm::StringLiteral kKernelAttr = "adze.kernel";
 static constexpr llvm::StringLiteral kDimsAttr = "adze.dims";
 
-/// Whether a function is a kernel of graph ops on tensors.
+/// Returns true if a function is a kernel of graph ops on tensors.
 static bool isGraphKernel(func::FuncOp function) {
   if (!function->hasAttr(kKernelAttr) || function.isExternal())
     return false;
@@ -38,8 +38,8 @@ static bool isGraphKernel(func::FuncOp function) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Gives every dim of a kernel an expression: what the inference says, else a
-/// symbol of its own. Hand-written kernels need it; imported ones have all.
+/// Gives every dim of a kernel an expression: the inferred one, or a new
+/// symbol. Hand-written kernels need this; imported ones have all expressions.
 class DimCompletion {
 public:
   explicit DimCompletion(func::FuncOp function) : function(function) {
@@ -59,7 +59,7 @@ public:
     });
   }
 
-  /// Those there are before any is added.
+  /// This counts the existing symbols, before new ones are added.
   unsigned countSymbols() const { return next; }
 
   void run() {
@@ -80,7 +80,7 @@ private:
                         [](AffineExpr dim) { return bool(dim); });
   }
 
-  /// Takes over what the operands' dims say.
+  /// Copies the dims that are inferred from the operands.
   void infer(Operation *op) {
     if (auto cast = dyn_cast<CastOp>(op)) {
       adopt(cast.getResult(), getDims(cast.getInput()));
@@ -120,7 +120,7 @@ private:
     setType(value, makeType(type.getElementType(), dims));
   }
 
-  /// Static dims stay dynamic in memory: the signature must not change.
+  /// Static dims stay dynamic in memory, so that the signature does not change.
   void setType(Value value, RankedTensorType type) {
     auto old = cast<RankedTensorType>(value.getType());
     if (type.getShape() == old.getShape())
@@ -136,8 +136,9 @@ private:
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Whether an op can be lowered for the types of its operands and results:
-/// small floats are moved and converted only, packed elements converted.
+/// Returns true if an op can be lowered for the types of its operands and
+/// results: small floats can only be moved and converted, packed elements only
+/// converted.
 static bool takesTypes(Operation *op) {
   auto has = [&](bool (*isKind)(Type)) {
     return llvm::any_of(
@@ -170,7 +171,7 @@ static LogicalResult lowerOp(Operation *op, KernelLowering &k) {
   return op->emitError("expected an op that has a reference lowering");
 }
 
-/// The memref arguments of a kernel: its operands, then its results.
+/// Creates the function on memrefs: operands of the kernel, then its results.
 static func::FuncOp createSignature(func::FuncOp from, OpBuilder &builder) {
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;
@@ -202,8 +203,8 @@ static func::FuncOp createSignature(func::FuncOp from, OpBuilder &builder) {
 // Updates in place
 //===----------------------------------------------------------------------===//
 
-/// The argument of a kernel that its result `i` is with some elements replaced;
-/// null if there is none, or if the kernel reads it elsewhere.
+/// Returns the argument of which result `i` of the kernel replaces elements.
+/// Returns null if there is none, or if the kernel also reads it elsewhere.
 static BlockArgument getUpdated(func::FuncOp kernel, unsigned i) {
   Value result = kernel.getBody().front().getTerminator()->getOperand(i);
   Operation *op = result.getDefiningOp();
@@ -218,9 +219,9 @@ static BlockArgument getUpdated(func::FuncOp kernel, unsigned i) {
              : BlockArgument();
 }
 
-/// Ties results of kernels to tensors that are another launch's or the buffer
-/// of a state, and that nobody else reads: elements are replaced in their
-/// memory.
+/// Ties results of kernels to operands, so that elements are replaced in place,
+/// if the operand is the result of a launch or the buffer of a state, and has
+/// no other use.
 static void tieUpdates(ModuleOp module) {
   DenseMap<StringAttr, SmallVector<adze::host::LaunchOp>> launches;
   module.walk([&](adze::host::LaunchOp launch) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Places of tensors, sizes from symbols, loops and scalar arithmetic.
+// Memory of tensors, sizes from symbols, loops and scalar arithmetic.
 #include "KernelLowering.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Host/IR/Host.h"
@@ -44,7 +44,7 @@ LogicalResult KernelLowering::assignPlaces() {
       continue;
     }
     places[value] = memref;
-    // A reshape of a value that nothing else needs is written through.
+    // A reshape of a value without other uses is stored through a view.
     Value source = value, place = memref;
     while (auto reshape = source.getDefiningOp<ReshapeOp>()) {
       source = reshape.getInput();
@@ -97,8 +97,8 @@ Value KernelLowering::allocate(Value tensor) {
 }
 
 Value KernelLowering::viewDynamic(Value memref, Value tensor) {
-  // Not by collapse and expand: upstream lowers an expansion to several
-  // dynamic sizes only if they come from one.
+  // Collapse and expand are not used, as upstream lowers an expansion to
+  // several dynamic sizes only if they come from one.
   MemRefType to = getMemrefType(tensor.getType());
   SmallVector<OpFoldResult> sizes, strides(to.getRank());
   for (auto [i, size] : llvm::enumerate(getSizes(tensor)))
@@ -126,7 +126,7 @@ Value KernelLowering::view(Value memref, Value tensor) {
     return memref;
   if (!from.hasStaticShape() || !to.hasStaticShape())
     return viewDynamic(memref, tensor);
-  // By way of one dim, which both forms agree on.
+  // The view goes through a 1-D shape that both forms have.
   auto all = [](int64_t rank) {
     SmallVector<ReassociationIndices> groups;
     if (rank > 0)
@@ -173,7 +173,7 @@ void KernelLowering::bind(AffineExpr expr, Value memref, int64_t dim) {
     symbols.try_emplace(symbol.getPosition(), size);
     return;
   }
-  // factor * symbol + offset.
+  // The expression is factor * symbol + offset.
   AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
   AffineExpr one = getAffineConstantExpr(1, expr.getContext());
   if (countSymbols(expr) == 0)
@@ -195,7 +195,7 @@ LogicalResult KernelLowering::bindSymbols() {
   Operation *terminator = from.getBody().front().getTerminator();
   SmallVector<Value> tensors(from.getArguments());
   llvm::append_range(tensors, terminator->getOperands());
-  // Symbols that are sizes themselves first.
+  // Sizes that are symbols are bound first.
   for (bool symbolsOnly : {true, false})
     for (auto [tensor, memref] : llvm::zip_equal(tensors, to.getArguments()))
       for (auto [i, dim] : llvm::enumerate(getDims(tensor)))
@@ -216,7 +216,7 @@ LogicalResult KernelLowering::bindSymbols() {
   return result;
 }
 
-/// Whether a divisor may be 0.
+/// Returns true if a divisor may be 0.
 static bool mayDivideByZero(AffineExpr expr) {
   bool may = false;
   expr.walk([&](AffineExpr part) {
@@ -255,7 +255,7 @@ Value KernelLowering::evaluate(AffineExpr expr) {
     Value symbol = symbols.lookup(i);
     operands.push_back(symbol ? symbol : index(0));
   }
-  // bindSymbols has asked for all sizes that there are, before any loop.
+  // bindSymbols has emitted all existing sizes before any loop.
   return known[expr] = affine::expandAffineExpr(builder, loc, expr,
                                                 /*dimValues=*/{}, operands);
 }
@@ -281,7 +281,7 @@ Value KernelLowering::multiply(ValueRange sizes) {
 //===----------------------------------------------------------------------===//
 
 Value KernelLowering::index(int64_t value) {
-  // Once a kernel, before everything that could use it.
+  // The constant is created once for each kernel, before its uses.
   Value &constant = constants[value];
   if (!constant) {
     OpBuilder::InsertionGuard guard(builder);
@@ -333,7 +333,7 @@ Value KernelLowering::toIndex(Value integer, Value size) {
   Value zero = index(0);
   Value negative = compare(arith::CmpIPredicate::slt, i, zero);
   Value wrapped = select(negative, add(i, size), i);
-  // An empty dim leaves 0: nothing is read then.
+  // The index is 0 for an empty dim, from which nothing is read.
   return max(min(wrapped, sub(size, index(1))), zero);
 }
 
@@ -360,7 +360,7 @@ SmallVector<Value> KernelLowering::fold(
     indices.push_back(loop.getInductionVar());
     carried.assign(loop.getRegionIterArgs().begin(),
                    loop.getRegionIterArgs().end());
-    // Without carried values the builder has made the terminator.
+    // Without carried values, the builder has created the terminator.
     builder.setInsertionPointToStart(loop.getBody());
   }
   SmallVector<Value> results = body(indices, carried);

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the op families of the reference path write a kernel with: the places of
-// tensors, sizes from symbols, loops and scalar arithmetic.
+// Common parts of the op families of the reference path: memory of tensors,
+// sizes from symbols, loops and scalar arithmetic.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOLINALG_KERNELLOWERING_H
 #define ADZE_LIB_CONVERSION_GRAPHTOLINALG_KERNELLOWERING_H
 
@@ -12,9 +12,9 @@
 
 namespace adze::graph {
 
-/// The body of one kernel while it is lowered. Every tensor is a row-major
-/// memref of signless elements: an argument, a result (a trailing argument), or
-/// a temporary.
+/// The state of the lowering of one kernel. Every tensor is a row-major memref
+/// of signless elements: an argument, a result (a trailing argument), or a
+/// temporary.
 class KernelLowering {
 public:
   using Indices = mlir::ValueRange;
@@ -23,14 +23,14 @@ public:
     mlir::Value low, high;
   };
 
-  /// The first `numSymbols` symbols are the module's.
+  /// The first `numSymbols` symbols are those of the module.
   KernelLowering(mlir::func::FuncOp from, mlir::func::FuncOp to,
                  unsigned numSymbols);
 
-  /// Gives the returned values, and what they are views of, their places.
-  /// Fails where nothing tells a symbol.
+  /// Assigns the result arguments to the returned values, and to the values
+  /// that these are views of. Fails if a symbol is not bound.
   mlir::LogicalResult assignPlaces();
-  /// Copies what had no place of its own and returns.
+  /// Copies results that were computed elsewhere, and returns.
   void finish();
 
   mlir::OpBuilder builder;
@@ -38,32 +38,34 @@ public:
 
   //===--- Places ---------------------------------------------------------===//
 
-  /// The memref of an operand.
+  /// Returns the memref of an operand.
   mlir::Value get(mlir::Value tensor);
-  /// The memref to write a result to: where it is returned, else a temporary.
+  /// Returns the memref to write a result to: a result argument, or a
+  /// temporary.
   mlir::Value getOutput(mlir::Value tensor);
-  /// Makes `memref` the place of a tensor.
+  /// Sets the memref of a tensor.
   void set(mlir::Value tensor, mlir::Value memref) { places[tensor] = memref; }
-  /// Whether the tensor has a place to be written to.
+  /// Returns true if the tensor has a memref to write to.
   bool hasPlace(mlir::Value tensor) const { return places.contains(tensor); }
-  /// Whether a result lies in the memory of an operand (`adze.tied`).
+  /// Returns true if a result is in the memory of an operand (`adze.tied`).
   bool isTied(mlir::Value result);
-  /// Whether a reshape's operand is written in the place of its result.
+  /// Returns true if the operand of a reshape is written in the memory of the
+  /// result.
   bool isAlias(mlir::Operation *reshape) const {
     return aliases.contains(reshape);
   }
-  /// A row-major memref seen with the shape of `tensor`.
+  /// Returns a view of a row-major memref with the shape of `tensor`.
   mlir::Value view(mlir::Value memref, mlir::Value tensor);
-  /// A temporary of the shape of the type with another element type.
+  /// Allocates a temporary with the shape of the type and another element type.
   mlir::Value allocate(mlir::Value tensor);
 
   //===--- Sizes ----------------------------------------------------------===//
 
-  /// The value of an expression of the symbols; null if one is unknown.
+  /// Emits an expression of the symbols. Returns null if a symbol is unknown.
   mlir::Value evaluate(mlir::AffineExpr expr);
   mlir::Value getSize(mlir::Value tensor, int64_t dim);
   llvm::SmallVector<mlir::Value> getSizes(mlir::Value tensor);
-  /// The product of all sizes, 1 for none.
+  /// Returns the product of all sizes, or 1 without sizes.
   mlir::Value multiply(mlir::ValueRange sizes);
 
   //===--- Index arithmetic -----------------------------------------------===//
@@ -76,45 +78,45 @@ public:
   mlir::Value mul(mlir::Value lhs, int64_t rhs);
   mlir::Value min(mlir::Value lhs, mlir::Value rhs);
   mlir::Value max(mlir::Value lhs, mlir::Value rhs);
-  /// Rounded down, for any sign of the dividend.
+  /// Emits the quotient rounded down, for any sign of the dividend.
   mlir::Value floorDiv(mlir::Value lhs, int64_t rhs);
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value lhs,
                       mlir::Value rhs);
   mlir::Value conjunction(mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value lhs, mlir::Value rhs);
-  /// An element of an index tensor as an index into a dim of `size`: counted
-  /// from the end if negative, then clamped.
+  /// Converts an element of an index tensor to an index into a dim of `size`: a
+  /// negative one counts from the end, and the result is clamped.
   mlir::Value toIndex(mlir::Value integer, mlir::Value size);
 
   //===--- Loops ----------------------------------------------------------===//
 
-  /// A nest over [0, size) of each size.
+  /// Emits a loop nest over [0, size) of each size.
   void forEach(mlir::ValueRange sizes, llvm::function_ref<void(Indices)> body);
-  /// The same around all that the kernel does, in any order: the outermost loop
-  /// is one of programs.
+  /// Emits a loop nest around the whole kernel, whose iterations may run in any
+  /// order: those of the outermost loop become programs.
   void forEachProgram(mlir::ValueRange sizes,
                       llvm::function_ref<void(Indices)> body);
-  /// A nest that carries values; the body returns the next ones.
+  /// Emits a loop nest with carried values; the body returns the next ones.
   llvm::SmallVector<mlir::Value>
   fold(llvm::ArrayRef<Range> ranges, mlir::ValueRange inits,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(Indices, Indices)>
            body);
-  /// As above with one value.
+  /// Emits a loop nest with one carried value.
   mlir::Value fold(llvm::ArrayRef<Range> ranges, mlir::Value init,
                    llvm::function_ref<mlir::Value(Indices, mlir::Value)> body);
   llvm::SmallVector<Range> getRanges(mlir::ValueRange sizes);
-  /// `condition ? body() : otherwise`, the body emitted under the condition.
+  /// Emits `condition ? body() : otherwise`, with the body under the condition.
   mlir::Value ifThenElse(mlir::Value condition,
                          llvm::function_ref<mlir::Value()> body,
                          mlir::Value otherwise);
-  /// Writes body(indices) to every element of `memref`, a tensor's place.
+  /// Writes body(indices) to all elements of `memref`, the memory of a tensor.
   void fill(mlir::Value tensor, llvm::function_ref<mlir::Value(Indices)> body);
 
   //===--- Packed elements ------------------------------------------------===//
 
-  /// Element `indices` of a packed tensor, in the signless type of its bits.
+  /// Loads an element of a packed tensor, in the signless type of its bits.
   mlir::Value loadPacked(mlir::Value tensor, Indices indices);
-  /// Clears a packed tensor, which then takes each element once.
+  /// Zeros a packed tensor, so that each element can be stored once.
   void clearPacked(mlir::Value tensor);
   void storePacked(mlir::Value value, mlir::Value tensor, Indices indices);
 
@@ -122,15 +124,15 @@ public:
 
   mlir::Value load(mlir::Value memref, Indices indices);
   void store(mlir::Value value, mlir::Value memref, Indices indices);
-  /// Loads in the type that sums of it are accumulated in.
+  /// Loads an element in the type that its sums are accumulated in.
   mlir::Value loadWide(mlir::Value memref, Indices indices);
-  /// Rounds a wide value to the memref's elements and stores it.
+  /// Rounds a wide value to the element type of the memref, and stores it.
   void storeWide(mlir::Value value, mlir::Value memref, Indices indices);
   ElementBuilder elements() { return ElementBuilder(builder, loc); }
   mlir::Value number(mlir::Type type, double value);
-  /// An index as a number of the type.
+  /// Converts an index to a number of the type.
   mlir::Value toNumber(mlir::Value index, mlir::Type type);
-  /// lhs + rhs etc. of numbers of one type.
+  /// Emit lhs + rhs and so on for numbers of one type.
   mlir::Value addNum(mlir::Value lhs, mlir::Value rhs);
   mlir::Value subNum(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mulNum(mlir::Value lhs, mlir::Value rhs);
@@ -140,7 +142,7 @@ private:
   struct Place {
     mlir::Value address, shift; // of the byte; of the element in it
   };
-  /// The address of byte `index` of a packed tensor.
+  /// Returns the address of byte `index` of a packed tensor.
   mlir::Value getByteAddress(mlir::Value tensor, mlir::Value index);
   Place getPackedPlace(mlir::Value tensor, Indices indices);
   mlir::Value viewDynamic(mlir::Value memref, mlir::Value tensor);
@@ -155,13 +157,13 @@ private:
   llvm::DenseSet<mlir::Operation *> aliases;
   llvm::DenseMap<unsigned, mlir::Value> symbols;
   llvm::DenseMap<int64_t, mlir::Value> constants;
-  /// Sizes of arguments by their expressions, where symbols cannot be solved.
+  /// Sizes of arguments by their expressions, if symbols cannot be solved.
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> known;
-  /// Returned values that are written elsewhere first: (value, argument).
+  /// Returned values that are computed elsewhere: (value, argument).
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> copies;
 };
 
-/// Lowers an op of the family; nullopt: not of the family.
+/// The result of lowering an op of the family, or nullopt for other ops.
 using FamilyResult = std::optional<mlir::LogicalResult>;
 FamilyResult lowerElementwise(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerContraction(mlir::Operation *op, KernelLowering &k);
@@ -179,10 +181,11 @@ FamilyResult lowerWinograd(mlir::Operation *op, KernelLowering &k);
 
 mlir::LogicalResult lowerTopK(TopKOp op, KernelLowering &k);
 
-/// The memref type that stores a tensor type: no encoding, signless elements.
+/// Returns the memref type that stores a tensor type: no encoding, signless
+/// elements.
 mlir::MemRefType getMemrefType(mlir::Type tensor);
 
-/// Where the dims of an image are.
+/// The positions of the dims of an image.
 struct ImageDims {
   ImageDims(mlir::Value image, Layout layout)
       : spatialRank(
@@ -192,7 +195,7 @@ struct ImageDims {
   bool channelsLast;
   int64_t channel() const { return channelsLast ? spatialRank + 1 : 1; }
   int64_t spatial(int64_t i) const { return channelsLast ? i + 1 : i + 2; }
-  /// Puts batch, channel and spatial indices in the layout's order.
+  /// Orders batch, channel and spatial indices by the layout.
   llvm::SmallVector<mlir::Value> order(mlir::Value batch, mlir::Value channel,
                                        mlir::ValueRange spatial) const;
 };
@@ -201,17 +204,17 @@ struct ImageDims {
 struct WindowDim {
   int64_t stride, low, high, dilation;
 };
-/// The taps of a window whose input elements exist: k with
-/// 0 <= out * stride - low + k * dilation < size. `padded` counts the padding
-/// as existing.
+/// Returns the taps of a window that are in bounds of the input: k with 0 <=
+/// out * stride - low + k * dilation < size. With `padded`, the padding counts
+/// as in bounds.
 KernelLowering::Range getTaps(KernelLowering &k, WindowDim window,
                               mlir::Value out, mlir::Value taps,
                               mlir::Value size, bool padded = false);
-/// The outputs that a tap reaches the input from.
+/// Returns the outputs for which a tap is in bounds of the input.
 KernelLowering::Range getOutputs(KernelLowering &k, WindowDim window,
                                  mlir::Value tap, mlir::Value size,
                                  mlir::Value outputs);
-/// The input position of a tap.
+/// Returns the input position of a tap.
 mlir::Value getPosition(KernelLowering &k, WindowDim window, mlir::Value out,
                         mlir::Value tap);
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gather and scatter, the ways through trees, and non_zero.
+// Gather and scatter, decision trees, and non_zero.
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "KernelLowering.h"
@@ -19,8 +19,9 @@ int64_t getRank(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
-/// An element of a look-up's index tensor as an index into a dim of `size`. A
-/// look-up that checks its indices raises its fault for one out of range.
+/// Converts an element of the index tensor of a gather or scatter to an index
+/// into a dim of `size`. If the op checks its indices, an index out of range
+/// raises its fault.
 Value toIndex(KernelLowering &k, Operation *lookup, Value integer, Value size,
               int64_t column = 0) {
   std::optional<int64_t> fault = getFault(lookup, column);
@@ -31,7 +32,7 @@ Value toIndex(KernelLowering &k, Operation *lookup, Value integer, Value size,
   Value isNegative = k.compare(arith::CmpIPredicate::slt, i, k.index(0));
   Value position = k.select(isNegative, k.add(i, size), i);
   adze::tile::CheckOp::create(k.builder, k.loc, position, size, *fault);
-  // An empty dim leaves 0: nothing is read then.
+  // The index is 0 for an empty dim, from which nothing is read.
   Value last = k.sub(k.max(size, k.index(1)), k.index(1));
   return arith::MinUIOp::create(k.builder, k.loc, position, last);
 }
@@ -66,7 +67,7 @@ LogicalResult lowerGatherElements(GatherElementsOp op, KernelLowering &k) {
   return success();
 }
 
-/// Loads the look-up's index tuple at `tuple` and appends it to `at`.
+/// Loads the index tuple `tuple` and appends it to `at`.
 template <typename OpT>
 void appendTuple(KernelLowering &k, OpT op, Value indices, ValueRange tuple,
                  int64_t firstDim, SmallVector<Value> &at) {
@@ -95,15 +96,15 @@ LogicalResult lowerGatherND(GatherNDOp op, KernelLowering &k) {
 // scatter
 //===----------------------------------------------------------------------===//
 
-/// Copies the tensor to the result, unless these lie in one memory.
+/// Copies the tensor to the result, unless they share their memory.
 void copyAll(Value tensor, Value result, KernelLowering &k) {
   if (k.isTied(result))
     return;
   memref::CopyOp::create(k.builder, k.loc, k.get(tensor), k.getOutput(result));
 }
 
-/// Whether dims of the tensor have elements, in an i1; null where all of them
-/// are known to have.
+/// Returns an i1 that is true if the dims of the tensor are not empty, or null
+/// if this is known.
 Value haveElements(KernelLowering &k, Value tensor, ArrayRef<int64_t> dims) {
   SmallVector<Value> conditions;
   for (int64_t dim : dims)
@@ -116,8 +117,8 @@ Value haveElements(KernelLowering &k, Value tensor, ArrayRef<int64_t> dims) {
   return all;
 }
 
-/// Puts an update where `at` says. If one of the dims that are indexed has no
-/// elements, no index is valid and nothing is stored.
+/// Stores an update at the indices `at`. If an indexed dim is empty, no index
+/// is valid and nothing is stored.
 void update(KernelLowering &k, Value data, ArrayRef<int64_t> dims,
             ScatterReduction reduction, Value value, Value memref,
             ValueRange at) {
@@ -175,7 +176,7 @@ LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
 // tree_leaves
 //===----------------------------------------------------------------------===//
 
-/// The child of a node that a row goes on to.
+/// Returns the child of a node that a row continues with.
 Value takeChild(TreeLeavesOp op, KernelLowering &k, Value row, Value node) {
   OpBuilder &b = k.builder;
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -187,7 +188,7 @@ Value takeChild(TreeLeavesOp op, KernelLowering &k, Value row, Value node) {
   auto toIndex = [&](Value number) -> Value {
     return arith::IndexCastOp::create(b, k.loc, b.getIndexType(), number);
   };
-  // The upper or lower half of a word.
+  // Extracts the upper or lower half of a word.
   auto half = [&](Value word, Value isUpper) -> Value {
     auto number = [&](int64_t value) -> Value {
       return arith::ConstantOp::create(b, k.loc, b.getI64IntegerAttr(value));
@@ -213,7 +214,7 @@ Value takeChild(TreeLeavesOp op, KernelLowering &k, Value row, Value node) {
   return toIndex(half(word(op.getChildrenWord()), holds));
 }
 
-/// Goes down from each root to a leaf.
+/// Descends from each root to a leaf.
 LogicalResult lowerTreeLeaves(TreeLeavesOp op, KernelLowering &k) {
   Type indexType = k.builder.getIndexType();
   k.fill(op.getResult(), [&](ValueRange out) -> Value {

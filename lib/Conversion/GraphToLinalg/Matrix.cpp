@@ -11,7 +11,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// Elimination of one matrix in `scratch`: its determinant.
+/// Gaussian elimination of one matrix in `scratch`, which computes its
+/// determinant.
 class Elimination {
 public:
   Elimination(KernelLowering &k, Type type, Value scratch, Value size)
@@ -33,7 +34,7 @@ public:
   }
 
 private:
-  /// The row from `i` on whose element in column `i` is the greatest.
+  /// Returns the row from `i` on with the greatest element in column `i`.
   Value findPivot(Value i) {
     Value first = magnitude(i, i);
     return k
@@ -59,7 +60,7 @@ private:
       k.store(x, scratch, {rhs, at[0]});
     });
   }
-  /// Clears column `i` below its pivot; a pivot of 0 leaves all as it is.
+  /// Eliminates column `i` below its pivot; a pivot of 0 changes nothing.
   void eliminate(Value i, Value pivot) {
     Value zero = k.number(type, 0);
     Value isZero = arith::CmpFOp::create(
@@ -105,7 +106,7 @@ LogicalResult lowerDet(DetOp op, KernelLowering &k) {
   return success();
 }
 
-/// The processor's cycle counter: it never comes back to a value.
+/// Reads the cycle counter of the processor, which never repeats a value.
 LogicalResult lowerEntropy(EntropyOp op, KernelLowering &k) {
   auto call = LLVM::CallIntrinsicOp::create(
       k.builder, k.loc, k.builder.getI64Type(),

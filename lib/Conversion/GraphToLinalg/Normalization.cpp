@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Softmax and the normalisations: statistics of a slice, then its elements.
+// Softmax and normalisations: the statistics of a slice, then its elements.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -18,7 +18,7 @@ Type getWideType(Value tensor) {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-/// softmax and log_softmax along `axis`.
+/// Lowers softmax and log_softmax along `axis`.
 LogicalResult lowerSoftmax(Value tensor, Value result, int64_t axis,
                            bool logarithm, KernelLowering &k) {
   Value input = k.get(tensor), output = k.getOutput(result);
@@ -65,20 +65,20 @@ LogicalResult lowerSoftmax(Value tensor, Value result, int64_t axis,
 // Normalisations
 //===----------------------------------------------------------------------===//
 
-/// A normalisation: statistics over the inner loops for each point of the outer
-/// ones.
+/// A normalisation: statistics over the inner loops for each iteration of the
+/// outer ones.
 struct Normalization {
   Value tensor, result;
   SmallVector<Value> outer, inner;
   double epsilon;
   bool centered = true;
-  /// Where the element of an outer and an inner point is.
+  /// Returns the indices of an element from those of the outer and inner loops.
   std::function<SmallVector<Value>(ValueRange, ValueRange)> place;
-  /// The factor and the summand at a place, null for none.
+  /// Return the factor and the summand of an element; null for none.
   std::function<Value(ValueRange)> scale, bias;
 };
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias
+/// Emits (x - mean) / sqrt(variance + epsilon) * scale + bias.
 LogicalResult lowerStatistics(const Normalization &n, KernelLowering &k) {
   Value input = k.get(n.tensor), output = k.getOutput(n.result);
   Type type = getWideType(n.tensor);
@@ -113,7 +113,7 @@ LogicalResult lowerStatistics(const Normalization &n, KernelLowering &k) {
   return success();
 }
 
-/// Reads a parameter that broadcasts to the normalised tensor.
+/// Reads a parameter that is broadcast to the normalised tensor.
 std::function<Value(ValueRange)> readBroadcast(Value parameter, Value tensor,
                                                KernelLowering &k) {
   if (!parameter)
@@ -138,14 +138,14 @@ std::function<Value(ValueRange)> readBroadcast(Value parameter, Value tensor,
   };
 }
 
-/// Reads a parameter that has one number an index of dim `axis`.
+/// Reads a parameter that has one element for each index of dim `axis`.
 std::function<Value(ValueRange)> readPerChannel(Value parameter, int64_t axis,
                                                 KernelLowering &k) {
   Value memref = k.get(parameter);
   return [=, &k](ValueRange at) { return k.loadWide(memref, at[axis]); };
 }
 
-/// layer_norm and rms_norm: the inner dims are those from `axis` on.
+/// Lowers layer_norm and rms_norm, whose inner dims are those from `axis` on.
 Normalization getTrailing(Value tensor, Value result, int64_t axis,
                           double epsilon, KernelLowering &k) {
   Normalization n;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elements below 8 bits: several a byte, low bits first. Their memrefs say the
-// shape only; bytes are read and written by address.
+// Elements of less than 8 bits, several in a byte, low bits first. Their
+// memrefs only have the shape; bytes are read and written by address.
 #include "KernelLowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -46,7 +46,7 @@ Value KernelLowering::loadPacked(Value tensor, Indices indices) {
 }
 
 void KernelLowering::clearPacked(Value tensor) {
-  (void)getOutput(tensor); // its place is outside of all loops
+  (void)getOutput(tensor); // allocates outside of all loops
   int64_t perByte = 8 / getBits(tensor);
   Value bytes = floorDiv(add(multiply(getSizes(tensor)), perByte - 1), perByte);
   forEach(bytes, [&](Indices at) {

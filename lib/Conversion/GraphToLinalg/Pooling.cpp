@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Pooling and local response normalisation: one window an output element.
+// Pooling and local response normalisation: one window for each element of the
+// output.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -15,7 +16,7 @@ WindowDim getWindow(OpT op, const ImageDims &at, int64_t i) {
           op.getDilations()[i]};
 }
 
-/// Folds the elements of the window of output `out`.
+/// Combines the elements of the window of output `out`.
 template <typename OpT>
 Value foldWindow(OpT op, KernelLowering &k, const ImageDims &at, ValueRange out,
                  Value init, llvm::function_ref<Value(Value, Value)> combine) {
@@ -54,8 +55,8 @@ LogicalResult lowerMaxPool(MaxPoolOp op, KernelLowering &k) {
   return success();
 }
 
-/// The index of a position in the whole input; the last spatial dim varies
-/// fastest, or the first.
+/// Returns the index of a position in the whole input, with the last or the
+/// first spatial dim as the fastest.
 Value getPlace(MaxPoolIndexOp op, KernelLowering &k, const ImageDims &at,
                Value image, Value channel, ValueRange spatial) {
   SmallVector<Value> sizes = k.getSizes(op.getInput());
@@ -92,7 +93,8 @@ LogicalResult lowerMaxPoolIndex(MaxPoolIndexOp op, KernelLowering &k) {
       Value place = getPlace(op, k, at, out[0], out[at.channel()], from);
       Value isFirst =
           k.compare(arith::CmpIPredicate::slt, carried[1], k.index(0));
-      // Of equal ones the first: only what is greater takes its place.
+      // Only a greater element replaces the maximum, so the first of equal ones
+      // stays.
       Value greater;
       if (isFloat)
         greater = arith::CmpFOp::create(

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Recurrent layers: for each step the products with the state, summed in place
-// along contiguous gates, which LLVM vectorises, then the cell of each state.
-// States that are multiplied by bytes are quantized first.
+// Recurrent layers. Each step computes the products with the state, accumulated
+// in place along contiguous gates, which LLVM vectorises, and then the cell of
+// each unit. States that are multiplied by bytes are quantized first.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -29,7 +29,8 @@ private:
   void gru(Value step);
   void lstm(Value step);
 
-  /// Of hidden unit j: its input to gate g, or its product with the state.
+  /// Return, for hidden unit j, its input to gate g, and its product with the
+  /// state.
   Value input(Value step, Value row, int64_t gate, Value j) {
     return k.loadWide(gates, {step, row, column(gate, j)});
   }
@@ -38,16 +39,16 @@ private:
   }
   Value column(int64_t gate, Value j) { return k.add(k.mul(hidden, gate), j); }
   Value activate(unsigned i, Value x);
-  /// Writes the state of one unit, if the step is one of the row's.
+  /// Writes the state of one unit, if the step is valid for the row.
   void finish(Value step, ValueRange at, Value next, Value cell = {});
 
   RecurrentOp op;
   KernelLowering &k;
-  Type type; // sums are of it
+  Type type; // type of sums
   Value gates, weights, output, lengths;
   Value steps, batch, hidden;
   Value state, memory; // of all rows, in the type of sums
-  Value next;          // states of the step after: others still read this one
+  Value next;          // of the next step, as others still read this one
   Value sums, scaled;
   Value steps32, rowScales, sums32; // of quantized states
 };
@@ -123,7 +124,7 @@ void Recurrence::addProducts(Value vector, Value to, int64_t from,
   });
 }
 
-/// Quantizes a row by ONNX's DynamicQuantizeLinear, to steps from its zero
+/// Quantizes a row as ONNX DynamicQuantizeLinear, to differences from its zero
 /// point.
 void Recurrence::quantize(Value vector, Value row) {
   auto minimum = [&](Value x, Value y) -> Value {
@@ -159,7 +160,7 @@ void Recurrence::quantize(Value vector, Value row) {
   });
 }
 
-/// sums of gates [from, to) = state * weights of these gates.
+/// Computes the sums of gates [from, to): state * weights of these gates.
 void Recurrence::multiply(Value vector, int64_t from, int64_t to) {
   if (!op.getScales())
     return addProducts(vector, sums, from, to);

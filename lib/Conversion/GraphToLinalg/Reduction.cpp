@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions over whole dims, arg_max and arg_min, sums up to a place.
+// Reductions over whole dims, arg_max and arg_min, and cumulative sums.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -13,8 +13,8 @@ static Type getElementType(Value tensor) {
 
 namespace {
 
-/// Where an element of the reduced tensor is read: the kept dims from the
-/// result's indices, the reduced ones from the loops.
+/// The indices of an element of the reduced tensor: kept dims come from the
+/// indices of the result, reduced ones from the loops.
 struct ReducedDims {
   ReducedDims(Value input, ArrayRef<int64_t> axes, bool keepdims)
       : rank(cast<RankedTensorType>(input.getType()).getRank()), axes(axes),
@@ -39,7 +39,7 @@ struct ReducedDims {
   bool keepdims;
 };
 
-/// The type of the accumulator that says whether integers are unsigned.
+/// Returns the type of the accumulator with the signedness of integers.
 Type getDeclaredAccumulator(Type element) {
   return isa<FloatType>(element) ? getAccumulatorType(element) : element;
 }
@@ -69,7 +69,7 @@ LogicalResult lowerReduce(ReduceOpInterface op, KernelLowering &k) {
     Value shift;
     if (op.subtractsMax() && isa<FloatType>(stored)) {
       Value max = foldElements(Combiner::Max, [](Value x) { return x; });
-      // An infinite maximum would make every difference NaN.
+      // An infinite maximum would make every difference NaN, so 0 replaces it.
       Value magnitude = math::AbsFOp::create(k.builder, k.loc, max);
       Value infinity = b.constant(getNeutral(Combiner::Min, stored));
       Value isFinite = arith::CmpFOp::create(
@@ -90,7 +90,8 @@ LogicalResult lowerReduce(ReduceOpInterface op, KernelLowering &k) {
 // arg_max, arg_min
 //===----------------------------------------------------------------------===//
 
-/// Whether x is better than the best so far. NaN is the best of all.
+/// Returns true if x is better than the best element so far. NaN is the best of
+/// all.
 Value isBetter(KernelLowering &k, Type declared, Value x, Value best,
                bool largest, bool orEqual) {
   OpBuilder &b = k.builder;
@@ -147,7 +148,7 @@ LogicalResult lowerArg(OpT op, KernelLowering &k, bool largest) {
 // cumsum
 //===----------------------------------------------------------------------===//
 
-/// cumsum and cumprod: one running value a line.
+/// Lowers cumsum and cumprod, with one carried value for each line.
 template <typename OpT>
 LogicalResult lowerScan(OpT op, KernelLowering &k, Combiner combiner) {
   Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());

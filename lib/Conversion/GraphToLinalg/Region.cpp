@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Pooling over regions of interest: places and extents come with the data.
+// Pooling over regions of interest, whose coordinates are data.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -10,7 +10,7 @@ using namespace adze::graph;
 
 namespace {
 
-/// Float arithmetic and its way to indices.
+/// Float arithmetic, and conversions to indices.
 class Numbers {
 public:
   Numbers(KernelLowering &k, Type type) : k(k), type(type) {}
@@ -24,7 +24,7 @@ public:
   }
   Value floor(Value x) { return math::FloorOp::create(k.builder, k.loc, x); }
   Value ceil(Value x) { return math::CeilOp::create(k.builder, k.loc, x); }
-  /// Half away from zero.
+  /// Rounds ties away from zero.
   Value round(Value x) { return math::RoundOp::create(k.builder, k.loc, x); }
   Value less(Value x, Value y) {
     return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OLT, x,
@@ -37,9 +37,10 @@ public:
     return arith::IndexCastOp::create(k.builder, k.loc,
                                       k.builder.getIndexType(), integer);
   }
-  /// `index(x)` in [0, limit].
+  /// Returns `index(x)` clamped to [0, limit].
   Value clampedIndex(Value x, Value limit) {
-    // In floats first: what is beyond all integers has no conversion.
+    // The value is clamped as a float first, as floats beyond all integers
+    // cannot be converted.
     Value bounded = min(max(x, num(0)), number(limit));
     return index(bounded);
   }
@@ -57,12 +58,13 @@ Type getWideType(Value tensor) {
 // roi_align
 //===----------------------------------------------------------------------===//
 
-/// One dim of a sample: the cells around it and how much they count.
+/// One dim of a sample: the elements around it and their weights.
 struct Sample {
   Value low, high, lowWeight, highWeight, inside;
 };
 
-/// Outside by more than one cell: nothing; by less: the border.
+/// A sample outside by more than one element counts nothing; otherwise the
+/// border counts.
 Sample locate(Numbers &n, Value position, Value size) {
   KernelLowering &k = n.k;
   Sample s;
@@ -81,8 +83,7 @@ Sample locate(Numbers &n, Value position, Value size) {
   return s;
 }
 
-/// A dim of a region: where it starts, how wide a bin is, and how many samples
-/// a bin has.
+/// A dim of a region: its start, the width of a bin, and the samples of a bin.
 struct Extent {
   Value start, bin, samples;
 };
@@ -109,7 +110,7 @@ Extent getExtent(RoiAlignOp op, Numbers &n, Value roi, int64_t first,
   return e;
 }
 
-/// Sample `i` of bin `bin`.
+/// Returns the position of sample `i` of bin `bin`.
 Value getPosition(Numbers &n, const Extent &e, Value bin, Value i) {
   KernelLowering &k = n.k;
   Value within =
@@ -117,11 +118,12 @@ Value getPosition(Numbers &n, const Extent &e, Value bin, Value i) {
   return k.addNum(e.start, k.mulNum(k.addNum(n.number(bin), within), e.bin));
 }
 
-/// The samples of a region along one dim. Where each bin has a known number of
-/// them, all bins together are located once for all channels.
+/// The samples of a region along one dim. If each bin has a constant number of
+/// them, the samples of all bins are computed once for all channels.
 class Samples {
 public:
-  /// `first`: the coordinate of a region's corners; `dim`: of input and result.
+  /// `first` is the coordinate of the corners of a region, and `dim` that of
+  /// input and result.
   Samples(RoiAlignOp op, Numbers &n, int64_t first, int64_t dim)
       : op(op), n(n), first(first), size(n.k.getSize(op.getInput(), dim)),
         bins(n.k.getSize(op.getResult(), dim)) {
@@ -189,7 +191,7 @@ Sample Samples::get(Value bin, Value i) {
   return s;
 }
 
-/// What the four cells around a sample come to.
+/// Interpolates between the four elements around a sample.
 Value interpolate(RoiAlignOp op, Numbers &n, const Sample &sy, const Sample &sx,
                   Value image, Value channel) {
   KernelLowering &k = n.k;
@@ -243,7 +245,7 @@ LogicalResult lowerRoiAlign(RoiAlignOp op, KernelLowering &k) {
 // roi_pool
 //===----------------------------------------------------------------------===//
 
-/// The cells of a bin along one dim.
+/// Returns the elements of a bin along one dim.
 KernelLowering::Range getBin(RoiPoolOp op, Numbers &n, Value roi, int64_t first,
                              Value bin, Value bins, Value size) {
   KernelLowering &k = n.k;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Resize: for each output element its place in the input, dim by dim, and the
-// weighted neighbours. Coordinates are computed in f64.
+// Resize: for each element of the output, its position in the input, dim by
+// dim, and the weighted taps. Coordinates are computed in f64.
 #include "Dialect/Graph/IR/ResizeMath.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,10 +19,10 @@ public:
   LogicalResult run();
 
 private:
-  /// One dim of an output element; without `math` it is copied.
+  /// One dim of an element of the output; without `math` it is copied.
   struct Dim {
     std::optional<ResizeMath> math;
-    SmallVector<ResizeTap> taps; // none: stretched
+    SmallVector<ResizeTap> taps; // empty with antialiasing
     ResizeMath::Stretched stretched = {};
   };
   Dim getDim(int64_t dim, ResizeMath *math, Value out);
@@ -36,7 +36,7 @@ private:
   KernelLowering &k;
   ElementBuilder elements;
   Type f64;
-  /// Whether the coordinate is outside of the input (tf_crop_and_resize).
+  /// True if the coordinate is outside of the input (tf_crop_and_resize).
   Value outside;
 };
 
@@ -59,8 +59,8 @@ ResizeLowering::Dim ResizeLowering::getDim(int64_t dim, ResizeMath *math,
   return result;
 }
 
-/// Where it is dynamic whether a dim is resized at all, neighbours of
-/// weight 0 are none: infinities beside a copied element do not change it.
+/// If it is dynamic whether a dim is resized at all, taps of weight 0 are
+/// ignored, so that infinities next to a copied element do not affect it.
 Value ResizeLowering::weigh(int64_t dim, Value x, Value weight) {
   Value product = k.mulNum(x, weight);
   if (getStaticScale(op, dim))
@@ -71,7 +71,7 @@ Value ResizeLowering::weigh(int64_t dim, Value x, Value weight) {
   return k.select(isNone, none, product);
 }
 
-/// The same as below, divided by the sum of the weights, as a loop.
+/// Emits the weighted sum as a loop, divided by the sum of the weights.
 Value ResizeLowering::fold(MutableArrayRef<Dim> dims, size_t dim,
                            SmallVector<Value> &position) {
   Dim &self = dims[dim];
@@ -90,7 +90,7 @@ Value ResizeLowering::fold(MutableArrayRef<Dim> dims, size_t dim,
   return k.divNum(sums[0], sums[1]);
 }
 
-/// The weighted sum over the taps of all dims from `dim` on.
+/// Emits the weighted sum over the taps of all dims from `dim` on.
 Value ResizeLowering::interpolate(MutableArrayRef<Dim> dims, size_t dim,
                                   SmallVector<Value> &position) {
   if (dim == dims.size()) {
@@ -136,7 +136,7 @@ LogicalResult ResizeLowering::run() {
     Value value = interpolate(dims, 0, position);
     Type type = getSignlessType(declared);
     if (op.getMode() != ResizeMode::Nearest) {
-      // Integers are rounded as a float is.
+      // Integers are rounded like floats.
       if (isa<IntegerType>(declared))
         value = math::RoundEvenOp::create(k.builder, k.loc, value);
       value = buildCast(elements, value, f64, declared);

@@ -1,14 +1,15 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// top_k of many: the rows are sorted by the bytes of their elements, the lowest
-// first (LSD radix sort), so that equal ones stay in their order.
+// top_k with a large k: rows are sorted by the bytes of their elements, the
+// lowest first (LSD radix sort), which is stable.
 #include "SortRows.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace adze::graph;
 
-/// An item is a number that orders as elements do, above the element's place.
+/// An item is a number with the order of the elements, in the bits above the
+/// index of the element.
 static constexpr int64_t keyBits = 32, digitBits = 8, digits = 4,
                          buckets = 1 << digitBits;
 
@@ -34,8 +35,8 @@ Value RowSort::number(Type type, int64_t value) {
   return k.elements().integer(type, value);
 }
 
-/// Unsigned numbers that order as elements do. NaN is the greatest, and the two
-/// zeros are level.
+/// Returns unsigned numbers with the order of the elements. NaN is the
+/// greatest, and both zeros are equal.
 Value RowSort::getKey(Value element) {
   OpBuilder &b = k.builder;
   Type i32 = b.getI32Type();
@@ -72,7 +73,7 @@ Value RowSort::getDigit(Value item, int64_t digit) {
   return arith::IndexCastUIOp::create(b, k.loc, b.getIndexType(), low);
 }
 
-/// The items of a row, and how many have each digit.
+/// Fills the items of a row, and counts the items of each digit.
 void RowSort::fill(function_ref<Value(Value)> elementAt) {
   OpBuilder &b = k.builder;
   Type i64 = b.getI64Type();
@@ -93,7 +94,8 @@ void RowSort::fill(function_ref<Value(Value)> elementAt) {
   });
 }
 
-/// Items in the order of one digit: the first place of each, then each in turn.
+/// Sorts the items by one digit: computes the first position of each digit,
+/// then moves each item.
 void RowSort::pass(int64_t digit) {
   Value row = k.index(digit), from = items[digit % 2],
         to = items[(digit + 1) % 2];

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows in the order of their elements.
+// Sorts rows by their elements.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOLINALG_SORTROWS_H
 #define ADZE_LIB_CONVERSION_GRAPHTOLINALG_SORTROWS_H
 
@@ -8,7 +8,7 @@
 
 namespace adze::graph {
 
-/// Whether rows of such elements can be sorted.
+/// Returns true if rows of these elements can be sorted.
 bool isSortable(mlir::Type element);
 
 /// Sorts rows of `size` elements, one after the other.
@@ -17,7 +17,7 @@ public:
   RowSort(KernelLowering &k, mlir::Type declared, bool largest,
           mlir::Value size);
   /// Calls `store(i, place)` for the first `count` elements of the sorted row:
-  /// element `place` is the i-th.
+  /// the element at index `place` is the i-th.
   void run(llvm::function_ref<mlir::Value(mlir::Value)> elementAt,
            mlir::Value count,
            llvm::function_ref<void(mlir::Value, mlir::Value)> store);

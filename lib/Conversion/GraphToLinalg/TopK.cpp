@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// top_k: the results are a heap of the best elements so far, the worst of them
-// at its root, which is sorted in place at the end. Where many are taken the
-// row is sorted instead.
+// top_k: the results are a heap of the best elements so far, with the worst of
+// them at its root, which is sorted in place at the end. For a large k, the row
+// is sorted instead.
 #include "SortRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,7 +14,7 @@ using namespace adze::graph;
 
 namespace {
 
-/// An element and its place in the input.
+/// An element and its index in the input.
 struct Item {
   Value value, place;
 };
@@ -28,7 +28,8 @@ public:
             cast<RankedTensorType>(op.getInput().getType()).getElementType()),
         largest(op.getLargest()) {}
 
-  /// The heap of one row: that of a point without its index along the axis.
+  /// Selects the heap of one row, given by a point without its index along the
+  /// axis.
   void setRow(ValueRange point) { row.assign(point.begin(), point.end()); }
   Item get(Value slot) {
     return {k.load(values, at(slot)), k.load(places, at(slot))};
@@ -37,13 +38,13 @@ public:
     k.store(item.value, values, at(slot));
     k.store(item.place, places, at(slot));
   }
-  /// Whether x is before y by its value, which may be a vector of them.
+  /// Returns true if x is before y by value, which may be a vector of values.
   Value isBetter(Value x, Value y);
-  /// Whether x comes before y in the result; no two items are level.
+  /// Returns true if x is before y in the result; no two items are equal.
   Value comesBefore(Item x, Item y);
-  /// Puts an item where the heap ends.
+  /// Adds an item at the end of the heap.
   void push(Item item, Value end);
-  /// Puts an item into a heap of `size` whose root is free.
+  /// Inserts an item into a heap of `size` whose root is free.
   void replaceRoot(Item item, Value size);
 
 private:
@@ -55,11 +56,12 @@ private:
     point.insert(point.begin() + axis, slot);
     return point;
   }
-  /// `condition ? body() : (slot, false)`.
+  /// Emits `condition ? body() : (slot, false)`.
   Step stepIf(Value condition, Value slot, function_ref<Step()> body);
-  /// Moves the free slot by steps, then fills it.
+  /// Moves the free slot by steps, and then stores the item in it.
   void sift(Value from, Item item, function_ref<Step(Value)> step);
-  /// Fills the slot with what is at `next`, which is free then, if `moves`.
+  /// If `moves`, moves the item at `next` to the slot, which makes `next` the
+  /// free slot.
   Step moveIf(Value moves, Value slot, Value next, Item item);
 
   KernelLowering &k;
@@ -72,7 +74,7 @@ private:
 
 } // namespace
 
-/// NaN is the largest.
+/// NaN is the greatest.
 Value Heap::isBetter(Value x, Value y) {
   OpBuilder &b = k.builder;
   if (isa<FloatType>(declared)) {
@@ -155,7 +157,7 @@ void Heap::replaceRoot(Item item, Value size) {
   sift(k.index(0), item, [&](Value slot) {
     Value left = k.add(k.mul(slot, 2), 1), right = k.add(left, 1);
     return stepIf(exists(left), slot, [&] {
-      // The worse of the two goes up, if it is worse than the item.
+      // The worse child moves up, if it is worse than the item.
       Value isRight = k.ifThenElse(
           exists(right), [&] { return comesBefore(get(left), get(right)); },
           k.elements().integer(k.builder.getI1Type(), 0));
@@ -188,9 +190,9 @@ static void forEachBit(KernelLowering &k, Value bits,
       });
 }
 
-/// Calls `body` for [begin, end) of a row of neighbours, but for those that are
-/// no better than the worst so far: most are none, a vector of them at a time.
-/// The first of the rest is returned.
+/// Calls `body` for elements [begin, end) of a contiguous row, except those
+/// that are not better than the worst one so far. These are the majority, and
+/// are skipped a vector at a time. Returns the first element of the remainder.
 static Value skipWorse(KernelLowering &k, Heap &heap, Value input,
                        ValueRange row, Value begin, Value end,
                        function_ref<void(Value)> body) {
@@ -220,7 +222,7 @@ static Value skipWorse(KernelLowering &k, Heap &heap, Value input,
 }
 
 namespace {
-/// Takes the best of each row.
+/// Selects the best elements of each row.
 class RowTopK {
 public:
   RowTopK(TopKOp op, KernelLowering &k)
@@ -284,7 +286,7 @@ void RowTopK::when(Value condition, function_ref<void()> body,
   }
 }
 
-/// Is so much of a row taken that it is sorted as quickly, and is it long?
+/// Returns true if the row is long, and k so large that sorting is as fast.
 Value RowTopK::isManyOfLong() {
   constexpr int64_t share = 24, leastLength = 64;
   OpBuilder &b = k.builder;
@@ -297,7 +299,7 @@ Value RowTopK::isManyOfLong() {
                                        compare(size, k.index(leastLength)));
 }
 
-/// By a heap of the best so far.
+/// Selects by a heap of the best elements so far.
 void RowTopK::select(ValueRange row) {
   Value hasAny = k.compare(arith::CmpIPredicate::sgt, count, k.index(0));
   loop(k.index(0), count, [&](Value i) { heap.push(itemAt(row, i), i); });
@@ -308,11 +310,11 @@ void RowTopK::select(ValueRange row) {
            [&] { heap.replaceRoot(item, count); });
     };
     Value first = count;
-    if (axis == int64_t(row.size())) // a row of neighbours
+    if (axis == int64_t(row.size())) // a contiguous row
       first = skipWorse(k, heap, input, row, count, size, take);
     loop(first, size, take);
   });
-  // The worst of what is left goes to its end.
+  // The worst of the remaining items moves to the end.
   loop(k.index(1), count, [&](Value i) {
     Value end = k.sub(count, i);
     Item last = heap.get(end), worst = heap.get(k.index(0));

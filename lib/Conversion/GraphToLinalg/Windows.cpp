@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sliding windows: which taps exist, and where they are.
+// Sliding windows: the taps in bounds, and their positions.
 #include "KernelLowering.h"
 
 using namespace mlir;
@@ -27,7 +27,7 @@ KernelLowering::Range adze::graph::getTaps(KernelLowering &k, WindowDim window,
                                            Value out, Value taps, Value size,
                                            bool padded) {
   Value start = k.add(k.mul(out, window.stride), -window.low);
-  // start + tap * dilation >= first and < last.
+  // The condition is first <= start + tap * dilation < last.
   Value first = k.index(padded ? -window.low : 0);
   Value last = padded ? k.add(size, window.high) : size;
   int64_t d = window.dilation;
@@ -40,7 +40,7 @@ KernelLowering::Range adze::graph::getTaps(KernelLowering &k, WindowDim window,
 KernelLowering::Range adze::graph::getOutputs(KernelLowering &k,
                                               WindowDim window, Value tap,
                                               Value size, Value outputs) {
-  // 0 <= out * stride + offset < size.
+  // The condition is 0 <= out * stride + offset < size.
   Value offset = k.add(k.mul(tap, window.dilation), -window.low);
   int64_t s = window.stride;
   Value low = k.floorDiv(k.add(k.sub(k.index(0), offset), s - 1), s);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Winograd's convolution: each patch by itself, for one output channel.
+// Winograd convolution: one patch at a time, for one output channel.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "KernelLowering.h"
 
@@ -9,7 +9,7 @@ using namespace adze::graph;
 
 namespace {
 
-/// `sum of left[i] * right[j] * element(i, j)`, where the factors are not 0.
+/// Returns the sum of left[i] * right[j] * element(i, j) over nonzero factors.
 Value sumPatch(KernelLowering &k, Type type, ArrayRef<double> left,
                ArrayRef<double> right,
                llvm::function_ref<Value(int64_t, int64_t)> element) {
@@ -21,7 +21,7 @@ Value sumPatch(KernelLowering &k, Type type, ArrayRef<double> left,
   return sum;
 }
 
-/// One patch after the other.
+/// Iterates over the patches.
 struct Patch {
   KernelLowering &k;
   WinogradConvOp op;
@@ -30,7 +30,8 @@ struct Patch {
   Type type;
   SmallVector<Value> at; // image, row and column of patches, output channel
 
-  /// The element of the padded image that is the patch's (i, j).
+  /// Returns the element of the padded image that is element (i, j) of the
+  /// patch.
   Value pixel(int64_t i, int64_t j, Value channel) {
     SmallVector<Value> image = k.getSizes(op.getInput()), from{at[0]};
     Value exists;
@@ -47,7 +48,8 @@ struct Patch {
         exists, [&] { return k.loadWide(input, from); }, k.number(type, 0));
   }
 
-  /// The products of all elements of the patch, summed over the channels.
+  /// Returns the products of all elements of the patch, summed over the
+  /// channels.
   SmallVector<Value> multiply() {
     int64_t size = winograd.size;
     SmallVector<Value> zeros(size * size, k.number(type, 0));
@@ -69,7 +71,7 @@ struct Patch {
     });
   }
 
-  /// Writes pixel (i, j) of the patch, where it exists.
+  /// Writes pixel (i, j) of the patch, if it is in bounds.
   void write(ArrayRef<Value> products, int64_t i, int64_t j) {
     SmallVector<Value> image = k.getSizes(op.getResult());
     Value sum = sumPatch(k, type, winograd.output[i], winograd.output[j],
