@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reading and writing windows of memory, one register at a time.
+// Emits loads and stores of windows of memory, one register at a time.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "Nearby.h"
@@ -54,7 +54,7 @@ Value adze::tile::toMemory(OpBuilder &b, Location loc, Value value) {
 
 //===--- Places -----------------------------------------------------------===//
 
-/// The part of a memory index that one digit of a tile dimension adds.
+/// Returns the part of a memory index that one digit of a tile dimension adds.
 Value KernelLowering::digitPosition(const Window &window, int64_t tileDim,
                                     size_t digit, const Slice &slice,
                                     int64_t at) {
@@ -76,16 +76,16 @@ Value KernelLowering::digitPosition(const Window &window, int64_t tileDim,
       b, loc, AffineMap::get(1, 0, place * self.step), slice.start);
 }
 
-/// The logical index along memory dimension `dim` of the element at
+/// Returns the logical index along memory dimension `dim` of the element at
 /// `coordinates`.
 Value KernelLowering::position(const Window &window, const Layout &layout,
                                int64_t dim, ArrayRef<int64_t> coordinates) {
   Value place = mapped(window.offsets[dim]);
   if (dim == window.along)
     place = add(place, gatherShift);
-  // Constants come last: what else there is is one address for all registers of
-  // a block, however many loops are around it, and for windows that lie a
-  // constant apart.
+  // Constants are added last, so that all registers of a block, and windows at
+  // constant distances, share the rest of the address whatever loops enclose
+  // them.
   int64_t constant = 0;
   while (Operation *op = place.getDefiningOp()) {
     std::optional<int64_t> summand =
@@ -118,8 +118,8 @@ Value KernelLowering::position(const Window &window, const Layout &layout,
   return b.createOrFold<arith::MinSIOp>(loc, place, last);
 }
 
-/// True if the lanes of each register are neighbours in memory, or lie `step`
-/// apart there.
+/// Returns true if the lanes of each register are adjacent in memory, or `step`
+/// elements apart.
 bool KernelLowering::isContiguous(const Window &window, const Layout &layout,
                                   int64_t step) {
   if (layout.laneDim < 0 || window.indices)
@@ -139,7 +139,8 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout,
     return false;
   if (window.memref.getDefiningOp<ViewOp>())
     return isRun(window, layout);
-  // Packed: the last result must walk this dimension, inside one panel.
+  // In a packed layout, the last result of the map iterates over this
+  // dimension, inside of one panel.
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
   AffineExpr self = b.getAffineDimExpr(digit.dim);
   int64_t panel = 0;
@@ -159,7 +160,7 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout,
           divisor % layout.lanes == 0);
 }
 
-/// Lanes [from, to).
+/// Returns a mask of lanes [from, to).
 static Value laneMask(OpBuilder &b, Location loc, int64_t from, int64_t to,
                       int64_t lanes) {
   SmallVector<bool> bits;
@@ -205,10 +206,10 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
       continue;
     }
     if (dim != laneMem) {
-      // Unsigned: a negative index is a huge one.
+      // The comparison is unsigned, so that negative indices are out of bounds.
       require(
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, self, end));
-      // Lanes that are all masked are slow to load where no memory is.
+      // Masked loads with no active lane are slow if the address is not mapped.
       if (wide && !picked && !isa<StoreOp>(window.op)) {
         Value last = b.createOrFold<arith::SubIOp>(loc, end, index(1));
         last = b.createOrFold<arith::MinSIOp>(loc, self, last);
@@ -229,8 +230,8 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
   return result;
 }
 
-/// Is this register of a static slice beyond the end of the tile in some other
-/// dimension than the lanes'?
+/// Returns true if this register of a static slice is out of the bounds of the
+/// tile in a dimension other than that of the lanes.
 bool KernelLowering::isDead(const Layout &layout, int64_t registerIndex) {
   SmallVector<int64_t> at = layout.coordinates(registerIndex);
   for (int64_t dim = 0, e = at.size(); dim < e; ++dim) {
@@ -250,7 +251,7 @@ Value adze::tile::bothMasks(OpBuilder &b, Location loc, Value x, Value y) {
 
 //===--- Registers --------------------------------------------------------===//
 
-/// Reads one element if it exists, else gives the pad.
+/// Reads one element if it exists, and returns the pad otherwise.
 static Value readScalar(OpBuilder &b, Location loc, Value memref,
                         ValueRange indices, Value exists, Value pad) {
   if (!exists)
@@ -306,7 +307,7 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
                                       pads);
 }
 
-/// The layout of the same slices without lanes.
+/// Returns the layout of the same slices without lanes.
 static Layout withoutLanes(Layout layout) {
   if (layout.laneDim >= 0)
     layout.counts[layout.laneDim] *= layout.lanes;
@@ -315,15 +316,15 @@ static Layout withoutLanes(Layout layout) {
   return layout;
 }
 
-/// A register of elements that only their indices along the last dimension tell
-/// apart: one instruction. Null: they have to be read one by one.
+/// Returns a register gathered by one instruction, if the indices of its
+/// elements differ along the last dimension only. Returns null otherwise.
 Value KernelLowering::gatherRegister(const Window &window, const Layout &layout,
                                      int64_t index, Value indices, Value pad) {
   auto type = cast<MemRefType>(window.memref.getType());
   bool isLast =
       window.along + 1 == type.getRank() && type.getLayout().isIdentity();
   auto moved = dyn_cast<VectorType>(indices.getType());
-  constexpr unsigned leastBits = 32; // narrower ones are taken apart anyway
+  constexpr unsigned leastBits = 32; // narrower elements are extracted anyway
   if (layout.lanes == 1 || !isLast || !moved ||
       moved.getNumElements() != layout.lanes ||
       pad.getType().getIntOrFloatBitWidth() < leastBits ||
@@ -331,7 +332,7 @@ Value KernelLowering::gatherRegister(const Window &window, const Layout &layout,
     return {};
   Layout scalars = withoutLanes(layout);
   std::pair<Operation *, int64_t> self(window.op, window.along);
-  bool isNew = settled.insert(self).second; // the mask sees to it
+  bool isNew = settled.insert(self).second; // guaranteed by the mask
   gatherShift = this->index(0);
   Place at = place(window, scalars, scalars.indexOf(layout.coordinates(index)));
   gatherShift = {};
@@ -392,7 +393,7 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
       value = fromMemory(b, loc, value, element);
     return *together;
   }
-  // Element by element, then put together.
+  // Elements are read one by one and then combined to a vector.
   Layout scalars = withoutLanes(layout);
   Registers indices = window.indices ? emit(window.indices) : Registers();
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {

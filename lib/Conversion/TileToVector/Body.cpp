@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The body of a kernel in program order: what is computed when.
+// Lowers the body of a kernel in program order, and decides where tiles are
+// computed.
 #include "Dialect/Tile/IR/Faults.h"
 #include "MatrixDots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,7 +12,7 @@ using namespace adze::tile;
 
 //===--- What to keep -----------------------------------------------------===//
 
-/// An op too dear to be computed twice.
+/// Returns true if recomputing the op is expensive.
 static bool isHeavy(Operation *op) {
   return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
          !isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::CopySignOp,
@@ -19,8 +20,8 @@ static bool isHeavy(Operation *op) {
               math::TruncOp, math::IsNaNOp, math::IsInfOp>(op);
 }
 
-/// True if the current slices of a tile fit registers for as long as it lives:
-/// no inner loop walks it, and it is small.
+/// Returns true if the current slices of a tile fit into registers during its
+/// live range: the tile is small, and no inner loop iterates over it.
 bool KernelLowering::fitsRegisters(Value tile) {
   for (int c : classes.of(tile)) {
     if (classes.isSplit(c) || context.contains(c))
@@ -32,16 +33,16 @@ bool KernelLowering::fitsRegisters(Value tile) {
   return layoutOf(tile).total() <= getAccumulators(target) + 8;
 }
 
-/// True if several stores, and nothing else, are computed from this tile, so
-/// that it is computed where it stands and not once for each.
+/// Returns true if only stores, and more than one, depend on this tile, so that
+/// it is computed once at its position and not once for each store.
 bool KernelLowering::isShared(Operation *op) {
   return !inOrder && classes.onlyStores() && !op->hasOneUse() &&
          (isa<LoadOp>(op) || op->hasTrait<OpTrait::Elementwise>()) &&
          fitsRegisters(op->getResult(0));
 }
 
-/// Finds the heavy tiles that two roots need: the first one to compute such a
-/// tile also writes it to scratch.
+/// Finds the expensive tiles that two roots use. The root that computes such a
+/// tile first also writes it to scratch memory.
 void KernelLowering::findWanted() {
   DenseMap<Value, int> users;
   root->walk([&](Operation *op) {
@@ -60,7 +61,7 @@ void KernelLowering::findWanted() {
           work, llvm::make_filter_range(source->getOperands(), isTile));
     }
   });
-  // A window whose elements have to be turned or gathered.
+  // Returns true if the elements of the window are transposed or gathered.
   auto isScattered = [&](Value tile) {
     auto load = tile.getDefiningOp<LoadOp>();
     Layout layout = layoutOf(tile);
@@ -79,7 +80,7 @@ void KernelLowering::findWanted() {
   });
 }
 
-/// Tiles that the root just run has left in scratch are there from now on.
+/// Makes the tiles available that the last root wrote to scratch memory.
 void KernelLowering::afterRoot() {
   for (Value tile : pending)
     scopes.back()[tile].push_back(scratchFor(tile));
@@ -88,8 +89,8 @@ void KernelLowering::afterRoot() {
 
 //===--- Roots ------------------------------------------------------------===//
 
-/// Computes a root's tile where its op stands: in registers if it fits, else
-/// into scratch.
+/// Computes the tile of a root at its op: in registers if it fits, else in
+/// scratch memory.
 void KernelLowering::anchor(Value tile) {
   if (classes.isMatrixSum(tile)) {
     MatrixDots(*this).lower(tile.getDefiningOp<DotOp>());
@@ -110,7 +111,7 @@ void KernelLowering::store(StoreOp op) {
     return afterRoot();
   }
   Window target = window(op);
-  bool hasOthers = !wanted.empty(); // what is kept is kept to the end
+  bool hasOthers = !wanted.empty(); // kept tiles live until the end
   forAllChunks(
       loopedClasses(tile),
       [&] {
@@ -129,7 +130,7 @@ void KernelLowering::store(StoreOp op) {
 //===--- Control flow -----------------------------------------------------===//
 
 namespace {
-/// True if the op computes on scalars only, regions included.
+/// Returns true if the op and its regions compute on scalars only.
 bool isScalar(Operation *op) {
   return !op->walk([](Operation *nested) {
               bool tiles = llvm::any_of(nested->getOperands(), isTile) ||
@@ -139,7 +140,7 @@ bool isScalar(Operation *op) {
 }
 } // namespace
 
-/// Forgets the scalars of a block: they are cloned anew at the next emission.
+/// Forgets the scalars of a block, so that the next emission clones them again.
 void KernelLowering::forget(Block &block) {
   block.walk([&](Operation *op) {
     if (hoisted.contains(op) || op == depthLoop)
@@ -160,7 +161,7 @@ void KernelLowering::bodyOp(Operation *op) {
     return map.map(view.getResult(), mapped(view.getSource()));
   if (auto check = dyn_cast<CheckOp>(op);
       check && isTile(check.getPositions())) {
-    // What is not walked by loops of its own stays for those behind it.
+    // Positions that no inner loop iterates over stay available for later ops.
     Value tile = check.getPositions();
     SmallVector<int> looped = loopedClasses(tile);
     forAllChunks(looped, [&] {
@@ -231,8 +232,8 @@ void KernelLowering::body(Block &block) {
   }
 }
 
-/// Computes the values to hand over (inits or yields) into registers or, for
-/// the large ones, into their buffers.
+/// Computes the values that a loop or branch carries (inits or yields) into
+/// registers or, if they are large, into their buffers.
 Carried KernelLowering::handOver(ValueRange values, Handover &to) {
   Carried flat;
   SmallVector<std::pair<Value, Kept>, 0> copies;
@@ -250,14 +251,15 @@ Carried KernelLowering::handOver(ValueRange values, Handover &to) {
       llvm::append_range(flat, emit(value, layout.lanes == 1).values);
       continue;
     }
-    // All are computed before any buffer changes: they may read the old ones.
+    // All values are computed before any buffer changes, as they may read the
+    // old contents.
     std::optional<Kept> have = scratchOf(value);
     if (have && have->scratch == buffer.scratch)
       continue;
     bool shared = have && llvm::any_of(to.buffers, [&](const Kept &other) {
                     return other.scratch == have->scratch;
                   });
-    if (shared) { // about to be overwritten by another value
+    if (shared) { // another value is about to overwrite it
       Kept aside = makeBuffer(value);
       copyTo(value, aside);
       scopes.back()[value].push_back(aside);
@@ -271,7 +273,7 @@ Carried KernelLowering::handOver(ValueRange values, Handover &to) {
   return flat;
 }
 
-/// Names the values that were handed over: `results` are flat.
+/// Makes the carried values available; `results` is the flat list of them.
 void KernelLowering::receive(ValueRange values, ValueRange flat,
                              const Handover &from) {
   size_t next = 0;

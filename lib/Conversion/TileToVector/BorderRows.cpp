@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows of which it is dynamic whether they are inside of memory, as those
-// of windows at the border of an image: each is read where it lies, or pads in
-// its place, so that nothing is masked or copied. Of the left operand of a dot
-// there is nothing to multiply where no row is inside.
+// Rows that may be out of bounds at run time, such as those of windows at the
+// border of an image. Each row is read in place, or replaced by a row of pads,
+// so that nothing is masked or copied. A dot is skipped if all rows of its left
+// operand are out of bounds.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// The dimension of memory along which each row of a left operand can be read
-/// by itself, from its beginning on; -1: none.
+/// Returns the memory dimension along which each row of a left operand can be
+/// read from its first element, or -1.
 static int64_t alongRow(const Window &window) {
   auto type = cast<MemRefType>(window.memref.getType());
   int64_t last = type.getRank() - 1, offset;
@@ -33,8 +33,9 @@ static int64_t alongRow(const Window &window) {
              : -1;
 }
 
-/// The dimension along which rows of a dot's left operand are read one by one;
-/// -1: all are inside, or their places are known, or it is copied.
+/// Returns the dimension along which rows of the left operand of a dot are read
+/// one by one. Returns -1 if all rows are in bounds, if their positions are
+/// constant, or if the operand is copied.
 int64_t KernelLowering::borderRowsAlong(DotOp op) {
   auto load = op.getLhs().getDefiningOp<LoadOp>();
   if (!load || load->getBlock() != op->getBlock() || inOrder ||
@@ -52,7 +53,7 @@ int64_t KernelLowering::borderRowsAlong(DotOp op) {
   return along >= 0 && !isChecked(self, along) ? along : -1;
 }
 
-/// Pads in memory, as a row of this type.
+/// Returns memory of this type, a row, that holds pads.
 Value KernelLowering::padRow(MemRefType row, Attribute pad) {
   Value &made = padRows[{row, pad}];
   if (made)
@@ -83,7 +84,7 @@ Value KernelLowering::padRow(MemRefType row, Attribute pad) {
   return made;
 }
 
-/// Where the rows of the current slices lie.
+/// Finds the addresses of the rows of the current slices.
 BorderRows KernelLowering::findBorderRows(DotOp op) {
   BorderRows result;
   int64_t along = borderRowsAlong(op);
@@ -113,7 +114,7 @@ BorderRows KernelLowering::findBorderRows(DotOp op) {
       offsets[dim] = place;
       if (!isChecked(self, dim))
         continue;
-      // Unsigned: a negative index is a huge one.
+      // The comparison is unsigned, so that negative indices are out of bounds.
       Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
                                           place, extent(self.memref, dim));
       exists = bothMasks(b, loc, exists, holds);
@@ -138,7 +139,8 @@ BorderRows KernelLowering::findBorderRows(DotOp op) {
   return result;
 }
 
-/// The elements of all rows at the current place along the depth.
+/// Reads the elements of all rows at the current position along the contracted
+/// dimension.
 Registers KernelLowering::readBorderRows() {
   Window self = window(borderRows.operand.getDefiningOp<LoadOp>());
   Layout layout = layoutOf(self.tile, /*scalars=*/true);
@@ -151,7 +153,8 @@ Registers KernelLowering::readBorderRows() {
   return result;
 }
 
-/// `body` where a row of the dot is inside; else sums stay as they are.
+/// Emits `body` under the condition that a row of the dot is in bounds;
+/// otherwise the accumulators do not change.
 Carried KernelLowering::ifAnyRow(Carried sums,
                                  llvm::function_ref<Carried(Carried)> body) {
   if (!borderRows.any)
@@ -169,9 +172,9 @@ Carried KernelLowering::ifAnyRow(Carried sums,
   return Carried(branch.getResults());
 }
 
-/// Are rows of a step over the border read here, as vectors whose elements are
-/// neighbours in memory? Then pads are read elsewhere, and what windows share
-/// is loaded once.
+/// Returns true if the rows of a step that crosses the border are read here, as
+/// vectors whose elements are adjacent in memory. Pads are then read from a row
+/// of pads, and elements that windows share are loaded once.
 bool KernelLowering::picksRows(const Window &window, const Layout &layout) {
   if (overBorder < 0 || !isa<LoadOp>(window.op) || layout.lanes == 1 ||
       !isContiguous(window, layout) || window.memref.getDefiningOp<ViewOp>() ||
@@ -187,8 +190,8 @@ bool KernelLowering::picksRows(const Window &window, const Layout &layout) {
          strides.back() == 1;
 }
 
-/// What is alive of a row, beginning where the slice of lanes does, or pads:
-/// memory in any case.
+/// Returns memory that holds the valid part of a row, from the slice of lanes
+/// on, or pads.
 Value KernelLowering::rowOrPad(const Window &window, const Layout &layout,
                                int64_t index) {
   int64_t dim = layout.laneDim, size = 0;
@@ -209,7 +212,7 @@ Value KernelLowering::rowOrPad(const Window &window, const Place &at,
   sizes.back() = b.getIndexAttr(size);
   auto rowType = memref::SubViewOp::inferRankReducedResultType(
       {size}, type, offsets, sizes, ones);
-  if (size == 1) { // of its dims of one element any may be kept: the last one
+  if (size == 1) { // any dims of size 1 may be dropped: keep the last
     auto [strides, offset] = rowType.getStridesAndOffset();
     rowType = MemRefType::get(
         {size}, type.getElementType(),
@@ -218,7 +221,7 @@ Value KernelLowering::rowOrPad(const Window &window, const Place &at,
   Value row =
       memref::SubViewOp::create(b, loc, rowType, memory, offsets, sizes, ones);
   Attribute pad = window.pad;
-  if (type.getElementType() != window.pad.getType()) // truth values
+  if (type.getElementType() != window.pad.getType()) // bools
     pad = b.getI8IntegerAttr(cast<IntegerAttr>(pad).getValue().getBoolValue());
   return arith::SelectOp::create(b, loc, at.exists, row, padRow(rowType, pad));
 }

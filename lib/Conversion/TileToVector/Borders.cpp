@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which windows are proven to lie inside their memory, and the run-time
-// conditions for the others.
+// Proves that windows are in bounds, and emits the run-time conditions of all
+// others.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// The extent that may be touched: a packed dimension has whole panels.
+/// Returns the extent that accesses may touch; a packed dimension has whole
+/// panels.
 static int64_t staticExtent(MemRefType type, int64_t dim) {
   int64_t size = type.getDimSize(dim);
   if (ShapedType::isDynamic(size) || type.getLayout().isIdentity() ||
@@ -38,8 +39,8 @@ Value KernelLowering::extent(Value memref, int64_t dim) {
   return index(staticExtent(type, dim));
 }
 
-/// How far a window reaches beyond its offset along a memory dimension, if
-/// `sizeOf` gives the size of each tile dimension.
+/// Returns how far a window extends beyond its offset along a memory dimension,
+/// where `sizeOf` returns the size of each tile dimension.
 static int64_t reach(const Window &window, int64_t memDim,
                      llvm::function_ref<int64_t(int64_t)> sizeOf) {
   int64_t last = 0;
@@ -57,7 +58,7 @@ Proof KernelLowering::proof(const Window &window, int64_t memDim) {
   std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
   if (memDim == window.along || !range || range->min < 0)
     return Proof::none;
-  if (ShapedType::isDynamic(size)) // of one step of a walk over whole parts
+  if (ShapedType::isDynamic(size)) // one step of a loop over whole parts
     size = isClampedTo(window.offsets[memDim], window.memref, memDim)
                ? 1
                : getWholeStep(window.offsets[memDim], window.memref, memDim);
@@ -77,8 +78,8 @@ Proof KernelLowering::proof(const Window &window, int64_t memDim) {
                        : Proof::none;
 }
 
-/// The memory dimension that a dot contracts, if the dot may just stop at its
-/// end: the window is an operand of one dot only, and its pad adds nothing.
+/// Returns the memory dimension that a dot contracts, if the dot may stop at
+/// its end: the only user of the window is one dot, and the pad is neutral.
 int64_t KernelLowering::contractedDim(const Window &window) {
   if (!window.tile.hasOneUse() || window.indices || !window.pad)
     return -1;
@@ -95,8 +96,8 @@ int64_t KernelLowering::contractedDim(const Window &window) {
   return range && range->min >= 0 ? digits.front().dim : -1;
 }
 
-/// Does this window take what is left of a dimension that no split class runs
-/// along? Then it is checked in every version of the body.
+/// Returns true if this window covers the remainder of a dimension that no
+/// split class runs along. All versions of the body then check it.
 bool KernelLowering::isTail(const Window &window, int64_t memDim) {
   if (!window.op->hasAttr(kTailAttribute))
     return false;
@@ -113,8 +114,8 @@ bool KernelLowering::isProven(const Window &window, int64_t memDim) {
          proof(window, memDim) != Proof::none;
 }
 
-/// The offset, the size and the slices of all tile dimensions along this one
-/// are constants: lanes take a constant mask, or none.
+/// Returns true if the offset, the size and the slices of all tile dimensions
+/// along this memory dimension are constants, so that its mask is constant.
 bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
   auto type = cast<MemRefType>(window.memref.getType());
   if (memDim == window.along || type.isDynamicDim(memDim) ||
@@ -134,7 +135,8 @@ bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
   return true;
 }
 
-/// The class that runs along a memory dimension alone, in steps of 1; -1: none.
+/// Returns the only class that runs along a memory dimension, in steps of 1, or
+/// -1.
 int KernelLowering::classAlong(const Window &window, int64_t memDim) {
   int found = -1;
   SmallVector<int> dims = classes.of(window.tile);
@@ -155,13 +157,13 @@ bool Window::endsAlike(int64_t dim, const Window &other,
          haveOneSize(memref, dim, other.memref, otherDim);
 }
 
-/// Does nothing that is stored come of what this load reads past the end of a
-/// dimension? A split class runs along it, whose elements never meet, and no
-/// store goes beyond the same end: then any element will do, and the last one
-/// is taken, so that what a dot reads needs neither conditions nor a copy.
-/// Where the class has lanes, this is so of what is read into registers (of
-/// `layout`) that run along another one, such as rows that are turned
-/// afterwards.
+/// Returns true if no stored value depends on what this load reads past the end
+/// of a dimension. This holds if a split class runs along the dimension, its
+/// elements are not combined, and no store goes beyond the same end. Any value
+/// is then correct, so the last element is read again: the operands of a dot
+/// need neither conditions nor a copy. If the class has lanes, this holds for
+/// registers (of `layout`) that run along another dimension, as those of rows
+/// that are transposed afterwards.
 bool KernelLowering::isClamped(const Window &window, int64_t memDim,
                                const Layout *layout) {
   std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
@@ -169,7 +171,7 @@ bool KernelLowering::isClamped(const Window &window, int64_t memDim,
       range->min < 0 || isProven(window, memDim) || isDecided(window, memDim))
     return false;
   int c = classAlong(window, memDim);
-  // Rows at a border are picked, as those that other windows share with them.
+  // Rows at a border are read one by one, as other windows share them.
   if (c < 0 || c == overBorder || !classes.isSplit(c))
     return false;
   bool runsElsewhere =
@@ -189,8 +191,8 @@ bool KernelLowering::isClamped(const Window &window, int64_t memDim,
               .wasInterrupted();
 }
 
-/// Is the end of this dimension the limit of a class walked by inner loops? Not
-/// where the window may begin before the memory does.
+/// Returns true if the end of this dimension limits a class that inner loops
+/// iterate over. Returns false if the window may begin before the memory.
 bool KernelLowering::limited(const Window &window, int64_t memDim) {
   std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
   if (!range || range->min < 0)
@@ -202,7 +204,8 @@ bool KernelLowering::limited(const Window &window, int64_t memDim) {
   return false;
 }
 
-/// Are we beyond the end of this dimension, as of all that limit its class?
+/// Returns true if the current position is beyond the end of this dimension, as
+/// of all memory that limits the class.
 bool KernelLowering::isOutside(const Window &window, int64_t memDim) {
   int c = classAlong(window, memDim);
   return outside.contains(c) &&
@@ -232,7 +235,8 @@ bool KernelLowering::isChecked(const Window &window, int64_t memDim,
   return true;
 }
 
-/// Must accesses of this window be checked at run time where we are now?
+/// Returns true if accesses of this window require a run-time check at the
+/// current position.
 bool KernelLowering::isBorder(const Window &window) {
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
     if (isChecked(window, dim) && !isDecided(window, dim))
@@ -240,7 +244,8 @@ bool KernelLowering::isBorder(const Window &window) {
   return false;
 }
 
-/// Does it take a run-time condition to run this window without checks?
+/// Returns true if a run-time condition has to hold for unchecked accesses of
+/// this window.
 bool KernelLowering::isUnproven(const Window &window, int64_t dim) {
   return !isProven(window, dim) && dim != window.along &&
          dim != contractedDim(window) && !limited(window, dim) &&
@@ -252,18 +257,18 @@ bool KernelLowering::hasUnproven(const Window &window) {
                       [&](int64_t dim) { return isUnproven(window, dim); });
 }
 
-/// Do loops read or store what may be outside of memory? Not where checks are
-/// needed only in front of and behind the loops that all products, and all
-/// reductions of these, are in: these cost nothing, and code without them would
-/// be the same long loops once more. (Loops of products alone are short, and so
-/// is their code.) Rows whose last one is taken in place of what is behind it
-/// (isClamped) cost no more, unless a product reads them where they are.
+/// Returns true if loops access memory that may be out of bounds. Returns false
+/// if checks are needed only before and after the loops that contain all dots
+/// and all reductions: these checks are cheap, and a version of the body
+/// without them would duplicate long loops. (Loops of dots alone are short, and
+/// so is their code.) Clamped rows (isClamped) cost nothing, either, unless a
+/// dot reads them in place.
 bool KernelLowering::checksInLoops() {
   auto isInLoop = [&](Operation *op) {
     auto loop = op->getParentOfType<scf::ForOp>();
     return loop && root->isProperAncestor(loop);
   };
-  Layout rows; // as they lie, however the tile does
+  Layout rows; // in memory order, whatever the layout of the tile
   rows.lanes = 1;
   auto isFree = [&](const Window &window) {
     int64_t last = window.offsets.size() - 1;
@@ -287,12 +292,12 @@ bool KernelLowering::checksInLoops() {
   return !hasDots || !hasReduces || !outside;
 }
 
-/// The steps of split class `c` whose windows stay inside memory, whatever the
-/// loops inside do: the same ones each time, if the range of all offsets is
-/// known. Where that is not so, or too many steps reach outside, every step is
-/// taken as interior and nothing as bounded.
+/// Returns the steps of split class `c` whose windows are in bounds for all
+/// iterations of the inner loops. This is the same interval each time if the
+/// ranges of all offsets are known. Otherwise, or if too many steps are out of
+/// bounds, all steps count as interior, and no window as bounded.
 Interior KernelLowering::interior(int c, int64_t full) {
-  constexpr int64_t maxPeeled = 4; // each has code of its own
+  constexpr int64_t maxPeeled = 4; // each has its own code
   int64_t step = classes.step(c);
   Interior all{0, full, {}}, result = all;
   bool fixed = true, takesMasks = classes.lanes(c) > 1;
@@ -313,7 +318,8 @@ Interior KernelLowering::interior(int c, int64_t full) {
       if (proof(window, digit.dim) != Proof::none || !alone || !range ||
           !range->isBounded() || type.isDynamicDim(digit.dim))
         continue;
-      // 0 <= range + p * digit.step, for p from the step's first to its last
+      // The condition is 0 <= range + p * digit.step for p from the first to
+      // the last position of the step.
       int64_t size = staticExtent(type, digit.dim);
       int64_t first =
           llvm::divideCeil(std::max<int64_t>(0, -range->min), digit.step);
@@ -335,13 +341,14 @@ Interior KernelLowering::interior(int c, int64_t full) {
   return worthwhile && peeled <= maxPeeled ? result : all;
 }
 
-/// The same of memory of dynamic size, of the positions before
-/// `end`, where what is in `settled` needs no checks; none if there is nothing
-/// else to check, or it can't be said where.
+/// Returns the run-time interval of positions before `end` in which the windows
+/// over memory of dynamic size, and those in `settled`, need no checks. Returns
+/// nothing if no other window needs checks, or if the interval cannot be
+/// computed.
 std::optional<RunInterior> KernelLowering::runInterior(int c, Value end,
                                                        SettledRef settled) {
   RunInterior result{index(0), end, {}};
-  // A dot of single rows would load its right operand for each.
+  // For a dot, single rows would load the right operand once for each row.
   bool isKnown = classes.lanes(c) == 1 && !classes.multiplies();
   forEachWindow([&](const Window &window) {
     SmallVector<int> dims = classes.of(window.tile);
@@ -363,7 +370,7 @@ std::optional<RunInterior> KernelLowering::runInterior(int c, Value end,
       isKnown &= alone && least && most && map.contains(window.memref);
       if (!isKnown)
         continue;
-      // 0 <= offset + p * digit.step < extent
+      // The condition is 0 <= offset + p * digit.step < extent.
       Value step = index(digit.step);
       Value before = b.createOrFold<arith::SubIOp>(loc, index(0), least);
       Value first = b.createOrFold<arith::CeilDivSIOp>(loc, before, step);
@@ -382,8 +389,8 @@ std::optional<RunInterior> KernelLowering::runInterior(int c, Value end,
   return result;
 }
 
-/// Where whole steps of class `c` that end before a dimension of `target` does
-/// need no checks.
+/// Returns the accesses that need no checks in whole steps of class `c` that
+/// end before a dimension of `target` ends.
 SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
                                                  int64_t memDim, int c) {
   SmallVector<Settled> result;
@@ -401,9 +408,9 @@ SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
   return result;
 }
 
-/// Is `c` a class of rows, and every window that runs along it inside its
-/// memory there, or among these? Or one whose rows a dot reads one by one where
-/// they may be outside (BorderRows.cpp).
+/// Returns true if `c` is a class of rows and all windows that run along it are
+/// in bounds there, or are in `bounded`, or are rows that a dot reads one by
+/// one if they may be out of bounds (BorderRows.cpp).
 bool KernelLowering::endsWith(int c, SettledRef bounded) {
   bool all = !classes.isColumn(c) && classes.lanes(c) == 1;
   auto isDotRow = [&](const Window &window) {
@@ -443,7 +450,7 @@ Value KernelLowering::runtimeBoundOf(Operation *op, bool upper) {
   Value x = runtimeBound(op->getOperand(0), upper);
   Value y = runtimeBound(op->getOperand(1), upper != isSub);
   bool isMin = isa<arith::MinSIOp>(op), isMax = isa<arith::MaxSIOp>(op);
-  if (!x || !y) // one of two bounds does where it only gets tighter
+  if (!x || !y) // one of two bounds suffices if the other one only tightens it
     return (isMin && upper) || (isMax && !upper) ? (x ? x : y) : Value();
   if (isMin)
     return b.createOrFold<arith::MinSIOp>(loc, x, y);
@@ -459,8 +466,8 @@ Value KernelLowering::runtimeBoundOf(Operation *op, bool upper) {
   return {};
 }
 
-/// The least or greatest value that an index takes over the loops inside the
-/// body that are not emitted yet; null if that can't be said.
+/// Returns the least or greatest value of an index over the loops of the body
+/// that are not emitted yet, or null if it is unknown.
 Value KernelLowering::runtimeBound(OpFoldResult value, bool upper) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return index(*constant);
@@ -480,15 +487,16 @@ Value KernelLowering::runtimeBound(OpFoldResult value, bool upper) {
   Value step = runtimeBound(loop.getStep(), false);
   if (!end || !step)
     return {};
-  // lower + (end - 1 - lower) / step * step
+  // The result is lower + (end - 1 - lower) / step * step.
   Value span = b.createOrFold<arith::SubIOp>(
       loc, b.createOrFold<arith::SubIOp>(loc, end, index(1)), lower);
   Value trips = b.createOrFold<arith::DivSIOp>(loc, span, step);
   return add(lower, b.createOrFold<arith::MulIOp>(loc, trips, step));
 }
 
-/// The condition under which the current slices of a window are in bounds,
-/// whatever the loops inside do; null if it can't be said beforehand.
+/// Returns the condition under which the current slices of a window are in
+/// bounds in all iterations of inner loops, or null if it cannot be computed in
+/// advance.
 Value KernelLowering::inBounds(const Window &window) {
   Value all;
   auto require = [&](arith::CmpIPredicate predicate, Value x, Value y) {
@@ -526,9 +534,10 @@ Value KernelLowering::inBounds(const Window &window) {
 
 //===--- Limits -----------------------------------------------------------===//
 
-/// How many positions of a class are inside all memory it touches, at least;
-/// null if the class has no limit, a zero if it can't be said. With `most`: how
-/// many are inside of any, at most; with `of`, of that memory.
+/// Returns a lower bound of the number of positions of a class that are in
+/// bounds of all memory it runs along: null if the class has no limit, zero if
+/// the number is unknown. With `most`, returns an upper bound of the positions
+/// that are in bounds of any memory; with `of`, of that window.
 Value KernelLowering::limitOf(int c, bool most, const Window *of) {
   auto it = limits.find(c);
   if (it == limits.end())

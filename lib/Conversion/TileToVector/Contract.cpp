@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// dot and reduce: loops over the class that goes away.
+// Lowers dot and reduce: loops over the class that is reduced.
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "Products.h"
@@ -44,8 +44,8 @@ Value KernelLowering::multiplyAdd(Value x, Value y, Value sum) {
   return math::FmaOp::create(b, loc, x, y, sum);
 }
 
-/// Can a dot read this operand where it is, element by element (lhs) or
-/// vector by vector (rhs), as fast as from scratch?
+/// Returns true if a dot reads this operand in place as fast as from scratch
+/// memory: element by element (lhs) or vector by vector (rhs).
 bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
   Operation *op = operand.getDefiningOp();
   if (!op)
@@ -54,12 +54,12 @@ bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
     return !isTile(broadcastOp.getSource());
   if (op->hasTrait<OpTrait::ConstantLike>())
     return true;
-  // Taken out of words for each use, by an instruction or two.
+  // Words are unpacked at each use by one or two instructions.
   if (isa<arith::AndIOp, arith::ShRUIOp>(op))
     return llvm::all_of(op->getOperands(), [&](Value source) {
       return isReadInPlace(source, isRhs);
     });
-  // Vectors are widened as they are read.
+  // Vectors are extended as they are read.
   if (Operation *reader = getReader(operand); reader && reader != op)
     return isRhs && isReadInPlace(reader->getResult(0), isRhs);
   std::optional<Window> window = windowOf(op);
@@ -71,8 +71,9 @@ bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
   return layout.lanes == 1 || isContiguous(*window, layout);
 }
 
-/// Computed operands, and windows that leave memory, go to scratch once, so
-/// that the loop over k has nothing but loads and multiply-adds.
+/// Copies computed operands, and windows that are out of bounds, to scratch
+/// memory once, so that the loop over k consists of loads and multiply-adds
+/// only.
 void KernelLowering::prepareOperand(Value operand, bool isRhs) {
   if (scratchOf(operand) || operand == borderRows.operand ||
       isReadInPlace(operand, isRhs))
@@ -83,15 +84,16 @@ void KernelLowering::prepareOperand(Value operand, bool isRhs) {
 void KernelLowering::prepareOperands(DotOp op) {
   if (classes.multipliesGroups(op))
     return prepareGroups(op);
-  if (classes.runsAlongDepth(op)) // each element of the right one is read once
+  // each element of the right operand is read once
+  if (classes.runsAlongDepth(op))
     return prepareOperand(op.getLhs(), /*isRhs=*/true);
   prepareOperand(op.getLhs(), /*isRhs=*/false);
   prepareOperand(op.getRhs(), /*isRhs=*/true);
 }
 
-/// Where the loop over k may end early: past the end of an operand's memory
-/// there is only the pad, which adds nothing. Null: it runs over the whole
-/// block.
+/// Returns the position where the loop over k may end early, as all later
+/// elements of an operand are the pad, which is neutral. Returns null if the
+/// loop runs over the whole block.
 Value KernelLowering::contractedEnd(DotOp op, ValueRange operands) {
   Value end;
   for (Value operand : operands) {
@@ -111,9 +113,9 @@ Value KernelLowering::contractedEnd(DotOp op, ValueRange operands) {
   return end;
 }
 
-/// Elements of the depth that have sums of their own, so that few sums do not
-/// wait for each other: what is begun while one multiply-add takes its four
-/// cycles, two a cycle.
+/// Returns the number of partial sums of each element, so that few elements do
+/// not limit throughput: two multiply-adds start in a cycle, with a latency of
+/// four cycles.
 static int64_t chooseParts(int64_t sums, int64_t depth) {
   constexpr int64_t inFlight = 8, longDepth = 8;
   int64_t parts = 1;
@@ -122,8 +124,8 @@ static int64_t chooseParts(int64_t sums, int64_t depth) {
   return parts;
 }
 
-/// A step of the depth, of one element or several: `sums` has those of each in
-/// turn.
+/// Emits a step of the contracted dimension of one or several elements; `sums`
+/// holds the partial sums of each in turn.
 void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
   Type element = op.getType().getElementType();
   ProductAttr product = op.getProduct();
@@ -148,7 +150,7 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
     for (Value value : lhs.values) {
       auto own = MutableArrayRef<Value>(sums).slice(next, columns.size());
       next += columns.size();
-      // A row known to be outside of memory is padding, and adds nothing.
+      // A row that is out of bounds is padding, and contributes nothing.
       if (isLoad && (matchPattern(value, m_AnyZeroFloat()) ||
                      matchPattern(value, m_Zero())))
         continue;
@@ -183,7 +185,8 @@ Registers KernelLowering::dotOfOperands(DotOp op, const Layout &layout) {
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
   bool runsOnce = op->getParentOp() == root;
-  constexpr int64_t longLoop = 32; // hides the way of the result's lines
+  // hides the latency of loading the lines of the result
+  constexpr int64_t longLoop = 32;
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchStores(layout);
   if (classes.multipliesGroups(op))
@@ -218,14 +221,14 @@ Registers KernelLowering::dotOfOperands(DotOp op, const Layout &layout) {
 
 Value KernelLowering::combine(ReduceOp op, Value x, Value y) {
   ReduceKind kind = op.getKind();
-  if (op.getNnan()) { // one instruction, where NaN may get lost
+  if (op.getNnan()) { // one instruction, which may drop NaN
     auto predicate = kind == ReduceKind::max ? arith::CmpFPredicate::OGT
                                              : arith::CmpFPredicate::OLT;
     Value first = arith::CmpFOp::create(b, loc, predicate, x, y);
     return arith::SelectOp::create(b, loc, first, x, y);
   }
   Value result = createCombine(b, loc, kind, x, y);
-  // Which zero wins does not matter.
+  // The sign of a zero result is unspecified.
   auto flags =
       arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::nsz);
   if (auto max = result.getDefiningOp<arith::MaximumFOp>())
@@ -235,9 +238,9 @@ Value KernelLowering::combine(ReduceOp op, Value x, Value y) {
   return result;
 }
 
-/// All lanes of each vector as one scalar: halves are combined until one is
-/// left. Two vectors' halves are combined as one vector, so each comes to the
-/// same number whatever others there are.
+/// Reduces all lanes of each vector to a scalar by combining halves until one
+/// lane is left. The halves of two vectors are combined as one vector, so that
+/// the order of operations does not depend on the number of vectors.
 SmallVector<Value> KernelLowering::horizontal(ReduceOp op,
                                               ArrayRef<Value> vectors) {
   SmallVector<Value> parts(vectors);
@@ -267,7 +270,7 @@ SmallVector<Value> KernelLowering::horizontal(ReduceOp op,
   return results;
 }
 
-/// Elements beyond the end of the tile take no part in a reduction over them.
+/// Elements beyond the end of the tile are replaced by the neutral element.
 void KernelLowering::neutraliseDead(ReduceOp op, Registers &source) {
   const Layout &layout = source.layout;
   int64_t dim = op.getDim();
@@ -300,7 +303,7 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
   int64_t dim = op.getDim();
   int c = classes.of(source)[dim];
   int64_t step = classes.step(c);
-  // The accumulators: the source's registers for one step.
+  // The accumulators are the registers of the source for one step.
   auto outer = context.find(c) == context.end()
                    ? std::optional<Slice>()
                    : std::optional<Slice>(context[c]);
@@ -328,8 +331,8 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
   return foldAccumulators(op, layout, {sums, accumulators});
 }
 
-/// Combines the accumulators along the reduced dimension, then the lanes if
-/// they lie along it.
+/// Combines the accumulators along the reduced dimension, and then the lanes if
+/// they are along it.
 Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
                                            const Registers &sums) {
   int64_t dim = op.getDim();
@@ -349,7 +352,7 @@ Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
     SmallVector<Value> rows;
     for (int64_t i = 0, e = layout.total(); i < e; ++i)
       rows.push_back(folded(layout.coordinates(i)));
-    while (!rows.empty()) { // as many as lanes take at once
+    while (!rows.empty()) { // as many as one step of lanes takes
       size_t count =
           std::min<size_t>(llvm::bit_floor(rows.size()), sums.layout.lanes);
       result.values.append(

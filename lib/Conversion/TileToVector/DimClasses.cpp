@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Classes of tile dimensions: union-find over the ops of a kernel.
+// Computes the classes of tile dimensions by union-find over the ops of a
+// kernel.
 #include "DimClasses.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
@@ -75,8 +76,8 @@ bool adze::tile::isUnitReshape(ReshapeOp reshape,
   return llvm::all_of(from.drop_front(next), [](int64_t s) { return s == 1; });
 }
 
-/// Dimensions that a reshape keeps as they are stay in their class: leading
-/// and trailing ones of equal size, or all of them up to unit dimensions.
+/// Unites the dimensions that a reshape preserves: leading and trailing ones of
+/// equal size, or all of them up to unit dimensions.
 void DimClasses::uniteReshape(ReshapeOp reshape) {
   SmallVector<int> from(raw(reshape.getSource())), to(raw(reshape.getResult()));
   SmallVector<int64_t> map;
@@ -180,7 +181,8 @@ DimClasses::DimClasses(Operation *root, CpuTargetAttr target, bool inOrder,
       continue;
     int64_t bytes =
         element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
-    // Wide numbers of which places are made do not make others few.
+    // Wide elements that only compute indices do not reduce the lanes of
+    // others.
     bool isFloat = isa<FloatType>(element) &&
                    !(element.isF64() && followsFromPositions(value));
     for (int id : list) {
@@ -241,8 +243,9 @@ void DimClasses::voteLanes(Operation *op) {
       });
 }
 
-/// Of the classes of a reduction's source only the one that wants lanes most
-/// gets them: rows whose sums are adjacent in memory are reduced one by one.
+/// Only one class of the source of a reduction, that with the highest lane
+/// score, gets lanes: rows whose sums are adjacent in memory are reduced one by
+/// one.
 void DimClasses::demoteRows() {
   root->walk([&](ReduceOp reduce) {
     int64_t best = 0;
@@ -276,7 +279,7 @@ Value adze::tile::getRootTile(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([](DotOp dot) { return dot.getResult(); })
       .Case([](ReduceOp reduce) -> Value {
-        // A reduction that only feeds another is part of it.
+        // A reduction that is only an operand of another one is part of it.
         if (reduce->hasOneUse() && isa<ReduceOp>(*reduce->user_begin()) &&
             reduce->getBlock() == (*reduce->user_begin())->getBlock())
           return {};
@@ -296,7 +299,7 @@ Value adze::tile::getRootTile(Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
-/// Is a tile the same in all rows, and computed by the run?
+/// Returns true if the tile broadcasts a non-constant tile.
 static bool isRepeated(Value tile) {
   auto broadcast = tile.getDefiningOp<BroadcastOp>();
   return broadcast && isTile(broadcast.getSource()) &&
@@ -323,8 +326,8 @@ void DimClasses::markRoles(Operation *op) {
                       math::SinOp, math::CosOp, math::PowFOp>(op);
 }
 
-/// A class is split if every root carries it: then the whole body can run for
-/// one slice of it at a time.
+/// Splits the classes that all roots have: the whole body can run for one slice
+/// of such a class at a time.
 void DimClasses::chooseSplits() {
   if (inOrder || twice)
     return;
@@ -341,8 +344,8 @@ void DimClasses::chooseSplits() {
   for (int c = 0, e = info.size(); c < e; ++c)
     info[c].split = roots && find(c) == c && carried[c] == roots;
   keepRewrittenWhole();
-  // A reshape that is computed keeps its result in scratch of the whole tile,
-  // walked in row-major order: its merged dimensions are not split.
+  // The result of a computed reshape is in scratch memory of the whole tile, in
+  // row-major order. So its merged dimensions are not split.
   root->walk([&](ReshapeOp reshape) {
     SmallVector<int64_t> map;
     if (isUnitReshape(reshape, map) ||
@@ -356,14 +359,15 @@ void DimClasses::chooseSplits() {
   for (int c = 0, e = info.size(); c < e; ++c)
     if (info[c].split)
       order.push_back(c);
-  // Columns outside rows: a column panel of B stays in cache.
+  // Columns are the outer loop, so that a column panel of B stays in cache.
   llvm::sort(order, [&](int x, int y) {
     return std::pair(!info[x].column, x) < std::pair(!info[y].column, y);
   });
 }
 
-/// Memory that is stored to and read again: slices of a split class run one
-/// after the other, so each must touch the same part of it everywhere.
+/// Memory that is stored to and loaded again: slices of a split class run one
+/// after the other, so all accesses must touch the same part of the memory.
+/// Other classes are not split.
 void DimClasses::keepRewrittenWhole() {
   struct Access {
     Value tile;
@@ -385,7 +389,8 @@ void DimClasses::keepRewrittenWhole() {
            store.getSteps()});
     }
   });
-  // Where a class lies in an access; none: not once.
+  // The dimension, offset and step of a class in an access; nothing if the
+  // access does not have the class exactly once.
   using Position = std::tuple<int64_t, OpFoldResult, int64_t>;
   auto find = [&](const Access &access, int c) {
     SmallVector<int> own = of(access.tile);
@@ -406,8 +411,8 @@ void DimClasses::keepRewrittenWhole() {
       }
 }
 
-/// Is an operand with these two classes read from memory whose neighbours are
-/// neighbours along `depth`, and computed from it element by element?
+/// Returns true if an operand with these two classes is computed elementwise
+/// from loads whose elements are adjacent in memory along `depth`.
 bool DimClasses::liesAlongDepth(Value operand, int depth, int columns) const {
   bool found = false;
   SmallVector<Value> work{operand};
@@ -437,8 +442,9 @@ bool DimClasses::liesAlongDepth(Value operand, int depth, int columns) const {
   return found;
 }
 
-/// One block of rows uses each element of the right operand once a row: where
-/// it lies along the depth, turning it would cost more than the product.
+/// With one block of rows, each element of the right operand is used once for
+/// each row. If it is contiguous along the contracted dimension, transposing it
+/// would cost more than the product, so the dot runs along that dimension.
 void DimClasses::chooseDepthDots() {
   constexpr int64_t fewestLanes = 4;
   if (inOrder || twice)
@@ -459,7 +465,7 @@ void DimClasses::chooseDepthDots() {
   });
 }
 
-/// The step that cuts `size` into equal parts of at most `want`.
+/// Returns the step that divides `size` into equal parts of at most `want`.
 static int64_t balanced(int64_t size, int64_t want) {
   int64_t parts = llvm::divideCeil(size, std::max<int64_t>(want, 1));
   return llvm::divideCeil(size, parts);
@@ -471,27 +477,29 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
   for (Info &x : info) {
     if (x.column)
       x.step = std::min(x.padded, (x.depthColumn ? 1 : 2) * x.lanes);
-    else if (x.row) // one vector of columns: as many accumulators with it
+    else if (x.row) // one vector of columns: as many accumulators
       x.step = balanced(x.size, narrow ? accumulators : getBlockRows(target));
-    else if (x.score > 0) // what a dot contracts is copied in square blocks
+    else if (x.score > 0) // contracted dimensions are copied in square blocks
       x.step = std::min(x.padded, (x.contracted ? 1 : 4) * x.lanes);
   }
-  // Few rows: wider columns keep enough independent accumulators.
+  // With few rows, wider columns provide enough independent accumulators.
   int64_t rows = 1;
   for (const Info &x : info)
     if (x.row && !x.column)
       rows = std::max(rows, x.step);
   for (Info &x : info)
     if (x.column && !x.depthColumn && rows * 2 <= getBlockRows(target)) {
-      // Long runs of rows that lie apart; but few panels at once.
+      // Long runs of rows are at distant addresses; panels are limited to few
+      // at once.
       int64_t vectors =
           std::min<int64_t>(accumulators / rows, x.packed ? 8 : 16);
       x.step = std::min(x.padded, vectors * x.lanes);
     }
 }
 
-/// Are there loads of one memory that lie a constant apart along this class? As
-/// windows that slide over it: several steps at once load most of it once.
+/// Returns true if there are loads of one memory at constant distances along
+/// this class, such as sliding windows: several steps at once load most
+/// elements once.
 bool DimClasses::sharesLoads(int c) const {
   if (info[c].lanes > 1 || info[c].size == 1)
     return false;
@@ -523,31 +531,34 @@ bool DimClasses::slides() const {
   return llvm::any_of(order, [&](int c) { return sharesLoads(c); });
 }
 
-/// Kernels without a dot: fill about `budget` registers, lanes first.
+/// Chooses steps of kernels without a dot that fill about `budget` registers,
+/// lanes first.
 void DimClasses::stepsOfRows() {
-  // Sums of rows alone, as scalars, do not fill registers.
+  // Sums of rows that are scalars do not fill registers.
   bool carriesTiles = llvm::any_of(carried, [&](Value tile) {
     return llvm::any_of(of(tile), [&](int c) { return info[c].lanes > 1; });
   });
   bool sumsOnly = (carriesTiles || slides()) && !hasReduces;
   int64_t budget = sumsOnly ? getAccumulators(target) : 4;
-  // An expanded function takes registers of its own; several rows past the
-  // caches would not fit the first level beside those that are asked for.
+  // An expanded math function needs registers of its own; with streaming
+  // stores, several rows would exceed the first-level cache together with the
+  // prefetched ones.
   if (hasReduces && !hasFunctions && !streams())
     budget = 8;
   bool hasRows = llvm::any_of(
       order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
-  // Non-temporal stores may hold up a core: room for the next sums.
+  // If non-temporal stores stall the core, the next sums need registers.
   bool waits =
       slides() && streams() && target.has(CpuTrait::nontemporal_stores_stall);
   int64_t vectors = !sumsOnly || !hasRows ? 4 : waits ? 1 : 2, used = 1;
-  constexpr int64_t many = 12; // tiles fill the registers by themselves
+  constexpr int64_t many = 12; // the tiles fill the registers by themselves
   if (loads > many && stores > 1)
     vectors = budget = 1;
-  // What the indices of a row cost serves others.
+  // All rows of a step share the computation of the indices.
   if (sharesIndices && hasRows)
     vectors = 1;
-  // Two classes along lanes: a transposition, in blocks that registers hold.
+  // Two classes along lanes are a transposition, in blocks that fit into
+  // registers.
   constexpr int64_t mostTurned = 16;
   bool turns =
       llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which tile dimensions move together, which of them lie along vector lanes,
-// and in which steps each is walked.
+// Classes of tile dimensions that are iterated together: which of them are
+// vectorized, and the step of each.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_DIMCLASSES_H
 #define ADZE_CONVERSION_TILETOVECTOR_DIMCLASSES_H
 
@@ -30,67 +30,70 @@ inline int64_t getStageBytes(CpuTargetAttr target) {
   return target.getL2Bytes() / 2;
 }
 
-/// The classes of a kernel's or a phase's tile dimensions. Two dimensions are
-/// in one class if an op makes them run together: operands and result of an
-/// elementwise op, the two k of a dot, what a loop carries. A class has one
-/// size, is walked in one step everywhere, and is either split (a loop around
-/// the whole body) or an inner loop of each op that needs it.
+/// The classes of the tile dimensions of a kernel or phase. Two dimensions are
+/// in one class if an op iterates over them together: operands and result of an
+/// elementwise op, the two k of a dot, values that a loop carries. A class has
+/// one size and one step, and is either split (a loop around the whole body) or
+/// an inner loop of each op that needs it.
 class DimClasses {
 public:
-  /// With `inOrder` nothing is split: the kernel's accesses stay in order. With
-  /// `largeResults` results of dynamic size are more than the caches hold.
+  /// With `inOrder`, no class is split, so that accesses of the kernel stay in
+  /// order. With `largeResults`, results of dynamic size are assumed to exceed
+  /// the caches.
   DimClasses(mlir::Operation *root, CpuTargetAttr target, bool inOrder,
              bool largeResults);
 
-  /// Are rows read to be reduced, and again for what is made of that?
+  /// Returns true if rows are read for a reduction, and again for results that
+  /// depend on it.
   bool readsRows() const { return hasReduces && !hasDots; }
   bool multiplies() const { return hasDots; }
-  /// Returns true if stores are non-temporal on a core that they stall, in a
-  /// kernel that reads rows to reduce them.
+  /// Returns true if the kernel reads rows to reduce them, and its stores are
+  /// non-temporal on a core that these stall.
   bool storesApart() const {
     return target.has(CpuTrait::nontemporal_stores_stall) && readsRows() &&
            carried.empty() && streams();
   }
-  /// Do windows slide over one memory along a split class?
+  /// Returns true if windows slide over one memory along a split class.
   bool slides() const;
 
-  /// The class of each dimension of a tile.
+  /// Returns the class of each dimension of a tile.
   llvm::SmallVector<int> of(mlir::Value tile) const;
 
   int64_t size(int c) const { return info[c].size; }
-  /// Size rounded up to whole vectors.
+  /// Returns the size rounded up to whole vectors.
   int64_t padded(int c) const { return info[c].padded; }
-  /// Lanes of a vector along this class; 1 if it never lies along lanes.
+  /// Returns the lanes of a vector along this class, or 1 if it is not
+  /// vectorized.
   int64_t lanes(int c) const { return info[c].lanes; }
-  /// The greater, the more this class wants the lanes of a tile.
+  /// Returns the priority of this class for the lanes of a tile.
   int64_t laneScore(int c) const { return info[c].score; }
   int64_t step(int c) const { return info[c].step; }
   bool isSplit(int c) const { return info[c].split; }
-  /// Returns true if half a step of a split class may run where less is left:
-  /// registers of the matrix unit stay whole.
+  /// Returns true if half a step of a split class may run for a remainder;
+  /// registers of the matrix unit are never halved.
   bool mayHalve(int c) const {
     return !matrixUnit || step(c) / 2 % matrixRows == 0;
   }
   bool isContracted(int c) const { return info[c].contracted; }
   bool isColumn(int c) const { return info[c].column; }
-  /// Is the class walked by a loop inside ops? (Otherwise whole at once.)
+  /// Returns true if loops inside of ops iterate over the class, false if it is
+  /// processed at once.
   bool isLooped(int c) const {
     return !info[c].split && info[c].step < info[c].padded;
   }
-  /// Does this dot run along its depth: lanes along what it contracts, and a
-  /// sum across them at the end?
+  /// Returns true if this dot runs along its contracted dimension: lanes are
+  /// along it, and their sum is computed at the end.
   bool runsAlongDepth(DotOp dot) const { return depthDots.contains(dot); }
-  /// Returns true if the right operand of this dot lies in groups along the
-  /// depth, each in one vector.
+  /// Returns true if the right operand of this dot has groups along the
+  /// contracted dimension, each of which is in one vector.
   bool multipliesGroups(DotOp dot) const;
-  /// Returns the target's unit that multiplies matrices if the dots are
-  /// computed by it, or null.
+  /// Returns the matrix unit of the target if it computes the dots, or null.
   TargetUnitAttr getMatrixUnit() const { return matrixUnit; }
-  /// Returns the rows of the unit's registers: all that they may have, or fewer
-  /// where a step is no multiple of that.
+  /// Returns the rows of a register of the matrix unit: the maximum, or fewer
+  /// if a step is not a multiple of it.
   int64_t getMatrixRows() const { return matrixRows; }
-  /// Returns true if the elements of this tile are sums in registers of the
-  /// matrix unit.
+  /// Returns true if the elements of this tile are accumulators in registers of
+  /// the matrix unit.
   bool isMatrixSum(mlir::Value tile) const { return matrixSums.contains(tile); }
   /// Returns true if other ops than dots read sums of the unit in a loop, as
   /// where each block of the depth has a scale.
@@ -98,22 +101,23 @@ public:
   /// Returns how many elements along the depth registers of the unit have.
   int64_t getMatrixDepth(DotOp dot) const;
   /// Returns how many positions of the current slice of a split class the roots
-  /// other than dots take at once.
+  /// other than dots process at once.
   int64_t part(int c) const { return info[c].part ? info[c].part : step(c); }
-  /// Split classes, in the order of the loops: outermost first.
+  /// Returns the split classes in the order of the loops, outermost first.
   llvm::ArrayRef<int> splitOrder() const { return order; }
-  /// Are there several stores and no other roots?
+  /// Returns true if there are several stores and no other roots.
   bool onlyStores() const { return stores > 1 && !hasDots && !hasReduces; }
-  /// The first tile that has one class twice, if any: no slice of it exists.
+  /// Returns the first tile that has one class twice, or null. Such a tile
+  /// cannot be sliced.
   mlir::Value conflict() const { return twice; }
 
 private:
   struct Info {
     int64_t size = 1, padded = 1, lanes = 1, score = 0, step = 1;
     bool split = false, contracted = false, column = false, row = false;
-    bool depthColumn = false; // of a dot that runs along its depth
-    bool packed = false;      // columns that lie in panels
-    int64_t part = 0;         // of a step, if it is walked in parts
+    bool depthColumn = false; // of a dot that runs along its contracted dim
+    bool packed = false;      // columns in panels
+    int64_t part = 0;         // of a step, if it is processed in parts
     int64_t floatBytes = 0, intBytes = 0;
   };
 
@@ -159,20 +163,21 @@ private:
   mlir::Value twice;
   llvm::SmallVector<mlir::Value> carried; // tiles that loops carry
   bool hasDots = false, hasReduces = false, hasFunctions = false;
-  bool sharesIndices = false; // rows whose elements are picked alike
+  bool sharesIndices = false; // rows gathered with the same indices
   int64_t stores = 0, loads = 0;
 };
 
-/// Returns how many elements along the depth the right operand of a dot has in
-/// a word of 32 bits; 1 if it does not lie in groups.
+/// Returns how many elements along the contracted dimension the right operand
+/// of a dot has in a word of 32 bits, or 1 if it is not in groups.
 int64_t getDepthGroup(DotOp op);
 
-/// Does this op start a computation of its own (its result, or what it
-/// writes, is produced by loops), and over which tile? Null otherwise.
+/// Returns the tile of an op that is a root (loops compute its result or what
+/// it writes), or null.
 mlir::Value getRootTile(mlir::Operation *op);
 
-/// A reshape whose dims match the source's up to unit dims; then the source
-/// dimension of each result dimension (-1: unit) is written to `map`.
+/// Returns true if the dims of a reshape match those of the source up to unit
+/// dims, and writes the source dimension of each result dimension (-1: unit) to
+/// `map`.
 bool isUnitReshape(ReshapeOp reshape, llvm::SmallVectorImpl<int64_t> &map);
 
 } // namespace adze::tile

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dots that run along their depth: few rows by a matrix whose neighbours are
-// neighbours along what is contracted. Each column has a vector of sums, whose
-// lanes are added up at the end; the matrix is read once, as it lies.
+// Dots with lanes along the contracted dimension: few rows by a matrix that is
+// contiguous along it. Each column has a vector of sums, whose lanes are added
+// at the end. The matrix is read once, in place.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
@@ -22,13 +22,14 @@ static Value addUp(OpBuilder &b, Location loc, Value x, Value y) {
 }
 
 namespace {
-/// Sums of the lanes of vectors, a power of two of them, as one vector in their
-/// order. Two are added as soon as both are there, so that few are live.
+/// Sums the lanes of each of several vectors, a power of two of them, into one
+/// vector in the order of the vectors. Two vectors are added as soon as both
+/// exist, so that few are live.
 ///
-/// Lanes are thought of in units (elements, then what four of them became) and
-/// these in groups of four, as the fast shuffles of x86 have them. What is even
-/// of the groups of two vectors, and what is odd, are added:
-/// (x0 x1 x2 x3), (y0 y1 y2 y3) become (x01 x23 y01 y23), and so on.
+/// Lanes are organized in units (elements, or the sums of adjacent ones) and
+/// groups of four units, as in the fast shuffles of x86. The even and the odd
+/// units of two vectors are added: (x0 x1 x2 x3), (y0 y1 y2 y3) become (x01 x23
+/// y01 y23), and so on.
 class LaneSums {
 public:
   LaneSums(OpBuilder &b, Location loc) : b(b), loc(loc) {}
@@ -40,7 +41,7 @@ public:
     parts.push_back({level, sums});
   }
 
-  /// All of them in one vector, and none left.
+  /// Returns all sums in one vector, and clears the accumulators.
   Value take() {
     assert(parts.size() == 1 && "not a power of two of vectors");
     size_t level = parts.back().first;
@@ -66,12 +67,12 @@ private:
   static int64_t groupOf(size_t level, int64_t lanes) {
     return std::min<int64_t>(4, lanes / unitOf(level));
   }
-  /// Are the units of a group half added up?
+  /// Returns true if the units of a group are half added.
   static bool isWithinGroup(size_t level, int64_t lanes) {
     return level % 2 == 1 && groupOf(level, lanes) == 4;
   }
 
-  /// Without y a group has half as many units afterwards.
+  /// Without y, a group has half as many units afterwards.
   Value addPairs(Value x, Value y, size_t level) {
     int64_t lanes = lanesOf(x), unit = unitOf(level);
     int64_t group = groupOf(level, lanes);
@@ -88,14 +89,15 @@ private:
 
   OpBuilder &b;
   Location loc;
-  SmallVector<std::pair<size_t, Value>> parts; // levels: of how many, log2
+  // levels: log2 of the number of added vectors
+  SmallVector<std::pair<size_t, Value>> parts;
 };
 } // namespace
 
 //===--- Along the depth --------------------------------------------------===//
 
 namespace {
-/// How many columns are summed at once, and with how many vectors each.
+/// The number of columns that are summed at once, and of vectors of each.
 struct ColumnSums {
   int64_t columns, vectors;
 
@@ -107,15 +109,15 @@ struct ColumnSums {
         std::max<int64_t>(1, getAccumulators(target) / registersEach /
                                  std::max<int64_t>(rows, 1));
     columns = llvm::bit_floor(uint64_t(std::min({room, lanes, widest})));
-    // Few columns: more sums, so that none waits for itself.
+    // With few columns, more sums hide the latency of the additions.
     int64_t most = std::min({room / columns, depth / lanes, int64_t(4)});
     vectors = llvm::bit_floor(uint64_t(std::max<int64_t>(1, most)));
   }
 };
 } // namespace
 
-/// Runs `body` for steps of the depth, then for single vectors up to its end,
-/// under a mask.
+/// Emits `body` for steps of the contracted dimension, and then for single
+/// vectors up to its end, under a mask.
 Carried KernelLowering::forDepth(DotOp op, int64_t step, Carried sums,
                                  ChunkBody body) {
   int k = classes.of(op.getRhs())[0];
@@ -149,9 +151,9 @@ Carried KernelLowering::forDepth(DotOp op, int64_t step, Carried sums,
   return sums;
 }
 
-/// Keeps the loads of a short loop in order: unrolled with the columns behind
-/// it, they would be scheduled in any order, and the hardware's prefetchers
-/// would lose the stream.
+/// Keeps the loads of a short loop in order. If it were unrolled together with
+/// the following columns, the loads would be scheduled in any order, and the
+/// hardware prefetchers would lose the stream.
 static void disableUnrolling(scf::ForOp loop) {
   MLIRContext *context = loop.getContext();
   auto unroll = LLVM::LoopUnrollAttr::get(
@@ -159,16 +161,15 @@ static void disableUnrolling(scf::ForOp loop) {
       /*runtimeDisable=*/nullptr, /*full=*/nullptr,
       /*followupUnrolled=*/nullptr, /*followupRemainder=*/nullptr,
       /*followupAll=*/nullptr);
-  // The conversions carry attributes of LLVM to the branch back, of which this
-  // is the name there.
+  // The conversions copy attributes of this LLVM name to the loop latch.
   auto annotation = LLVM::LoopAnnotationAttr::get(
       context, nullptr, nullptr, nullptr, unroll, nullptr, nullptr, nullptr,
       nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, {});
   loop->setAttr("loop_annotation", annotation);
 }
 
-/// The sums of the current rows and columns: for each row, for each column,
-/// `vectors` of them.
+/// Computes the sums of the current rows and columns: `vectors` of them for
+/// each row and each column.
 Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
   Type element = op.getType().getElementType();
   int k = classes.of(op.getRhs())[0];
@@ -183,13 +184,14 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
     bool isUnsigned = type.isUnsignedInteger();
     for (Value &value : registers.values) {
       value = widen(value, element, isUnsigned);
-      if (alongDepth.mask) // what is computed of nothing need not be 0
+      if (alongDepth.mask) // dead lanes need not be 0
         value = arith::SelectOp::create(b, loc, alongDepth.mask, value, zero);
     }
     return registers.values;
   };
-  // Column by column, as they lie: the hardware goes on with what it sees in
-  // order, and has more requests under way than a core has.
+  // Columns are read one after the other in memory order: the hardware
+  // prefetches sequential accesses, with more outstanding requests than a core
+  // has.
   auto load = dyn_cast_if_present<LoadOp>(getReader(op.getRhs()));
   bool comesFromMemory =
       load && load->hasAttr(kAheadAttribute) && !scratchOf(op.getRhs());
@@ -220,8 +222,8 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
   return sums;
 }
 
-/// Adds to the accumulators: as many columns at once as there are registers
-/// for, with all rows.
+/// Adds the product to the accumulators: all rows, and as many columns at once
+/// as there are registers.
 Registers KernelLowering::dotAlongDepth(DotOp op, Registers acc) {
   const Layout &layout = acc.layout;
   Type element = op.getType().getElementType();
@@ -232,11 +234,11 @@ Registers KernelLowering::dotAlongDepth(DotOp op, Registers acc) {
                    classes.lanes(k),
                    llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
   SliceScope scope(context, c);
-  // Columns of one vector of sums.
+  // The columns of one vector of sums.
   int64_t together =
       std::max(shape.columns, std::min(layout.lanes, classes.lanes(k)));
   std::vector<LaneSums> lanes(rows, LaneSums(b, loc));
-  SmallVector<SmallVector<Value>> pieces(rows); // by row: of the columns
+  SmallVector<SmallVector<Value>> pieces(rows); // for each row, the columns
   for (int64_t at = 0; at < all.size; at += shape.columns) {
     context[c] = {all.start, all.at + at, shape.columns};
     alongDepth = {c, k, {}};

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The loops over split classes around the body of a kernel or phase, and its
-// two versions (all in bounds, and border).
+// Emits the loops over split classes around the body of a kernel or phase, and
+// its two versions (all in bounds, and border).
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// True if the kernel or phase stores to memory that it also loads in another
-/// way, so that loads must not be delayed past stores.
+/// Returns true if the kernel or phase stores to memory that it also loads with
+/// other indices, so that loads must not be delayed past stores.
 static bool needsProgramOrder(Operation *root);
 
 KernelLowering::KernelLowering(Operation *root, CpuTargetAttr target,
@@ -29,7 +29,7 @@ void KernelLowering::fail(Operation *op, StringRef why) {
   failed = true;
 }
 
-/// Constants live at the top of the function, once each.
+/// Constants are created once, at the top of the function.
 Value KernelLowering::index(int64_t value) {
   Value &constant = constants[value];
   if (!constant) {
@@ -68,8 +68,8 @@ static bool isSameWindow(LoadOp load, StoreOp store) {
          load.getType() == store.getValue().getType();
 }
 
-/// Is all that is computed from this tile stored by `store` alone, in its
-/// block?
+/// Returns true if `store` alone, in the same block, stores all values computed
+/// from this tile.
 static bool feedsOnly(Value tile, StoreOp store) {
   return llvm::all_of(tile.getUsers(), [&](Operation *user) {
     if (user == store)
@@ -80,8 +80,8 @@ static bool feedsOnly(Value tile, StoreOp store) {
   });
 }
 
-/// Memory of results that is written in one part of the kernel and read in a
-/// later one, which puts what it makes of an element in its place.
+/// Returns true if one part of the kernel writes this memory of a result, and a
+/// later one reads it and writes a function of each element to its position.
 static bool isRewritten(LoadOp load, ArrayRef<StoreOp> stores,
                         Operation *root) {
   Block &body = root->getRegion(0).front();
@@ -131,8 +131,8 @@ static bool needsProgramOrder(Operation *root) {
 
 //===--- Split classes and versions ---------------------------------------===//
 
-/// Where all stores end along a class: a dimension of one of them; none if they
-/// do not end alike.
+/// Returns the dimension of a store at whose end all stores along a class end,
+/// or nothing if they do not end alike.
 std::optional<std::pair<Window, int64_t>> KernelLowering::commonEnd(int c) {
   std::optional<std::pair<Window, int64_t>> target;
   auto endsThere = [&](const Window &store) {
@@ -152,8 +152,8 @@ std::optional<std::pair<Window, int64_t>> KernelLowering::commonEnd(int c) {
   return walk.wasInterrupted() ? std::nullopt : target;
 }
 
-/// Register blocks wholly outside of what is stored need not run. `bounded`
-/// gets what then needs no checks.
+/// Returns the end of the register blocks that are not wholly out of the bounds
+/// of the stores. `bounded` receives the accesses that then need no checks.
 Value KernelLowering::splitEnd(int c, int64_t full,
                                SmallVector<Settled> &bounded) {
   Value end = index(full);
@@ -191,10 +191,10 @@ void KernelLowering::splitAt(size_t depth, const Slice &self) {
   splitLoops(depth + 1);
 }
 
-/// Steps of a split class up to a dynamic bound: a loop over the whole
-/// ones, which needs no checks for that, and the rest. Where that is no more
-/// than half a step, half of one does: few rows cost as much as they are. A
-/// class of one step begins where it is known to.
+/// Emits the steps of a split class up to a dynamic bound: a loop over the
+/// whole steps, which need no checks for the bound, and the remainder. A
+/// remainder of at most half a step runs as half a step, so that the cost of
+/// few rows is proportional. A class of one step begins at a constant position.
 void KernelLowering::splitToEnd(size_t depth, int64_t full, Value end,
                                 SettledRef bounded) {
   int c = classes.splitOrder()[depth];
@@ -240,10 +240,10 @@ void KernelLowering::splitToEnd(size_t depth, int64_t full, Value end,
   ends.erase(c);
 }
 
-/// Steps of a split class around an interior that the run finds. Those inside
-/// of it need no checks; of the others positions outside are pads, and what
-/// lies behind the end is not stored. Where no more than half a step is left,
-/// half of one does.
+/// Emits the steps of a split class around an interior that is computed at run
+/// time. Steps inside of it need no checks. In all others, positions out of
+/// bounds are pads, and positions beyond the end are not stored. A remainder of
+/// at most half a step runs as half a step.
 void KernelLowering::splitAround(size_t depth, const RunInterior &in, Value end,
                                  SettledRef bounded) {
   int c = classes.splitOrder()[depth];
@@ -287,8 +287,9 @@ void KernelLowering::splitAround(size_t depth, const RunInterior &in, Value end,
   atEnd = wasAtEnd;
 }
 
-/// The full steps of a split class: a loop, and those of a border whose place
-/// is known one by one, so that their loads need no conditions at run time.
+/// Emits the full steps of a split class: a loop, and the border steps of
+/// constant positions one by one, so that their loads need no run-time
+/// conditions.
 void KernelLowering::splitLoop(size_t depth, int64_t full) {
   int c = classes.splitOrder()[depth];
   int64_t step = classes.step(c);
@@ -361,7 +362,7 @@ void KernelLowering::versions() {
 
 void KernelLowering::forEachWindow(llvm::function_ref<void(const Window &)> f) {
   root->walk([&](Operation *op) {
-    // A load that only reshapes see is read as their window.
+    // A load that only reshapes use is read as the window of the reshape.
     bool throughReshape = isa<LoadOp>(op) && !op->use_empty() &&
                           llvm::all_of(op->getUsers(), [&](Operation *user) {
                             SmallVector<int64_t> dims;
@@ -380,8 +381,9 @@ void KernelLowering::forEachWindow(llvm::function_ref<void(const Window &)> f) {
   });
 }
 
-/// Classes that inner loops walk in several steps, and whose end in memory is
-/// not proven: whole steps up to the end run unchecked, the rest checked.
+/// Finds the classes that inner loops iterate over in several steps and whose
+/// end in memory is not proven: whole steps up to the end run unchecked, and
+/// the remainder checked.
 void KernelLowering::findLimits() {
   forEachWindow([&](const Window &window) {
     SmallVector<int> dims = classes.of(window.tile);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles on demand: the registers of a tile at the current slices.
+// Emits tiles on demand: the registers of a tile for the current slices.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -68,7 +68,7 @@ Value KernelLowering::splat(Value scalar, Type type) {
   return vector::BroadcastOp::create(b, loc, type, scalar);
 }
 
-/// The scalar at these coordinates (in elements of the slices).
+/// Returns the scalar at these coordinates (in elements of the slices).
 Value KernelLowering::elementOf(const Registers &from, ArrayRef<int64_t> at) {
   Value value = from.values[from.layout.indexOf(at)];
   if (from.layout.lanes == 1)
@@ -79,7 +79,7 @@ Value KernelLowering::elementOf(const Registers &from, ArrayRef<int64_t> at) {
 
 //===--- What is at hand --------------------------------------------------===//
 
-/// Takes registers of `layout` out of registers that hold at least them.
+/// Returns true if the registers of `whole` contain those of `part`.
 static bool isWithin(const Layout &part, const Layout &whole) {
   for (auto [x, y] : llvm::zip_equal(part.slices, whole.slices)) {
     if (x.start != y.start || x.at < y.at || x.at + x.size > y.at + y.size)
@@ -149,7 +149,8 @@ Registers KernelLowering::emit(Value tile, bool scalars) {
   return result;
 }
 
-/// Do the loops around walk all of this tile, and is there one at all?
+/// Returns true if there is an enclosing loop over this tile, and the enclosing
+/// loops iterate over all of it.
 bool KernelLowering::isWalkedNow(Value tile) {
   bool any = false;
   for (int c : classes.of(tile)) {
@@ -191,7 +192,8 @@ Registers KernelLowering::compute(Value tile, const Layout &layout) {
 
 //===--- Ops --------------------------------------------------------------===//
 
-/// Lanes [first, first + lanes) of a row; behind its end its last element.
+/// Returns lanes [first, first + lanes) of a row, with its last element
+/// repeated beyond its end.
 static Value takeLanes(OpBuilder &b, Location loc, DenseElementsAttr row,
                        int64_t first, int64_t lanes) {
   Type element = row.getElementType();
@@ -205,8 +207,8 @@ static Value takeLanes(OpBuilder &b, Location loc, DenseElementsAttr row,
       b, loc, DenseElementsAttr::get(VectorType::get(lanes, element), taken));
 }
 
-/// Registers of a constant row: constants where the code knows which they are,
-/// else read from a table on the stack.
+/// Returns registers of a constant row: constants if the position is constant,
+/// else loads from a table on the stack.
 Carried KernelLowering::tabled(DenseElementsAttr row, const Layout &layout) {
   Carried values;
   const Slice &self = layout.slices[0];
@@ -218,7 +220,7 @@ Carried KernelLowering::tabled(DenseElementsAttr row, const Layout &layout) {
   }
   Type element = row.getElementType();
   Type stored = element.isInteger(1) ? Type(b.getI8Type()) : element;
-  constexpr int64_t width = 16; // of what fills the table
+  constexpr int64_t width = 16; // of the stores that fill the table
   OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
   int64_t size =
       llvm::alignTo(row.getNumElements(), std::max(layout.lanes, width));
@@ -264,7 +266,7 @@ Registers KernelLowering::constant(Operation *op, const Layout &layout) {
   return result;
 }
 
-/// Division by a lane that holds no element must not trap.
+/// Replaces the divisor of dead lanes, as a division must not trap.
 static Value guardDivisor(OpBuilder &b, Location loc, Operation *op,
                           Value divisor) {
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
@@ -292,7 +294,7 @@ Registers KernelLowering::elementwise(Operation *op, const Layout &layout) {
   for (Value operand : op->getOperands())
     operands.push_back(isTile(operand) ? emit(operand, scalars) : Registers());
   Type type = registerType(op->getResult(0), layout);
-  DenseMap<Value, Value> done; // equal operands (splats) give equal registers
+  DenseMap<Value, Value> done; // equal operands (splats) have equal registers
   bool unary = op->getNumOperands() == 1;
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     SmallVector<Value> values;

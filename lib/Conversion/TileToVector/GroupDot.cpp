@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dots of narrow elements whose right operand lies in groups along the depth: a
-// vector has a group of each column as a word, and the products of a group are
-// summed by one instruction where the CPU has it.
+// Dots of narrow elements whose right operand has groups along the contracted
+// dimension: a vector holds a group of each column as a word, and one
+// instruction sums the products of a group if the CPU has it (VNNI).
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "Products.h"
@@ -51,7 +51,8 @@ bool DimClasses::multipliesGroups(DotOp op) const {
          getKnownDivisor(offsets[dims[1]]) % width == 0;
 }
 
-/// Are the groups of the left operand's rows neighbours in its memory?
+/// Returns true if the groups of the rows of the left operand are contiguous in
+/// memory.
 bool KernelLowering::hasGroupsInPlace(DotOp op) {
   auto load = op.getLhs().getDefiningOp<LoadOp>();
   if (!load)
@@ -72,7 +73,7 @@ void KernelLowering::prepareGroups(DotOp op) {
     materialise(op.getLhs());
 }
 
-/// The current group of each row, in all lanes.
+/// Returns the current group of each row, broadcast to all lanes.
 Carried KernelLowering::readRows(DotOp op, const Layout &result) {
   Value tile = op.getLhs();
   Layout layout = layoutOf(tile, /*scalars=*/true);
@@ -106,8 +107,8 @@ Carried KernelLowering::readRows(DotOp op, const Layout &result) {
   return rows;
 }
 
-/// The right operand's memory with the groups of all columns in one dimension,
-/// and the place of a register in it.
+/// Returns the memory of the right operand with the groups of all columns in
+/// one dimension, and the position of a register in it.
 Located KernelLowering::groupsAt(DotOp op, const Layout &layout, int64_t i) {
   Window self = window(op.getRhs().getDefiningOp<LoadOp>());
   Value memory = mapped(self.memref);
@@ -118,13 +119,13 @@ Located KernelLowering::groupsAt(DotOp op, const Layout &layout, int64_t i) {
   dims.back().push_back(rank - 1);
   memory = memref::CollapseShapeOp::create(b, loc, memory, dims);
   SmallVector<Value> indices(place(self, layout, i).indices);
-  indices.pop_back(); // of the group's first element
+  indices.pop_back(); // of the first element of the group
   indices.back() =
       arith::MulIOp::create(b, loc, indices.back(), index(getDepthGroup(op)));
   return {memory, indices};
 }
 
-/// The current group of each column as a word, a vector of them at a time.
+/// Returns the current group of each column as a word, in vectors.
 Carried KernelLowering::readColumns(DotOp op) {
   Layout layout = layoutOf(op.getRhs());
   int64_t group = getDepthGroup(op);
@@ -141,7 +142,8 @@ Carried KernelLowering::readColumns(DotOp op) {
   return columns;
 }
 
-/// Adds to the accumulators, a group of the depth at a time, up to `end`.
+/// Adds the product to the accumulators, one group along the contracted
+/// dimension at a time, up to `end`.
 Registers KernelLowering::dotOfGroups(DotOp op, Registers acc, Value end) {
   int k = classes.of(op.getLhs())[1];
   ProductAttr product = op.getProduct();

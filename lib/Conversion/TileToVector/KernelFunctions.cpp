@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The functions that a kernel becomes: its programs, and the loop over them
-// around the kernel or, one after the other, its phases.
+// Creates the functions of a kernel: the number of its programs, and the loop
+// over programs around the kernel or its phases, one after the other.
 #include "KernelFunctions.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Streams.h"
@@ -40,7 +40,7 @@ func::FuncOp KernelFunctions::makeFunction(StringRef name, bool isBody) {
       created.setArgAttrs(i, attributes);
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
     created->setAttr(attribute.getName(), attribute.getValue());
-  if (isBody) // what convert-kernel-to-llvm looks for
+  if (isBody) // the name that convert-kernel-to-llvm expects
     created->setAttr("adze.kernel", b.getUnitAttr());
   frame = KernelFrame();
   frame.entry = created.addEntryBlock();
@@ -51,9 +51,9 @@ func::FuncOp KernelFunctions::makeFunction(StringRef name, bool isBody) {
   return created;
 }
 
-/// Clones a scalar op; dims of packed memory are known and static.
+/// Clones a scalar op. Dims of packed memory are static.
 static void cloneScalar(OpBuilder &b, Operation *op, IRMapping &map) {
-  if (auto view = dyn_cast<ViewOp>(op)) // accesses see to it
+  if (auto view = dyn_cast<ViewOp>(op)) // accesses resolve views
     return map.map(view.getResult(), map.lookup(view.getSource()));
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     auto type = dyn_cast<MemRefType>(dim.getSource().getType());
@@ -68,8 +68,8 @@ static void cloneScalar(OpBuilder &b, Operation *op, IRMapping &map) {
   b.clone(*op, map);
 }
 
-/// Clones the scalars at the top of a block that need nothing else; with
-/// `upTo`, only those before it.
+/// Clones the scalars at the top of a block that depend on other scalars only;
+/// with `upTo`, only those before it.
 void KernelFunctions::cloneHoisted(Block &block, Operation *upTo) {
   for (Operation &op : block.without_terminator()) {
     if (&op == upTo)
@@ -106,7 +106,8 @@ LogicalResult KernelFunctions::makePrograms() {
   return success();
 }
 
-/// The loop over linear program ids, dimension 0 of the grid fastest.
+/// Emits the loop over linear program ids; dimension 0 of the grid is the
+/// fastest.
 void KernelFunctions::programLoop() {
   unsigned arguments = kernel.getNumArguments();
   Block &body = kernel.getBody().front();
@@ -132,7 +133,7 @@ void KernelFunctions::programLoop() {
 
 //===--- Phases -----------------------------------------------------------===//
 
-/// Lowers the kernel, or one phase, where we are.
+/// Lowers the kernel, or one phase, at the insertion point.
 LogicalResult KernelFunctions::lower(Operation *root) {
   KernelLowering lowering(root, target, frame, b);
   if (succeeded(lowering.run()))
@@ -170,8 +171,8 @@ static bool containsPhase(Operation *op) {
       .wasInterrupted();
 }
 
-/// Phases, loops and choices around them, and the scalars and memory that they
-/// share.
+/// Lowers phases, the loops and branches around them, and the scalars and
+/// memory that they share.
 LogicalResult KernelFunctions::phases(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (frame.hoisted.contains(&op))
@@ -223,8 +224,8 @@ LogicalResult KernelFunctions::checkOps() {
   return mlir::failure(walk.wasInterrupted());
 }
 
-/// Whether all results are more than the caches hold, where rows are walked in
-/// another way then and this is dynamic. Null: one form is enough.
+/// Returns the run-time condition that all results exceed the caches, if rows
+/// are then processed in another way. Returns null if one version suffices.
 Value KernelFunctions::haveLargeResults() {
   auto isApart = [&](bool largeResults) {
     return DimClasses(kernel, target, /*inOrder=*/false, largeResults)
@@ -249,7 +250,7 @@ Value KernelFunctions::haveLargeResults() {
   return all;
 }
 
-/// For results that are non-temporal, and for others.
+/// Lowers the kernel twice: with non-temporal stores of results, and without.
 LogicalResult KernelFunctions::lowerTwice(Value large) {
   auto choice = scf::IfOp::create(b, loc, large, /*withElse=*/true);
   KernelFrame shared = frame;

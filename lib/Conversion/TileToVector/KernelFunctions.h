@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The functions that a kernel becomes: its programs, and the loop over them
-// around the kernel or, one after the other, its phases.
+// Creates the functions of a kernel: the number of its programs, and the loop
+// over programs around the kernel or its phases, one after the other.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_KERNELFUNCTIONS_H
 #define ADZE_CONVERSION_TILETOVECTOR_KERNELFUNCTIONS_H
 
@@ -14,27 +14,27 @@
 
 namespace adze::tile {
 
-/// The kernel argument behind a chain of views.
+/// Returns the kernel argument at the root of a chain of views.
 mlir::Value argumentOf(mlir::Value memref);
 
 /// Returns true if memory of dynamic size has more bytes than this.
 mlir::Value isLarger(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memory,
                      int64_t bytes);
 
-/// What stands around the code of a kernel or phase.
+/// The context of the code of a kernel or phase.
 struct KernelFrame {
   mlir::Block *entry = nullptr; // of the function
-  mlir::IRMapping map;          // scalars and memory that are there already
-  llvm::DenseSet<mlir::Operation *> hoisted; // ops that they came from
-  /// Whether results of dynamic size are more than the caches hold.
+  mlir::IRMapping map;          // scalars and memory that exist already
+  llvm::DenseSet<mlir::Operation *> hoisted; // their original ops
+  /// True if results of dynamic size exceed the caches.
   bool largeResults = false;
 };
 
 class KernelFunctions {
 public:
   KernelFunctions(KernelOp kernel, CpuTargetAttr target);
-  /// Makes the functions beside the kernel; on failure nothing is left behind
-  /// and `getFailure` has the reason.
+  /// Creates the functions next to the kernel. On failure nothing is created,
+  /// and `getFailure` returns the reason.
   mlir::LogicalResult run();
   std::pair<mlir::Operation *, std::string> getFailure() const {
     return failure;

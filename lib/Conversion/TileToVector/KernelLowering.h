@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The lowering of one kernel, or of one phase of it, to scf and vector ops.
-// Tiles are computed on demand, a slice at a time: a *slice* of a class is what
-// the loops around have chosen of it. Elements of a tile are in *registers*:
-// 1-D vectors along one of its dimensions, or scalars; else in scratch memory.
+// Lowers one kernel, or one phase of it, to scf and vector ops. Tiles are
+// computed on demand, one slice (the interval of a class in an iteration of the
+// enclosing loops) at a time. Elements of a tile are in *registers*, which are
+// 1-D vectors along one of its dimensions or scalars, or in scratch memory.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H
 #define ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H
 
@@ -19,7 +19,7 @@ namespace adze::tile {
 
 class KernelLowering {
 public:
-  /// `root`: a kernel without phases, or a phase; its code goes where `b` is.
+  /// Lowers `root`, a kernel without phases or a phase, before `b`.
   KernelLowering(mlir::Operation *root, CpuTargetAttr target,
                  const KernelFrame &frame, mlir::OpBuilder b);
   mlir::LogicalResult run();
@@ -51,7 +51,7 @@ private:
   void receive(mlir::ValueRange, mlir::ValueRange flat, const Handover &from);
   void copyTo(mlir::Value, const Kept &buffer), materialise(mlir::Value tile);
 
-  // Loops.cpp: walking a class
+  // Loops.cpp: loops over a class
   using ChunkBody = llvm::function_ref<Carried(llvm::ArrayRef<mlir::Value>)>;
   Carried forChunks(int c, int64_t step, Carried init, ChunkBody body,
                     mlir::Value limit = {}, const Window *target = {});
@@ -110,7 +110,7 @@ private:
   Carried readRows(DotOp op, const Layout &result), readColumns(DotOp op);
   Located groupsAt(DotOp op, const Layout &layout, int64_t index);
 
-  // Prefetch.cpp: memory asked for before it is needed
+  // Prefetch.cpp: prefetches
   void prefetch(DotOp), prefetchNextRows(DotOp), prefetchCopied(const Staged &);
   bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
   bool mayAsk(const Window &window, const Layout &layout);
@@ -119,7 +119,7 @@ private:
       prefetchAhead(const Window &, const Layout &, int64_t index);
   llvm::SmallVector<RowsAhead, 2> rowsAsked(mlir::Operation *at);
 
-  // DotProduct.cpp: dots with lanes along their depth
+  // DotProduct.cpp: dots with lanes along the contracted dimension
   Registers dotAlongDepth(DotOp op, Registers acc);
   Carried sumColumns(DotOp op, int64_t vectors, int64_t columns);
   Carried forDepth(DotOp op, int64_t step, Carried sums, ChunkBody body);
@@ -157,7 +157,7 @@ private:
       writePieces(const Window &, const Registers &);
   void write(const Window &window, const Registers &registers);
   Place place(const Window &, const Layout &, int64_t index, int64_t shift = 0);
-  mlir::Value gatherShift; // along the indexed dim, of the element being read
+  mlir::Value gatherShift; // along the indexed dim, of the current element
   mlir::Value position(const Window &, const Layout &, int64_t dim,
                        llvm::ArrayRef<int64_t> coordinates);
   mlir::Value digitPosition(const Window &, int64_t tileDim, size_t digit,
@@ -176,7 +176,7 @@ private:
   bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index),
       isContiguous(const Window &, const Layout &, int64_t step = 1);
 
-  // Borders.cpp: what is proven to be in bounds
+  // Borders.cpp: bounds of windows
   Proof proof(const Window &window, int64_t memDim);
   bool limited(const Window &, int64_t), isProven(const Window &, int64_t);
   int64_t contractedDim(const Window &window);
@@ -219,28 +219,28 @@ private:
   std::pair<mlir::Operation *, std::string> failure;
   mlir::Block *entry;
   llvm::DenseMap<int, Slice> context;
-  // Where the run cuts a class, and where the part begins in a slice.
+  // The run-time ends of classes, and the offsets of their parts in a slice.
   llvm::DenseMap<int, mlir::Value> ends, parts;
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, Kept> buffers;
-  int64_t scratchBytes = 0; // of these
+  int64_t scratchBytes = 0; // of these buffers
   llvm::MapVector<mlir::Value, Staged> stages;
-  mlir::scf::ForOp depthLoop;         // goes outside of the loops over blocks
-  mlir::Value depthRuns;              // null: it has a first iteration for sure
-  llvm::DenseSet<mlir::Value> wanted; // kept in scratch when computed
+  mlir::scf::ForOp depthLoop;         // moved out of the loops over blocks
+  mlir::Value depthRuns;              // null: at least one iteration
+  llvm::DenseSet<mlir::Value> wanted; // stored to scratch when computed
   llvm::DenseMap<mlir::Value, bool> invariant; // operands of dots; rhs: true
   llvm::SmallVector<mlir::Value> pending;      // wanted and just computed
-  llvm::SmallVector<int> looping;              // classes that a root walks now
+  llvm::SmallVector<int> looping; // classes that a root iterates over now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
-  llvm::DenseSet<int> inside, outside; // classes now below, beyond limits
+  llvm::DenseSet<int> inside, outside; // classes below their limits, or beyond
   llvm::DenseSet<Settled> settled;     // in bounds
-  AlongDepth alongDepth; // of the dot that we are in, as are its border rows
+  AlongDepth alongDepth; // of the current dot, as are its border rows
   BorderRows borderRows;
   llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> padRows;
-  int overBorder = -1; // class whose steps reach over it
+  int overBorder = -1; // class whose steps cross the border
   bool atEnd = false,  // in the last, partial step of one
       fast = true, staging = false, inOrder = false, failed = false;
-  llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
+  llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned in advance
   llvm::DenseMap<int64_t, mlir::Value> constants;
   Streams streams;
 };

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows of numbers that follow from positions, such as which elements a resized
-// row is made of and how much each of them weighs, are computed here.
+// Evaluates rows that depend on positions only, such as the source indices and
+// weights of a resized row.
 #include "KnownTiles.h"
 #include "DimClasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,14 +12,14 @@ using namespace mlir;
 using namespace adze::tile;
 
 namespace {
-/// The elements of a row, one by one.
+/// The elements of a row.
 using Row = SmallVector<Attribute, 0>;
 
 class KnownTiles {
 public:
   explicit KnownTiles(KernelOp kernel) : b(kernel.getContext()) {}
 
-  /// Null: they are not known.
+  /// Returns the elements of a tile, or null if they are unknown.
   const Row *get(Value tile);
 
 private:
@@ -41,7 +41,7 @@ const Row *KnownTiles::get(Value tile) {
 }
 
 std::optional<Row> KnownTiles::compute(Value tile) {
-  constexpr int64_t longest = 1024; // each element is in the code
+  constexpr int64_t longest = 1024; // each element is part of the code
   auto type = dyn_cast<RankedTensorType>(tile.getType());
   Operation *op = tile.getDefiningOp();
   if (!op || !type || type.getRank() != 1 || !type.hasStaticShape() ||
@@ -70,8 +70,8 @@ std::optional<Row> KnownTiles::compute(Value tile) {
   return evaluate(op, size);
 }
 
-/// Folds the op on each element: a copy of it on scalars, whose operands are
-/// nothing but names.
+/// Folds a scalar copy of the op for each element, with placeholders as
+/// operands.
 std::optional<Row> KnownTiles::evaluate(Operation *op, int64_t size) {
   if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1)
     return std::nullopt;
@@ -112,7 +112,7 @@ std::optional<Row> KnownTiles::evaluate(Operation *op, int64_t size) {
   return int64_t(row.size()) == size ? std::optional(row) : std::nullopt;
 }
 
-/// The row that each row of a tile of indices is.
+/// Returns the row that all rows of a tile of indices are equal to.
 static Value rowOf(Value indices) {
   auto broadcast = indices.getDefiningOp<BroadcastOp>();
   return broadcast && isTile(broadcast.getSource()) ? broadcast.getSource()

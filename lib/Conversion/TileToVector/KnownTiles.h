@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles whose elements the compiler can compute.
+// Tiles whose elements are known at compile time.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_KNOWNTILES_H
 #define ADZE_CONVERSION_TILETOVECTOR_KNOWNTILES_H
 
@@ -8,9 +8,9 @@
 
 namespace adze::tile {
 
-/// Makes constants of the rows that are computed from positions alone, if a
-/// gather of the kernel takes its indices from one: then its code knows which
-/// elements each lane picks, and no arithmetic is left.
+/// Replaces rows that depend on positions only by constants, if a gather of the
+/// kernel uses one as indices. The selected elements of each lane are then
+/// known at compile time, and no arithmetic is left.
 void foldKnownTiles(KernelOp kernel);
 
 } // namespace adze::tile

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Walking a class in steps.
+// Emits loops over a class in steps.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -28,7 +28,8 @@ Carried KernelLowering::chunkLoop(int c, int64_t step, Value from, Value to,
   return Carried(loop.getResults());
 }
 
-/// The chunk, from `cut` on, from which no position is before `end`.
+/// Returns the first chunk, from `cut` on, all of whose positions are at least
+/// `end`.
 static Value endOfChecks(OpBuilder &b, Location loc, Value end, Value step,
                          Value cut, Value full) {
   end = b.createOrFold<arith::CeilDivSIOp>(loc, end, step);
@@ -37,11 +38,11 @@ static Value endOfChecks(OpBuilder &b, Location loc, Value end, Value step,
   return b.createOrFold<arith::MaxSIOp>(loc, end, cut);
 }
 
-/// Runs `body` for each chunk of a class. Chunks in loops are full; the last,
-/// partial one (and a single one) has a static place. With `end`, only the
-/// positions before it are walked, in steps of 1. What the body does is store
-/// to `target`, if it is given: nothing is done beyond its end. (Loads whose
-/// lanes are all masked are slow where no memory is.)
+/// Emits `body` for each chunk of a class. Chunks in loops are full; the last,
+/// partial chunk, or a single one, has a constant position. With `end`, only
+/// positions before it are processed, in steps of 1. With `target`, to which
+/// the body stores, chunks beyond its end are skipped. (Masked loads with no
+/// active lane are slow if the address is not mapped.)
 Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
                                   ChunkBody body, Value end,
                                   const Window *target) {
@@ -63,7 +64,7 @@ Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
     inside.insert(c);
     carried = chunkLoop(c, step, index(0), cut, carried, body);
     inside.erase(c);
-    // What is copied beyond all ends is the pad, and takes no loads.
+    // Chunks beyond all ends are filled with pads without loads.
     Value most =
         staging || target ? limitOf(c, /*most=*/true, target) : Value();
     Value checked =
@@ -91,8 +92,8 @@ Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
   return carried;
 }
 
-/// The classes of a tile that take loops to walk, in the order of the loops:
-/// lanes innermost. Those that a surrounding loop walks already are left out.
+/// Returns the classes of a tile that need loops, in the order of the loops,
+/// that of the lanes innermost. Classes of enclosing loops are left out.
 SmallVector<int> KernelLowering::loopedClasses(Value tile) {
   SmallVector<int> result;
   for (int c : classes.of(tile))
@@ -120,8 +121,8 @@ void KernelLowering::forAllChunks(ArrayRef<int> list,
       /*end=*/{}, target);
 }
 
-/// Runs `body` for each part of the current slice of a tile that registers
-/// hold.
+/// Emits `body` for each part of the current slice of a tile that fits into
+/// registers.
 void KernelLowering::forParts(Value tile, llvm::function_ref<void()> body) {
   SmallVector<int> own = classes.of(tile);
   auto *cut = llvm::find_if(own, [&](int c) {

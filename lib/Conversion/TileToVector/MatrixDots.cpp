@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dots by a unit that multiplies matrices: which ones, in which steps, and
+// Dots on a matrix unit (AMX): selects them, chooses their steps and emits
 // their code.
 #include "MatrixDots.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
@@ -20,16 +20,16 @@ using namespace adze::tile;
 
 //===--- Which dots -------------------------------------------------------===//
 
-/// Returns the unit of the target that multiplies matrices of the elements of a
-/// dot, or null.
+/// Returns the matrix unit of the target for the element types of a dot, or
+/// null.
 static TargetUnitAttr getUnit(CpuTargetAttr target, DotOp dot) {
   ProductAttr product = dot.getProduct();
   return target.findMatrixUnit(product.getLhs(), product.getRhs(),
                                product.getAcc());
 }
 
-/// Returns true if memory has so many whole positions along a dimension: its
-/// extent is a multiple of them, or it is padded.
+/// Returns true if memory has a multiple of `whole` positions along a
+/// dimension, because of its extent or its padding.
 static bool isPadded(MemRefType type, int64_t dim, int64_t whole) {
   if (!type.isDynamicDim(dim) && type.getDimSize(dim) % whole == 0)
     return true;
@@ -85,7 +85,7 @@ bool DimClasses::suitsMatrixUnit(DotOp dot, TargetUnitAttr unit) const {
          getKnownDivisor(load.getMixedOffsets()[dim]) % shape[2] == 0;
 }
 
-/// Returns the unit that computes all roots but stores, or null.
+/// Returns the unit that computes all roots except stores, or null.
 TargetUnitAttr DimClasses::findMatrixUnit() const {
   TargetUnitAttr unit;
   if (inOrder || twice || !hasDots)
@@ -102,12 +102,12 @@ TargetUnitAttr DimClasses::findMatrixUnit() const {
   return walk.wasInterrupted() ? TargetUnitAttr() : unit;
 }
 
-/// Sums stay in the unit's registers where a loop or branch hands them over.
+/// Accumulators stay in the registers of the unit across loops and branches.
 void DimClasses::chooseMatrixDots() {
   matrixUnit = findMatrixUnit();
   if (!matrixUnit)
     return;
-  root->walk([&](Operation *op) { // loops after what they contain
+  root->walk([&](Operation *op) { // loops after their contents
     if (auto dot = dyn_cast<DotOp>(op)) {
       matrixSums.insert(dot.getResult());
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -125,9 +125,9 @@ void DimClasses::chooseMatrixDots() {
   });
 }
 
-/// Returns the step that cuts rows into the fewest registers: nearly equal
-/// parts of at most `want`, or wants and a rest. None is less than a register
-/// has, unless all are.
+/// Returns the step that divides rows into the fewest registers: nearly equal
+/// parts of at most `want`, or parts of `want` and a remainder. No part has
+/// less than `least` rows, unless `size` is less.
 static int64_t stepOfRows(int64_t size, int64_t want, int64_t least) {
   auto count = [&](int64_t step) {
     return size / step * llvm::divideCeil(step, least) +
@@ -187,9 +187,9 @@ void DimClasses::stepsOfMatrices() {
 
 //===--- Registers of the unit --------------------------------------------===//
 
-/// Where registers of `whole` rows begin in `size` ones. The last two overlap
-/// if it is no multiple: all registers are of one shape, for the unit is
-/// configured once a function.
+/// Returns the first rows of registers of `whole` rows that cover `size` rows.
+/// If `size` is not a multiple, the last two overlap: all registers have one
+/// shape, since the unit is configured once for a function.
 static SmallVector<int64_t, 4> cutRows(int64_t size, int64_t whole) {
   SmallVector<int64_t, 4> starts;
   for (int64_t at = 0; at < size; at += whole)
@@ -197,8 +197,8 @@ static SmallVector<int64_t, 4> cutRows(int64_t size, int64_t whole) {
   return starts;
 }
 
-/// Returns the registers that the current slice of sums takes, column by
-/// column.
+/// Returns the registers of the current slice of accumulators, in column-major
+/// order.
 SmallVector<MatrixDots::Piece> MatrixDots::cut(Value sums) {
   SmallVector<int> own = kernel.classes.of(sums);
   SmallVector<Piece> pieces;
@@ -234,7 +234,7 @@ Carried MatrixDots::take(Value tile) {
     element = broadcast.getSource();
   if (matchPattern(element, m_AnyZeroFloat()) ||
       matchPattern(element, m_Zero())) {
-    // The product hides what that takes.
+    // The product hides the latency of these prefetches.
     kernel.prefetchStores(kernel.layoutOf(tile));
     for (const Piece &piece : pieces)
       sums.push_back(amx::TileZeroOp::create(b, loc, getType(piece)));
@@ -252,7 +252,7 @@ Carried MatrixDots::take(Value tile) {
   return sums;
 }
 
-/// Returns true if a store fills memory of the tile's sizes with it.
+/// Returns true if the tile covers the whole memory of a store.
 static bool fillsMemory(StoreOp store) {
   auto type = cast<MemRefType>(store.getMemref().getType());
   return type.hasStaticShape() && type.getLayout().isIdentity() &&
@@ -299,8 +299,7 @@ void MatrixDots::keep(Value tile, const Carried &sums) {
 
 //===--- Operands ---------------------------------------------------------===//
 
-/// Returns how far apart neighbours along a dimension of memory lie, in
-/// elements.
+/// Returns the stride of a dimension of memory, in elements.
 static Value strideOf(OpBuilder &b, Location loc, Value memory, int64_t dim,
                       int64_t step) {
   auto [strides, offset] =
@@ -312,8 +311,8 @@ static Value strideOf(OpBuilder &b, Location loc, Value memory, int64_t dim,
   return b.createOrFold<arith::MulIOp>(loc, metadata.getStrides()[dim], by);
 }
 
-/// Returns true if registers read the left operand where it is: all rows of the
-/// current slice lie in memory.
+/// Returns true if registers read the left operand in place, as all rows of the
+/// current slice are in memory.
 bool MatrixDots::isInPlace(DotOp op) {
   if (!kernel.hasGroupsInPlace(op))
     return false;
@@ -326,7 +325,8 @@ bool MatrixDots::isInPlace(DotOp op) {
       });
 }
 
-/// Where a row of the left operand begins, at the current slice of the depth.
+/// Returns the address of a row of the left operand, at the current slice of
+/// the contracted dimension.
 Located MatrixDots::placeRow(DotOp op, const Layout &layout, int64_t row) {
   if (std::optional<Kept> kept = kernel.scratchOf(op.getLhs()))
     return {kept->scratch, kernel.scratchIndices(*kept, layout, {row, 0})};
@@ -335,8 +335,8 @@ Located MatrixDots::placeRow(DotOp op, const Layout &layout, int64_t row) {
           kernel.place(self, layout, layout.indexOf({row, 0})).indices};
 }
 
-/// The rows of a piece of the left operand, at the current slice of the depth;
-/// of a part of a whole slice, those with zeros behind them.
+/// Returns the rows of a piece of the left operand, at the current slice of the
+/// contracted dimension. A partial slice is padded with zeros.
 Value MatrixDots::readLeft(DotOp op, const Piece &piece, Value end) {
   Layout layout = kernel.layoutOf(op.getLhs(), /*scalars=*/true);
   int64_t depth = kernel.classes.getMatrixDepth(op);
@@ -372,8 +372,8 @@ Value MatrixDots::readLeft(DotOp op, const Piece &piece, Value end) {
                                  ValueRange{kernel.index(0), kernel.index(0)});
 }
 
-/// The columns of a piece of the right operand: a row of the register has a
-/// group of each.
+/// Returns the columns of a piece of the right operand: a row of the register
+/// has a group of each.
 Value MatrixDots::readRight(DotOp op, const Piece &piece) {
   int64_t group = getDepthGroup(op), words = op.getWordElements(),
           depth = kernel.classes.getMatrixDepth(op);
@@ -394,8 +394,9 @@ Value MatrixDots::readRight(DotOp op, const Piece &piece) {
   return amx::TileLoadOp::create(b, loc, type, memory, indices);
 }
 
-/// While a block of rows goes down a panel, a part of the next panel is asked
-/// for: all blocks of rows together ask for all of it, for the second level.
+/// Prefetches a part of the next panel of the right operand into the
+/// second-level cache while a block of rows runs through the current one. All
+/// blocks of rows together prefetch the whole panel.
 void MatrixDots::prefetchPanel(DotOp op) {
   constexpr int64_t lineBits = 512;
   auto load = op.getRhs().getDefiningOp<LoadOp>();
@@ -410,7 +411,8 @@ void MatrixDots::prefetchPanel(DotOp op) {
     return;
   Layout layout = kernel.layoutOf(op.getRhs());
   SmallVector<Value> at = kernel.place(kernel.window(load), layout, 0).indices;
-  // Steps down a panel, and lines of each that a block of rows asks for.
+  // The steps of a panel, and the cache lines that a block of rows prefetches
+  // in each.
   ArrayRef<int64_t> sizes = type.getShape().drop_front(*panel + 1);
   AffineExpr within = b.getAffineConstantExpr(0);
   SmallVector<Value> digits;
@@ -463,11 +465,11 @@ static Value createProduct(OpBuilder &b, Location loc, ProductAttr product,
                                  product.getRhs().isUnsignedInteger());
 }
 
-/// Adds the product at the current slice of the depth, or at the first `end`
-/// positions of it.
+/// Adds the product at the current slice of the contracted dimension, or at its
+/// first `end` positions.
 Carried MatrixDots::addStep(DotOp op, ArrayRef<Value> before, Value end) {
   Carried sums(before);
-  DenseMap<int64_t, Value> rows, columns; // by where they begin
+  DenseMap<int64_t, Value> rows, columns; // by their first position
   prefetchPanel(op);
   for (auto [piece, sum] : llvm::zip_equal(cut(op.getResult()), sums)) {
     Value &row = rows[piece.row], &column = columns[piece.column];
@@ -480,7 +482,7 @@ Carried MatrixDots::addStep(DotOp op, ArrayRef<Value> before, Value end) {
   return sums;
 }
 
-/// Adds the products of the depth up to `end`.
+/// Adds the products along the contracted dimension up to `end`.
 Carried MatrixDots::addDepth(DotOp op, Carried sums, Value end) {
   int k = kernel.classes.of(op.getLhs())[1];
   int64_t step = kernel.classes.getMatrixDepth(op);

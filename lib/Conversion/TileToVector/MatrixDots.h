@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dots by a unit that multiplies matrices.
+// Dots on a matrix unit (AMX).
 #ifndef ADZE_CONVERSION_TILETOVECTOR_MATRIXDOTS_H
 #define ADZE_CONVERSION_TILETOVECTOR_MATRIXDOTS_H
 
@@ -8,30 +8,30 @@
 
 namespace adze::tile {
 
-/// Lowers dots whose operands and sums lie in tile registers of a unit. The
-/// sums stay there from dot to dot, loops between them included, and go to
-/// scratch for what else reads them.
+/// Lowers dots whose operands and accumulators are in tile registers of a unit.
+/// Accumulators stay there across dots and the loops between them, and are
+/// stored to scratch memory for all other users.
 class MatrixDots {
 public:
   explicit MatrixDots(KernelLowering &kernel)
       : kernel(kernel), b(kernel.b), loc(kernel.loc),
         shape(kernel.classes.getMatrixUnit().getShape()) {}
 
-  /// Computes a dot where the kernel's code goes now.
+  /// Lowers a dot at the insertion point of the kernel.
   void lower(DotOp op);
-  /// Returns the registers of the current slice of sums: those at hand, zeros,
-  /// or read from scratch.
+  /// Returns the registers of the current slice of accumulators: live ones,
+  /// zeros, or loads from scratch memory.
   Carried take(mlir::Value sums);
-  /// Makes these the registers of sums, and stores them to scratch if anything
-  /// but a dot reads the sums.
+  /// Records the registers of accumulators, and stores them to scratch memory
+  /// if an op other than a dot uses them.
   void keep(mlir::Value sums, const Carried &registers);
-  /// Stores sums that only registers of the unit hold.
+  /// Stores accumulators that are in registers of the unit only.
   void store(StoreOp op);
-  /// Returns the types of the registers of the current slice of sums.
+  /// Returns the types of the registers of the current slice of accumulators.
   llvm::SmallVector<mlir::Type> getTypes(mlir::Value sums);
 
 private:
-  /// A part of sums that one register holds.
+  /// A part of the accumulators that is one register.
   struct Piece {
     int64_t row, column, rows, columns;
   };

@@ -1,8 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gathers at places that follow from positions: neighbours have neighbours as a
-// rule. Where the run finds that all lanes lie in two vectors it loads these
-// and picks of them; a gather takes as long as its elements one by one.
+// Gathers whose indices depend on positions only, so that adjacent lanes
+// usually read nearby elements. If all lanes are inside of two vectors at run
+// time, these are loaded and permuted; otherwise a gather runs, which is as
+// slow as scalar loads.
 #include "Nearby.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -33,8 +34,9 @@ static int64_t getBits(VectorType type) {
   return type.getNumElements() * type.getElementTypeBitWidth();
 }
 
-/// The name of the instruction's type; empty: there is none. Half as wide ones
-/// pick elements of 32 bits only by numbers that the run knows.
+/// Returns the suffix of the permute intrinsic for the type, or an empty
+/// string. Vectors of half the width permute elements of 32 bits only by
+/// constants.
 static StringRef getSuffix(VectorType type) {
   Type element = type.getElementType();
   bool isWide = getBits(type) == 512;
@@ -64,7 +66,7 @@ static Value call(OpBuilder &b, Location loc, VectorType type,
       .getResult(0);
 }
 
-/// The lanes `picked` of a vector.
+/// Returns the lanes `picked` of a vector.
 static Value permute(OpBuilder &b, Location loc, Value of, Value picked) {
   auto type = cast<VectorType>(of.getType());
   if (getBits(type) != 512)
@@ -76,14 +78,15 @@ static Value permute(OpBuilder &b, Location loc, Value of, Value picked) {
   return call(b, loc, type, "avx512.permvar." + name + ".512", {of, picked});
 }
 
-/// The lanes `picked`, all below twice their number, of two vectors.
+/// Returns the lanes `picked`, all less than twice their number, of two
+/// vectors.
 static Value permute(OpBuilder &b, Location loc, Value low, Value high,
                      Value picked) {
   auto type = cast<VectorType>(low.getType());
   if (getBits(type) == 512)
     return call(b, loc, type, "avx512.vpermi2var." + getSuffix(type) + ".512",
                 {low, picked, high});
-  // Of one vector each, by the last bits of the numbers.
+  // Selects from each vector by the low bits of the lane numbers.
   Value lanes = arith::ConstantOp::create(
       b, loc,
       DenseElementsAttr::get(cast<VectorType>(picked.getType()),
@@ -95,7 +98,7 @@ static Value permute(OpBuilder &b, Location loc, Value low, Value high,
 }
 
 namespace {
-/// One or two vectors of a row that have all lanes of a register.
+/// One or two vectors of a row that contain all lanes of a register.
 class Nearby {
 public:
   Nearby(OpBuilder &b, Location loc, const NearbyGather &gather,
@@ -103,7 +106,7 @@ public:
 
   Value pickOfOne(), pickOfTwo();
 
-  Value isOne, isTwo; // which do
+  Value isOne, isTwo; // true if one, or two, suffice
 
 private:
   Value number(int64_t value) {
@@ -127,11 +130,11 @@ private:
   const NearbyGather &gather;
   VectorType type, wide;
   int64_t lanes;
-  Value base, picked; // of the row; of the vectors
+  Value base, picked; // first element; lanes of the vectors
 };
 } // namespace
 
-/// The least lane is at one of the ends, else none of these will do.
+/// If the least lane is not at one of the ends, the vectors do not suffice.
 Nearby::Nearby(OpBuilder &b, Location loc, const NearbyGather &gather,
                VectorType type)
     : b(b), loc(loc), gather(gather), type(type),
@@ -158,7 +161,7 @@ Value Nearby::areBelow(Value limit) {
              : all;
 }
 
-/// A vector of which so many elements are there.
+/// Loads a vector of which only `count` elements exist.
 Value Nearby::load(Value from, Value count) {
   Value mask = isLess(vector::StepOp::create(b, loc, wide), spread(count));
   SmallVector<Value> at(gather.at);
@@ -178,9 +181,10 @@ Value Nearby::pickOfOne() {
   return permute(b, loc, load(base, gather.extent), getNumbers());
 }
 
-/// A row that is shorter than two vectors begins with them; of one that is not
-/// longer than one vector nothing is loaded as the second: that is where the
-/// first one is, since lanes that are all masked are slow where no memory is.
+/// For a row shorter than two vectors, the vectors begin at its first element.
+/// If it is not longer than one vector, the second load reads the address of
+/// the first one, since masked loads with no active lane are slow if the
+/// address is not mapped.
 Value Nearby::pickOfTwo() {
   Value low = load(base, gather.extent), one = number(lanes);
   Value isMore = isLess(one, gather.extent);

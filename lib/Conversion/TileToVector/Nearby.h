@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gathers whose lanes lie near each other as a rule.
+// Gathers whose lanes usually read nearby elements.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_NEARBY_H
 #define ADZE_CONVERSION_TILETOVECTOR_NEARBY_H
 
@@ -8,23 +8,26 @@
 
 namespace adze::tile {
 
-/// Is the tile made of positions and scalars alone, of nothing in memory?
+/// Returns true if the tile depends on positions and scalars only, not on
+/// memory.
 bool followsFromPositions(mlir::Value tile);
 
-/// Can lanes of two vectors be picked by the numbers of another register?
+/// Returns true if the target permutes lanes of two vectors by a vector of lane
+/// numbers.
 bool canPermute(mlir::VectorType type, CpuTargetAttr target);
 
-/// Elements of a row of memory.
+/// The elements of a row of memory that a gather reads.
 struct NearbyGather {
   mlir::Value memref;
-  llvm::SmallVector<mlir::Value> at; // indices; the last one does not matter
+  llvm::SmallVector<mlir::Value> at; // indices; the last one is ignored
   mlir::Value positions;             // of the lanes in the row
   mlir::Value extent;                // of the row
-  mlir::Value exists;                // null: there is such a row
-  mlir::Value pad;                   // anything of the element type
+  mlir::Value exists;                // condition that the row exists, or null
+  mlir::Value pad;                   // any value of the element type
 };
 
-/// One register. `otherwise` makes it where the lanes are not near each other.
+/// Emits one register. `otherwise` emits it if the lanes are not near each
+/// other.
 mlir::Value gatherNearby(mlir::OpBuilder &b, mlir::Location loc,
                          const NearbyGather &gather, mlir::VectorType type,
                          llvm::function_ref<mlir::Value()> otherwise);

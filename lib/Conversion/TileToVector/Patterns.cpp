@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Registers whose lanes lie apart in memory, where the code says how far: as in
+// Registers whose lanes are at constant distances in memory, such as those of
 // views by digits of an index.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// How much greater an expression is at `base + at` than at `base`, whatever
-/// multiple of `divisor` (0: 0 alone) the index `dim` is there.
+/// Returns the difference of an expression at `base + at` and at `base`, for
+/// any multiple `base` of `divisor` (0: 0 only) as the value of dim `dim`.
 static std::optional<int64_t> growth(AffineExpr expr, unsigned dim,
                                      int64_t divisor, int64_t at) {
   if (!expr.isFunctionOfDim(dim))
@@ -32,7 +32,7 @@ static std::optional<int64_t> growth(AffineExpr expr, unsigned dim,
   int64_t number = rhs.getValue();
   if (binary.getKind() == AffineExprKind::Mul)
     return *lhs * number;
-  // What the left side is a multiple of at the base.
+  // The divisor of the left side at the base.
   int64_t multiple = divisor;
   if (!isa<AffineDimExpr>(binary.getLHS())) {
     auto inner = dyn_cast<AffineBinaryOpExpr>(binary.getLHS());
@@ -47,7 +47,7 @@ static std::optional<int64_t> growth(AffineExpr expr, unsigned dim,
     else
       return std::nullopt;
   }
-  int64_t unit = std::gcd(multiple, number); // 0 divides all
+  int64_t unit = std::gcd(multiple, number); // every number divides 0
   bool isWhole = unit == number;
   if (!isWhole && *lhs >= unit)
     return std::nullopt;
@@ -56,7 +56,8 @@ static std::optional<int64_t> growth(AffineExpr expr, unsigned dim,
   return isWhole ? *lhs / number : 0;
 }
 
-/// For the register whose first lane is `at` positions into the slice.
+/// Returns the places of the lanes of the register whose first lane is `at`
+/// positions after the start of the slice.
 std::optional<LanePlaces> KernelLowering::lanesOf(const Window &window,
                                                   const Layout &layout,
                                                   int64_t at) {
@@ -78,7 +79,7 @@ std::optional<LanePlaces> KernelLowering::lanesOf(const Window &window,
         std::gcd(divisor, digit.step * (classes.isSplit(c) ? classes.step(c)
                                                            : classes.lanes(c)));
   first += (slice.at + at) * digit.step;
-  // Whole vectors go with what is only known to be a multiple.
+  // Whole vectors are covered by the divisor of the start.
   if (int64_t whole = first - first % layout.lanes; divisor != 0) {
     divisor = std::gcd(divisor, whole);
     first -= whole;
@@ -97,7 +98,7 @@ std::optional<LanePlaces> KernelLowering::lanesOf(const Window &window,
   return pattern;
 }
 
-/// Are the lanes of each register neighbours in memory?
+/// Returns true if the lanes of each register are adjacent in memory.
 bool KernelLowering::isRun(const Window &window, const Layout &layout) {
   for (int64_t i = 0; i < layout.counts[layout.laneDim]; ++i) {
     auto pattern = lanesOf(window, layout, i * layout.lanes);
@@ -112,18 +113,19 @@ bool KernelLowering::isRun(const Window &window, const Layout &layout) {
 }
 
 namespace {
-/// Lanes that lie in one vector of memory: which of them are `places` behind
-/// `begin`, along the last dimension.
+/// The lanes that are in one vector of memory, `places` elements after `begin`
+/// along the last dimension.
 struct Piece {
   SmallVector<int64_t, 4> begin;
   SmallVector<int64_t> lanes, places;
 };
 } // namespace
 
-/// The lanes among the first `live` that may be elements of the view, in the
-/// order of memory. No two elements share a place, but behind the last one the
-/// digits of a view's index go on to places of others. All indices are at least
-/// 0: of lanes at one place only the first can be an element.
+/// Orders those of the first `live` lanes that may be elements of the view by
+/// their address. No two elements have one address, but beyond the last one the
+/// digits of an index of the view wrap to addresses of other elements. All
+/// indices are at least 0, so only the first of several lanes at one address
+/// can be an element.
 static SmallVector<int64_t> orderLanes(const LanePlaces &pattern,
                                        int64_t live) {
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, live));
@@ -136,7 +138,7 @@ static SmallVector<int64_t> orderLanes(const LanePlaces &pattern,
   return order;
 }
 
-/// As many lanes together as one store can reach.
+/// Collects as many lanes as one store covers.
 static SmallVector<Piece> getPieces(const LanePlaces &pattern, int64_t live) {
   int64_t lanes = pattern.size();
   SmallVector<int64_t> order = orderLanes(pattern, live);
@@ -159,8 +161,8 @@ static SmallVector<Piece> getPieces(const LanePlaces &pattern, int64_t live) {
   return pieces;
 }
 
-/// Stores lanes that are neighbours in memory as a shorter vector, others
-/// through a mask.
+/// Stores lanes that are adjacent in memory as a shorter vector, and others
+/// with a mask.
 static void writePiece(OpBuilder &b, Location loc, const Piece &piece,
                        Value memref, ValueRange indices, Value value,
                        Value mask) {
@@ -193,8 +195,7 @@ static void writePiece(OpBuilder &b, Location loc, const Piece &piece,
   vector::MaskedStoreOp::create(b, loc, memref, indices, there, spread);
 }
 
-/// Stores registers of which the code knows where their lanes are, piece by
-/// piece.
+/// Stores registers whose lanes have constant places, piece by piece.
 bool KernelLowering::writePieces(const Window &window,
                                  const Registers &registers) {
   const Layout &layout = registers.layout;
@@ -205,7 +206,7 @@ bool KernelLowering::writePieces(const Window &window,
       return false;
     known.push_back(*lanes);
   }
-  // What orderLanes() relies on.
+  // This is the precondition of orderLanes().
   auto range =
       getIndexRange(window.offsets[window.dims[layout.laneDim].front().dim]);
   if (!range || range->min < 0)

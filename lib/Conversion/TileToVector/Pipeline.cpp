@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The passes of the CPU road of tile kernels, in order.
+// The pass pipeline that lowers tile kernels for CPUs.
 #include "Conversion/Passes.h"
 #include "Conversion/TileToVector/TileToVector.h"
 #include "Dialect/Tile/Transforms/Passes.h"
@@ -18,9 +18,9 @@ using namespace mlir;
 void adze::buildTileToVectorPipeline(OpPassManager &manager) {
   manager.addPass(tile::createTileSpecialize());
   manager.addPass(createConvertTileToVector());
-  // Regions are left as they are: to look for dead blocks walks every loop
-  // again for each that is around it, a fifth of the time of a compilation, and
-  // there are none.
+  // Regions are not simplified: the search for dead blocks visits each loop
+  // once for each enclosing loop, which takes a fifth of the compile time, and
+  // finds none.
   GreedyRewriteConfig greedy;
   greedy.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   manager.addPass(createCanonicalizerPass(greedy));
@@ -35,8 +35,8 @@ void adze::buildTileToVectorPipeline(OpPassManager &manager) {
 
 void adze::buildVectorToLLVMPipeline(OpPassManager &manager) {
   manager.addPass(memref::createExpandStridedMetadataPass());
-  // Intrinsics where LLVM has one (fma, sqrt, ..), calls for the rest: those
-  // take vectors apart, so vectors are lowered after.
+  // Math functions become intrinsics if LLVM has one (fma, sqrt), and calls
+  // otherwise. Calls require scalars, so vectors are lowered afterwards.
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
   ConvertVectorToLLVMPassOptions vectors;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Asking for memory before it is needed.
+// Emits prefetches.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "Reader.h"
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// Steps between a row of B and that which is asked for.
+/// The prefetch distance of rows of B, in steps.
 static constexpr int64_t prefetchDistance = 32;
 
 static void ask(OpBuilder &b, Location loc, Value memref, ValueRange indices,
@@ -21,9 +21,9 @@ static void ask(OpBuilder &b, Location loc, Value memref, ValueRange indices,
                              /*isDataCache=*/true);
 }
 
-/// While a block of rows goes down a panel of B, a part of the next panel is
-/// asked for: all blocks of rows together ask for all of it. Without that the
-/// first of them waits for memory at each new panel.
+/// Prefetches a part of the next panel of B while a block of rows runs through
+/// the current one. All blocks of rows together prefetch the whole panel.
+/// Without this, the first block waits for memory at each new panel.
 bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
                                        const Layout &layout) {
   auto logical = cast<MemRefType>(self.memref.getType());
@@ -37,7 +37,8 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
   if (!panel)
     return false;
   ArrayRef<int64_t> sizes = type.getShape();
-  // The line of the panel that we are in, and how many it has.
+  // The index of the current cache line of the panel, and the number of its
+  // lines.
   SmallVector<Value> at = place(self, layout, 0).indices;
   SmallVector<Value> digits;
   AffineExpr k = b.getAffineConstantExpr(0);
@@ -53,13 +54,14 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
   digits.push_back(row->second.start);
   constexpr int64_t lineBits = 512;
   int64_t line = lineBits / type.getElementTypeBitWidth(), width = sizes.back();
-  // How much a step of k asks for: of all blocks of rows that there are.
+  // The share of each step of k, so that all blocks of rows together cover the
+  // panel.
   AffineExpr share = b.getAffineConstantExpr(
       llvm::divideCeil(width, llvm::divideCeil(classes.size(rows),
                                                uint64_t(classes.step(rows)))));
   int64_t asked = cast<AffineConstantExpr>(share).getValue();
   Value end = ends.lookup(rows);
-  if (end) { // a block alone asks for all of it where it waits for that anyway
+  if (end) { // a single block prefetches all of it where it waits in any case
     Value blocks =
         b.createOrFold<arith::CeilDivSIOp>(loc, end, index(classes.step(rows)));
     digits.push_back(
@@ -77,9 +79,9 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
   return true;
 }
 
-/// Bytes from one row of a left operand to the next along the memory that it is
-/// read from; none where what is contracted is not together there, -1 if only
-/// the run knows.
+/// Returns the distance in bytes of consecutive rows of a left operand in the
+/// memory that it is read from: -1 if it is dynamic, nothing if the contracted
+/// dimension is not contiguous.
 static std::optional<int64_t> getPitch(const Window &window) {
   auto type = cast<MemRefType>(window.memref.getType());
   int64_t offset;
@@ -97,11 +99,11 @@ static std::optional<int64_t> getPitch(const Window &window) {
              : pitch * type.getElementTypeBitWidth() / 8;
 }
 
-/// While a block of rows of A is multiplied, the next block is asked for, a
-/// line of each row in turn: rows that lie far apart are as many streams, which
-/// the hardware finds again and again only when they have begun, or never,
-/// where each row has pages of its own. Not where the second level holds all of
-/// them.
+/// Prefetches the next block of rows of A while the current one is multiplied,
+/// one line of each row in turn. Rows at distant addresses are separate
+/// streams, which the hardware detects only after each has begun, or never if
+/// each row has its own pages. This is skipped if the second-level cache holds
+/// all of them.
 void KernelLowering::prefetchNextRows(DotOp op) {
   constexpr int64_t farBytes = 1024, lineBits = 512, fewRows = 4;
   auto load = op.getLhs().getDefiningOp<LoadOp>();
@@ -131,8 +133,9 @@ void KernelLowering::prefetchNextRows(DotOp op) {
       /*isWrite=*/false, /*locality=*/2);
 }
 
-/// Asks for what comes of A, and of B: the next panel, or where nothing goes
-/// down this one again and its rows lie apart, those 32 steps on.
+/// Prefetches the next rows of A, and of B the next panel. If no other block
+/// reads the current panel and its rows are not adjacent, prefetches the rows
+/// of B 32 steps ahead instead.
 void KernelLowering::prefetch(DotOp op) {
   prefetchNextRows(op);
   auto load = dyn_cast_if_present<LoadOp>(getReader(op.getRhs()));
@@ -149,9 +152,8 @@ void KernelLowering::prefetch(DotOp op) {
       prefetchAhead(self, layout, i);
     return;
   }
-  // Nothing comes back to a panel, and its rows follow one another: the
-  // hardware asks for them as they are read. To ask as well takes the place of
-  // a load.
+  // A panel with adjacent rows that is read once is prefetched by the hardware;
+  // software prefetches would only occupy load slots.
   auto logical = cast<MemRefType>(self.memref.getType());
   if (mapped(self.memref).getType() != logical && getPanelDim(logical))
     return;
@@ -161,7 +163,8 @@ void KernelLowering::prefetch(DotOp op) {
     ask(b, loc, mapped(self.memref), place(self, ahead, i).indices);
 }
 
-/// Can this window's memory be asked for where the slices of `layout` are?
+/// Returns true if the memory of this window can be prefetched at the slices of
+/// `layout`.
 bool KernelLowering::mayAsk(const Window &window, const Layout &layout) {
   if (!map.contains(window.memref) ||
       ArrayRef<int>(classes.of(window.tile)) != ArrayRef<int>(layout.classes) ||
@@ -172,8 +175,8 @@ bool KernelLowering::mayAsk(const Window &window, const Layout &layout) {
   });
 }
 
-/// While a row of what is staged is copied, later ones are asked for: each is
-/// short, and lies far from the next.
+/// Prefetches later rows while a row of a staged operand is copied, as rows are
+/// short and at distant addresses.
 void KernelLowering::prefetchCopied(const Staged &stage) {
   constexpr int64_t bytesAhead = 4096, fewest = 2, most = 16;
   SmallVector<int> own = classes.of(stage.dot.getRhs());
@@ -196,14 +199,15 @@ void KernelLowering::prefetchCopied(const Staged &stage) {
   }
 }
 
-/// Returns true if memory is the program's own, which it has in its caches.
+/// Returns true if the memory belongs to the program, and so is in the caches.
 static bool isScratch(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
   return memref.getDefiningOp<ScratchOp>() != nullptr;
 }
 
-/// Asks for where these slices of a tile are stored, once a line of the cache.
+/// Prefetches the destination of these slices of a tile for writing, once for
+/// each cache line.
 void KernelLowering::prefetchStores(const Layout &layout) {
   constexpr int64_t lineBits = 512;
   forEachWindow([&](const Window &window) {
@@ -220,10 +224,9 @@ void KernelLowering::prefetchStores(const Layout &layout) {
   });
 }
 
-/// The same part of a later row: the nearest one that is far enough for memory
-/// to answer in time, and near enough to still be in the first-level cache
-/// then.
-/// `rows`: so many on instead, if given.
+/// Returns the same part of a later row: the nearest row that is far enough for
+/// the memory latency, and near enough to still be in the first-level cache
+/// when it is used. With `rows`, the distance is given.
 static std::optional<Layout> rowsAhead(const DimClasses &classes,
                                        const Window &window,
                                        const Layout &layout, int64_t rows) {
@@ -233,7 +236,7 @@ static std::optional<Layout> rowsAhead(const DimClasses &classes,
   int64_t bytes = ShapedType::isDynamic(length)
                       ? usualBytes
                       : length * type.getElementTypeBitWidth() / 8;
-  // The dimension whose steps are the rows: that nearest to the row's own.
+  // The rows are the steps of the split dimension nearest to that of the row.
   int64_t rowDim = -1, nearest = -1;
   for (auto [i, c] : llvm::enumerate(layout.classes))
     if (classes.isSplit(c) && classes.lanes(c) == 1 &&
@@ -251,7 +254,7 @@ static std::optional<Layout> rowsAhead(const DimClasses &classes,
   return next;
 }
 
-/// Bytes of what a walk reads of a row.
+/// Returns the bytes of a row that a reduction reads.
 static int64_t rowBytes(const DimClasses &classes, ReduceOp walk) {
   Value source = walk.getSource();
   int64_t bytes = tileType(source).getElementTypeBitWidth() / 8;
@@ -260,13 +263,13 @@ static int64_t rowBytes(const DimClasses &classes, ReduceOp walk) {
   return bytes;
 }
 
-/// Which later rows a walk over a row, or a store, asks for. Where non-temporal
-/// stores hold up what else a core does, these take turns with walks, and
-/// memory has to have begun with a row before a walk comes to it. Functions of
-/// each element leave time for two long rows, which come nearer one after the
-/// other. A walk that is the only one finds rows as the hardware asks for them,
-/// and is disturbed by more, unless they are very long; several walks leave
-/// memory idle in those that read what the first one did.
+/// Returns the later rows that a reduction over a row, or a store, prefetches.
+/// If non-temporal stores stall the core, stores and reductions alternate, and
+/// a row has to be requested before a reduction reads it. Math functions on
+/// each element leave time for two long rows, which are moved to nearer cache
+/// levels one after the other. The hardware prefetches the rows of a single
+/// reduction, and further prefetches only help very long rows. With several
+/// reductions, memory is idle during those that read the row again.
 SmallVector<RowsAhead, 2> KernelLowering::rowsAsked(Operation *at) {
   constexpr int64_t longBytes = 8 * 1024, veryLongBytes = 16 * 1024;
   using Asked = SmallVector<RowsAhead, 2>;
@@ -275,7 +278,8 @@ SmallVector<RowsAhead, 2> KernelLowering::rowsAsked(Operation *at) {
     bool slides = classes.slides();
     if (!store || !wanted.empty() || !(classes.readsRows() || slides))
       return {};
-    // Windows come back to a row: the second level does until then.
+    // Sliding windows read a row again later; until then it is in the second
+    // level.
     return Asked{{0, slides && target.has(CpuTrait::nontemporal_stores_stall)
                          ? 2u
                          : 3u}};
@@ -291,9 +295,9 @@ SmallVector<RowsAhead, 2> KernelLowering::rowsAsked(Operation *at) {
   return isLast || (isLong && !store) ? Asked{{1, 2}} : Asked{};
 }
 
-/// While the last elements of a row are computed or stored memory has time:
-/// asks for later rows of what is loaded alike. Without that reading would
-/// pause there, and writing where a row is read.
+/// Prefetches later rows of all loads of the same layout while the last
+/// elements of a row are computed or stored. Otherwise, reads would pause at
+/// stores, and stores at reads.
 void KernelLowering::prefetchRows(const Layout &layout,
                                   ArrayRef<RowsAhead> asked) {
   if (layout.lanes == 1)
@@ -304,7 +308,7 @@ void KernelLowering::prefetchRows(const Layout &layout,
     if (!isa<LoadOp>(window.op) || isReadBack(window.memref) ||
         !mayAsk(window, layout))
       return;
-    // Windows that slide see the same rows, sooner or later.
+    // Sliding windows read the same rows, so one window suffices.
     if (slides && !seen.insert(argumentOf(window.memref)).second)
       return;
     for (RowsAhead ahead : asked) {
@@ -320,10 +324,10 @@ void KernelLowering::prefetchRows(const Layout &layout,
   });
 }
 
-/// Elements that are written by non-temporal stores, each computed from those
-/// at its place alone: asks for what is loaded a page on. Arithmetic fills a
-/// core's queues, which leaves few reads under way, and the hardware does not
-/// look beyond a page; reads share its buffers with these stores.
+/// Prefetches loads one page ahead, in kernels that write by non-temporal
+/// stores and compute each element from those at the same position. Arithmetic
+/// fills the queues of the core, which limits outstanding reads, the hardware
+/// does not prefetch across pages, and reads share buffers with these stores.
 void KernelLowering::prefetchElements(const Layout &layout) {
   constexpr int64_t bytesAhead = 4096;
   if (classes.readsRows() || classes.slides() ||
@@ -342,22 +346,24 @@ void KernelLowering::prefetchElements(const Layout &layout) {
   });
 }
 
-/// Is all of this memory known to fit the second level of cache?
+/// Returns true if all of this memory is known to fit into the second-level
+/// cache.
 static bool isSmall(Value memref, int64_t mostBytes) {
   auto type = cast<MemRefType>(memref.getType());
   return type.hasStaticShape() &&
          type.getNumElements() * type.getElementTypeBitWidth() / 8 <= mostBytes;
 }
 
-/// What a later step or the next program reads where this one reads a register,
-/// as the load says: rows that lie far apart are too many streams for the
-/// hardware to foresee, and rows of two tensors in turn are found late.
+/// Prefetches the elements that a later step, or the next program, reads at the
+/// position of this register, as the attribute of the load states. Rows at
+/// distant addresses are too many streams for the hardware, and alternating
+/// rows of two tensors are detected late.
 void KernelLowering::prefetchAhead(const Window &window, const Layout &layout,
                                    int64_t registerIndex) {
   auto ahead = window.op->getAttrOfType<DenseI64ArrayAttr>(kAheadAttribute);
   if (!ahead || isSmall(window.memref, getStageBytes(target)))
     return;
-  // A line of narrow elements is that of several registers.
+  // A cache line of narrow elements covers several registers.
   constexpr int64_t lineBits = 512;
   if (layout.laneDim >= 0) {
     int64_t bits = tileType(window.tile).getElementTypeBitWidth();

@@ -14,13 +14,14 @@ Type adze::tile::getSignless(Type type) {
              : type;
 }
 
-/// `like`, with elements of another type.
+/// Returns the type `like` with another element type.
 static Type withElement(Type like, Type element) {
   auto vector = dyn_cast<VectorType>(like);
   return vector ? VectorType::get(vector.getShape(), element) : element;
 }
 
-/// The instruction of the target for all lanes; null if it has none.
+/// Emits the instruction of the target for all lanes, or returns null if it has
+/// none.
 static Value createUnitProducts(OpBuilder &b, Location loc,
                                 CpuTargetAttr target, ProductAttr product,
                                 Value x, Value y, Value sum) {
@@ -51,7 +52,7 @@ static Value createUnitProducts(OpBuilder &b, Location loc,
       .getResult(0);
 }
 
-/// Element `i` of words, as an element of the sum.
+/// Extracts element `i` of words, extended to the type of the sum.
 static Value extractElement(OpBuilder &b, Location loc, Value words, int64_t i,
                             Type element, Type sum) {
   unsigned width = element.getIntOrFloatBitWidth(),

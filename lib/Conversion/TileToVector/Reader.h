@@ -8,8 +8,8 @@
 
 namespace adze::tile {
 
-/// The op that reads a tile: behind a conversion to a wider type, which is done
-/// in registers, what it converts.
+/// Returns the op that reads a tile from memory, looking through a conversion
+/// to a wider type, which is done in registers.
 inline mlir::Operation *getReader(mlir::Value tile) {
   mlir::Operation *op = tile.getDefiningOp();
   return llvm::isa_and_nonnull<mlir::arith::ExtFOp, mlir::arith::SIToFPOp>(op)

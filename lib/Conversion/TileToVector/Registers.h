@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The current slice of a tile: where it is, in registers and in memory.
+// The current slice of a tile in registers and in memory.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_REGISTERS_H
 #define ADZE_CONVERSION_TILETOVECTOR_REGISTERS_H
 
@@ -22,7 +22,7 @@ struct Slice {
   }
 };
 
-/// How the current slice of a tile lies in registers: row-major over
+/// The layout of the current slice of a tile in registers: row-major over
 /// `counts`, where `laneDim` (-1: none) counts vectors of `lanes` elements.
 struct Layout {
   llvm::SmallVector<int, 4> classes;
@@ -30,9 +30,9 @@ struct Layout {
   llvm::SmallVector<int64_t, 4> counts;
   int64_t laneDim = -1, lanes = 1;
   int64_t total() const;
-  /// The place of register `index` in each dimension, in elements.
+  /// Returns the coordinates of register `index`, in elements.
   llvm::SmallVector<int64_t> coordinates(int64_t index) const;
-  /// The register that holds the element at these coordinates.
+  /// Returns the register that holds the element at these coordinates.
   int64_t indexOf(llvm::ArrayRef<int64_t> coordinates) const;
 };
 
@@ -41,14 +41,14 @@ struct Registers {
   llvm::SmallVector<mlir::Value, 0> values;
 };
 
-/// One memory dimension that a tile dimension runs along.
+/// A memory dimension that a tile dimension runs along.
 struct Digit {
   int64_t dim, size, step;
 };
 
-/// The memory that a load or store touches. A tile dimension runs along one
-/// memory dimension, or, where a reshape merged dimensions, along several
-/// (digits, slowest first), or along none.
+/// The memory that a load or store accesses. A tile dimension runs along one
+/// memory dimension, along several ones after a reshape (digits, slowest
+/// first), or along none.
 struct Window {
   mlir::Operation *op = nullptr;
   mlir::Value memref, tile;
@@ -58,30 +58,33 @@ struct Window {
   mlir::Value indices; // gathers: the tile of indices
   int64_t along = -1;  // gathers: the memory dimension they index
 
-  /// Do dimensions that one class runs along begin and end with it alike?
+  /// Returns true if two dimensions that a class runs along have equal offsets
+  /// and extents.
   bool endsAlike(int64_t dim, const Window &other, int64_t otherDim) const;
 };
 
-/// Which elements of a window are in bounds for sure.
+/// The elements of a window that are proven to be in bounds.
 enum class Proof { whole, exceptDeadLanes, none };
 
-/// A window, by its op, and a memory dimension along which it lies inside.
+/// A window, given by its op, and a memory dimension along which it is in
+/// bounds.
 using Settled = std::pair<mlir::Operation *, int64_t>;
 using SettledRef = llvm::ArrayRef<Settled>;
 
-/// Steps of a split class that stay in bounds, and of which memory dimensions.
+/// The steps of a split class that are in bounds, and the memory dimensions
+/// that this holds for.
 struct Interior {
   int64_t begin = 0, end = 0; // positions
   llvm::SmallVector<Settled> bounded;
 };
 
-/// The same, where the number is dynamic.
+/// An interior with dynamic bounds.
 struct RunInterior {
   mlir::Value begin, end;
   llvm::SmallVector<Settled> bounded;
 };
 
-/// Puts the slice of a class back at the end.
+/// Restores the slice of a class at the end of the scope.
 class SliceScope {
 public:
   SliceScope(llvm::DenseMap<int, Slice> &context, int c)
@@ -102,30 +105,32 @@ private:
   std::optional<Slice> outer;
 };
 
-/// An element of memory.
+/// The address of an element of memory.
 struct Located {
   mlir::Value memory;
   llvm::SmallVector<mlir::Value> indices;
 };
 
-/// A value that is at hand.
+/// A value that is available.
 struct Kept {
   Registers registers;
   llvm::SmallVector<mlir::Value, 0> matrices; // or in the matrix unit
   mlir::Value scratch;                        // or in memory
   llvm::SmallVector<int64_t, 0> scratchOrder;
-  llvm::SmallVector<mlir::Value, 0> prefix; // which part of the scratch
-  bool isWhole = false; // of split classes too, not the current slice only
+  // the indices of its part of the memory
+  llvm::SmallVector<mlir::Value, 0> prefix;
+  bool isWhole = false; // including split classes, not only the current slice
 };
 using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Kept, 0>>;
 using Carried = llvm::SmallVector<mlir::Value, 0>;
 
-/// By argument, and what its rows have to be multiples of: whether stores are
-/// non-temporal.
+/// The run-time condition for non-temporal stores, by argument and required
+/// divisor of its row size.
 using Streams = llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value>;
 
-/// How a loop or branch hands each of its values over: a tile in registers
-/// of this layout, in this buffer, or in the matrix unit; a scalar as it is.
+/// The representation of a value that a loop or branch carries: a tile in
+/// registers of this layout, in this buffer, or in the matrix unit, or a
+/// scalar.
 struct Handover {
   llvm::SmallVector<Layout, 0> layouts;
   llvm::SmallVector<Kept, 0> buffers;
@@ -133,67 +138,71 @@ struct Handover {
   bool inLoop = false;
 };
 
-/// A right operand of a dot that is copied to scratch in panels.
+/// A right operand of a dot that is copied to scratch memory in panels.
 struct Staged {
   mutable DotOp dot;
   llvm::SmallVector<mlir::scf::ForOp> loops;    // around it, outermost first
-  llvm::SmallVector<mlir::Operation *> sources; // what it is computed from
-  mlir::Value scratch; // [an iteration of each loop.., panel, k, column]
+  llvm::SmallVector<mlir::Operation *> sources; // ops that it is computed from
+  mlir::Value scratch; // [iteration of each loop.., panel, k, column]
 };
 
-/// A dot that runs along its depth: in its operands no lanes lie along
-/// `columns`, and of the lanes along `depth` those of the mask (null: all) take
-/// part.
+/// A dot that runs along its contracted dimension: its operands have no lanes
+/// along `columns`, and the lanes along `depth` in the mask (null: all) are
+/// active.
 struct AlongDepth {
   int columns = -1, depth = -1;
   mlir::Value mask;
 };
 
-/// The rows of a dot's left operand that may be outside of memory, each as
-/// memory along the depth, or zeros; null where the tile has no such row.
+/// The rows of the left operand of a dot that may be out of bounds: memory
+/// along the contracted dimension, or zeros, for each row; null if the tile
+/// does not have the row.
 struct BorderRows {
-  mlir::Value operand; // null: it is read as any other
+  mlir::Value operand; // null: it is read as others are
   llvm::SmallVector<mlir::Value, 0> rows;
-  mlir::Value any; // is one inside? Null: for sure
+  mlir::Value any; // true if one is in bounds; null: always true
 };
 
-/// Short vectors, a power of two of them, one after the other.
+/// Concatenates short vectors, a power of two of them.
 mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> parts);
 
-/// How many lanes of the register at `coordinate` lie inside the tile.
+/// Returns how many lanes of the register at `coordinate` are inside of the
+/// tile.
 int64_t liveLanes(const class DimClasses &classes, const Layout &layout,
                   int64_t coordinate);
 
-/// The lanes of both masks; a null one is all lanes.
+/// Returns the conjunction of both masks; a null mask is all lanes.
 mlir::Value bothMasks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                       mlir::Value y);
 
-/// Bools are bytes in memory.
+/// Converts a value in memory to the type of the tile: bools are bytes in
+/// memory.
 mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc,
                        mlir::Value value, mlir::Type element);
 mlir::Value toMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 
 struct ShuffledLoad; // Shuffled.cpp
 
-/// Where the lanes of a register lie in memory, beside the first of them: by
-/// lane, how much further along each memory dimension.
+/// The places of the lanes of a register relative to its first one: for each
+/// lane, the distance along each memory dimension.
 using LanePlaces = llvm::SmallVector<llvm::SmallVector<int64_t, 4>>;
 
-/// How many lanes of the register at a coordinate lie inside the tile.
+/// Returns how many lanes of the register at a coordinate are inside of the
+/// tile.
 int64_t liveLanes(const DimClasses &classes, const Layout &layout,
                   int64_t coordinate);
 
-/// Where one register lies: indices into the physical memref, the condition
-/// under which a point of it exists (null: always), the mask of its lanes.
+/// The place of a register: indices into the physical memref, the condition
+/// under which the register exists (null: always), and the mask of its lanes.
 struct Place {
   llvm::SmallVector<mlir::Value> indices;
   mlir::Value exists, mask;
-  bool never = false; // no point of it exists
+  bool never = false; // the register does not exist
 };
 
-/// Memory to ask for: that of so many rows on (0: at the usual distance), for
-/// the first level of cache (3) or the second one (2).
+/// A prefetch: the distance in rows (0: the default distance), and the cache
+/// level, as locality 3 (first) or 2 (second).
 struct RowsAhead {
   int64_t rows = 0;
   unsigned locality = 3;

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles in scratch memory: what is used again but does not fit registers.
+// Tiles in scratch memory: those that are used again but do not fit into
+// registers.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,11 +11,12 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// Stacks of pool threads are small; a kernel's blocks are chosen to fit.
+/// The stacks of pool threads are small; block sizes are chosen to fit this
+/// limit.
 static constexpr int64_t maxScratchBytes = 512 * 1024;
 
-/// The buffer of a tile: row-major, the dimension that lies along lanes last;
-/// of a split class, the current slice only.
+/// Returns the buffer of a tile: row-major, with the dimension of the lanes
+/// last, and of split classes only the current slice.
 Kept KernelLowering::scratchFor(Value tile) {
   auto [it, fresh] = buffers.try_emplace(tile);
   if (fresh)
@@ -129,8 +131,8 @@ Registers KernelLowering::reload(const Kept &kept, Value tile,
   return result;
 }
 
-/// Computes the whole tile (of split classes: the current slice) into scratch,
-/// where it stays for the rest of the current scope.
+/// Computes the whole tile (of split classes: the current slice) into scratch
+/// memory, where it stays until the end of the current scope.
 void KernelLowering::materialise(Value tile) {
   Kept kept = scratchFor(tile);
   copyTo(tile, kept);
@@ -148,15 +150,15 @@ void KernelLowering::copyTo(Value tile, const Kept &buffer) {
   staging = outer;
 }
 
-/// Reads a computed reshape: each element of the result lies at its row-major
-/// place in the source's scratch.
+/// Reads a computed reshape: each element of the result is at its row-major
+/// position in the scratch memory of the source.
 Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
                                              const Layout &layout) {
   Layout from = layout;
   from.classes = classes.of(op.getSource());
   ArrayRef<int64_t> fromShape = op.getSource().getType().getShape();
   ArrayRef<int64_t> toShape = op.getType().getShape();
-  // Trailing dimensions of one class are the same dimension in both.
+  // Trailing dimensions of one class are equal in both shapes.
   int64_t same = 0, fromRank = fromShape.size(), toRank = toShape.size();
   while (same < std::min(fromRank, toRank) &&
          from.classes[fromRank - 1 - same] == layout.classes[toRank - 1 - same])
@@ -196,7 +198,7 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     SmallVector<int64_t> at = layout.coordinates(i);
     Value value;
-    if (isDead(layout, i)) { // any element will do
+    if (isDead(layout, i)) { // any value is correct
       result.values.push_back(result.values.front());
       continue;
     }

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gathers of elements that lie together, in an order that the code says: one
-// load and one shuffle a register.
+// Gathers of nearby elements with constant relative indices: one load and one
+// shuffle for each register.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,7 +42,8 @@ static Indices combine(Operation *op, int64_t dim) {
   return x;
 }
 
-/// A number, or what is left of a multiple of the divisor.
+/// Returns the value of a constant, or of the remainder of a known multiple of
+/// the divisor.
 static std::optional<int64_t> knownScalar(Value scalar) {
   if (auto rem = scalar.getDefiningOp<arith::RemUIOp>()) {
     auto divisor = getConstantIntValue(rem.getRhs());
@@ -53,7 +54,8 @@ static std::optional<int64_t> knownScalar(Value scalar) {
   return getConstantIntValue(scalar);
 }
 
-/// The elements of an index tile along `dim`, if nothing but that decides them.
+/// Returns the elements of an index tile along `dim`, if they are constants
+/// that depend on `dim` only.
 static Indices knownIndices(Value tile, int64_t dim) {
   Operation *op = tile.getDefiningOp();
   if (!op || !isTile(tile))
@@ -96,12 +98,12 @@ static Indices knownIndices(Value tile, int64_t dim) {
   return knownIndices(broadcast.getSource(), it - dims.begin());
 }
 
-/// What is loaded for a register: `width` elements from `base` on; of these the
-/// lanes take `picked`.
+/// The load of a register: `width` elements from `base` on, of which the lanes
+/// select `picked`.
 struct adze::tile::ShuffledLoad {
   int64_t base, width, end;
-  bool isRun;          // neighbours, in their order
-  int64_t advance = 0; // of a step of the loop around
+  bool isRun;          // adjacent, in order
+  int64_t advance = 0; // per step of the enclosing loop
   SmallVector<int64_t> picked;
 
   ShuffledLoad(ArrayRef<int64_t> indices, int64_t first, int64_t lanes) {
@@ -111,7 +113,7 @@ struct adze::tile::ShuffledLoad {
     int64_t least = *llvm::min_element(picked);
     end = *llvm::max_element(picked) + 1;
     isRun = llvm::equal(picked, llvm::seq(least, end));
-    // Registers that pick of the same whole vectors share the load.
+    // Registers that select from the same whole vectors share the load.
     base = isRun ? least : llvm::divideFloorSigned(least, lanes) * lanes;
     width = lanes;
     if (end > base + lanes) {
@@ -122,13 +124,14 @@ struct adze::tile::ShuffledLoad {
       index -= base;
   }
 
-  /// The elements that may be touched, of those from `position` on; null: all.
-  /// `room`: how many there are behind the window's offset at least.
+  /// Returns the mask of the elements from `position` on that may be loaded, or
+  /// null for all. `room` is a lower bound of the elements after the offset of
+  /// the window.
   Value mask(OpBuilder &b, Location loc, Value position, Value extent,
              int64_t room) const {
     if (base >= 0 && base + width <= room)
       return {};
-    if (base >= 0 && end <= room) { // what is picked is there
+    if (base >= 0 && end <= room) { // all selected elements exist
       SmallVector<bool> bits(width, false);
       for (int64_t index : picked)
         bits[index] = true;
@@ -147,7 +150,7 @@ struct adze::tile::ShuffledLoad {
   }
 };
 
-/// One register: the load, and what takes the lanes out of it.
+/// Emits one register: the load, and the shuffle that selects the lanes.
 Value KernelLowering::shuffled(const Window &window, const Layout &layout,
                                const ShuffledLoad &load, int64_t index,
                                Value pad) {
@@ -159,7 +162,7 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
   scalars.laneDim = -1;
   scalars.lanes = 1;
   std::pair<Operation *, int64_t> along(window.op, window.along);
-  bool isNew = settled.insert(along).second; // the mask sees to it
+  bool isNew = settled.insert(along).second; // guaranteed by the mask
   gatherShift = this->index(load.base);
   if (start) {
     Value number = b.createOrFold<arith::DivUIOp>(loc, start,
@@ -206,8 +209,8 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
   return vector::ShuffleOp::create(b, loc, value, value, load.picked);
 }
 
-/// How much further each step of a loop picks than the one before, if all pick
-/// as the first one does; with one step only: as far as that is long.
+/// Returns the distance between the indices of consecutive steps of a loop, if
+/// all steps select as the first one does; with one step, the step itself.
 static std::optional<int64_t> getAdvance(ArrayRef<int64_t> indices,
                                          int64_t step) {
   int64_t size = indices.size();
@@ -220,8 +223,8 @@ static std::optional<int64_t> getAdvance(ArrayRef<int64_t> indices,
   return advance >= 0 ? std::optional(advance) : std::nullopt;
 }
 
-/// Are there gathers along class `c` that are shuffles if each step has code of
-/// its own, and few enough registers for that?
+/// Returns true if gathers along class `c` become shuffles when each step has
+/// its own code, and the steps need few enough registers.
 bool KernelLowering::picksByStep(int c) {
   constexpr int64_t mostRegisters = 64;
   bool found = false;
@@ -242,8 +245,8 @@ bool KernelLowering::picksByStep(int c) {
   return found;
 }
 
-/// A gather along the last dimension whose indices are constants that lie near
-/// each other; nothing if it is none.
+/// Emits a gather along the last dimension whose indices are constants near
+/// each other. Returns nothing if they are not.
 std::optional<Registers> KernelLowering::readShuffled(const Window &window,
                                                       const Layout &layout,
                                                       Value pad) {
@@ -260,7 +263,7 @@ std::optional<Registers> KernelLowering::readShuffled(const Window &window,
     return std::nullopt;
   int64_t step = classes.step(layout.classes[layout.laneDim]);
   auto advance = getAdvance(*indices, step);
-  // What is copied is walked in steps of its own.
+  // Copies have steps of their own.
   if (self.start && (!advance || (staging && *advance != step)))
     return std::nullopt;
   Registers result{layout, {}};

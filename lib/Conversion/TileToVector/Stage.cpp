@@ -1,13 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Right operands of dots that many register blocks read: they are copied to
-// scratch once, before the loops over blocks. There they lie in panels, densely
-// in the order of the dot's steps, whatever their memory looks like: strided,
-// transposed, masked at the end, or computed on the way.
+// Packs right operands of dots that many register blocks read into panels in
+// scratch memory, before the loops over blocks. Panels are dense and in the
+// order of the steps of the dot, whatever the source is: strided, transposed,
+// masked at the end, or computed.
 //
-// Where the whole depth of the product is too much for that, the loop over its
-// parts goes outside of the loops over blocks, and accumulators wait in
-// scratch between two parts.
+// If the whole contracted dimension exceeds the cache, the loop over its parts
+// is moved outside of the loops over blocks, and accumulators are kept in
+// scratch memory between two parts.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -17,8 +17,8 @@ using namespace adze::tile;
 
 //===--- What is staged ---------------------------------------------------===//
 
-/// Rows of the operand that are this near lie in a few pages and cache sets,
-/// and are read in place as fast as from a copy.
+/// Rows of the operand at most this distance apart are in a few pages and cache
+/// sets, so reading them in place is as fast as from a copy.
 static bool isDenseInMemory(LoadOp load) {
   auto type = cast<MemRefType>(load.getMemref().getType());
   SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
@@ -35,7 +35,7 @@ static bool isDenseInMemory(LoadOp load) {
     }
     return dims[1] == type.getRank() - 1 && pitch <= nearBytes;
   }
-  // Packed: the columns of a panel last, before them the rows.
+  // In a packed layout, the columns of a panel are last, after the rows.
   if (isa<StridedLayoutAttr>(type.getLayout()))
     return false;
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
@@ -44,9 +44,8 @@ static bool isDenseInMemory(LoadOp load) {
              getAffineDimExpr(dims[0], type.getContext());
 }
 
-/// Collects the ops that `value` is computed from in the body, users behind
-/// what they use. Fails on what changes from one block of rows to the next, and
-/// on what can't be computed beforehand.
+/// Collects the ops in the body that `value` is computed from, in order. Fails
+/// if a value changes between blocks of rows, or cannot be computed in advance.
 LogicalResult KernelLowering::findSources(Value value, Staged &result,
                                           int rows) {
   if (map.contains(value))
@@ -75,7 +74,8 @@ LogicalResult KernelLowering::findSources(Value value, Staged &result,
   return success();
 }
 
-/// May this dot's right operand be staged at all, and does it pay?
+/// Returns true if the right operand of this dot can be staged, and staging is
+/// profitable.
 bool KernelLowering::isWorthStaging(DotOp dot) {
   Value tile = dot.getRhs();
   Operation *op = tile.getDefiningOp();
@@ -94,8 +94,8 @@ bool KernelLowering::isWorthStaging(DotOp dot) {
   return !load || !isDenseInMemory(load) || hasUnproven(window(load));
 }
 
-/// Stages a panel for each iteration of the loops around the dot but
-/// `depthLoop`; fails if that can't be done.
+/// Plans a panel for each iteration of the loops around the dot except
+/// `depthLoop`. Fails if that is not possible.
 LogicalResult KernelLowering::planStage(DotOp dot) {
   Staged stage;
   stage.dot = dot;
@@ -135,9 +135,9 @@ LogicalResult KernelLowering::planStage(DotOp dot) {
   return success();
 }
 
-/// The loop around a dot that may go outside of the loops over blocks: its
-/// accumulators are in registers for one block, nothing but what is computed on
-/// demand stands before it, and it stands in no other loop.
+/// Returns the loop around a dot that may be moved outside of the loops over
+/// blocks: its accumulators for a block are in registers, only ops that are
+/// computed on demand precede it, and it is not inside of another loop.
 scf::ForOp KernelLowering::findDepthLoop(DotOp dot) {
   auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
   while (loop && loop->getParentOp() != root)
@@ -164,7 +164,8 @@ scf::ForOp KernelLowering::findDepthLoop(DotOp dot) {
   return {};
 }
 
-/// Chooses what is staged and whether the loop over depth goes outside.
+/// Chooses the operands to stage, and whether to move the loop over the
+/// contracted dimension.
 void KernelLowering::findStages() {
   root->walk([&](DotOp dot) {
     if (stages.contains(dot.getRhs()) || !isWorthStaging(dot) ||
@@ -177,7 +178,7 @@ void KernelLowering::findStages() {
   });
 }
 
-/// Is this op emitted only where a panel is copied?
+/// Returns true if this op is emitted only where a panel is copied.
 bool KernelLowering::isStagedOnly(Operation *op) {
   auto isSource = [&](Operation *other) {
     return llvm::any_of(stages, [&](auto &entry) {
@@ -192,8 +193,8 @@ bool KernelLowering::isStagedOnly(Operation *op) {
 
 //===--- Copying ----------------------------------------------------------===//
 
-/// The panel of the current columns, in the current iteration of the loops
-/// around the dot.
+/// Returns the panel of the current columns, in the current iteration of the
+/// loops around the dot.
 Kept KernelLowering::panelOf(const Staged &stage) {
   Kept kept;
   kept.scratch = stage.scratch;
@@ -221,7 +222,8 @@ void KernelLowering::cloneSources(const Staged &stage, Block *block) {
       b.clone(*op, map);
 }
 
-/// Is all that a staged tile is read from contiguous along its columns?
+/// Returns true if all memory that a staged tile is read from is contiguous
+/// along its columns.
 bool KernelLowering::isReadByRows(const Staged &stage) {
   int columns = classes.of(stage.dot.getRhs())[1];
   return llvm::all_of(stage.sources, [&](Operation *op) {
@@ -237,8 +239,8 @@ bool KernelLowering::isReadByRows(const Staged &stage) {
   });
 }
 
-/// Copies all panels of one iteration; in the order of the memory, where all of
-/// it is inside.
+/// Copies all panels of one iteration, in memory order if all of the memory is
+/// in bounds.
 void KernelLowering::copyPanels(const Staged &stage) {
   Value tile = stage.dot.getRhs();
   SmallVector<int> own = classes.of(tile);
@@ -254,7 +256,7 @@ void KernelLowering::copyPanels(const Staged &stage) {
   };
   bool outer = staging;
   if (byRows) {
-    // Past the end of the memory the dot does not look.
+    // The dot does not read past the end of the memory.
     Value end = contractedEnd(stage.dot, {tile});
     if (!end)
       end = index(classes.size(k));
@@ -265,7 +267,7 @@ void KernelLowering::copyPanels(const Staged &stage) {
           k, 1, {},
           [&](ArrayRef<Value>) { return forChunks(columns, step, {}, copy); },
           end);
-    else // masks are the same for all rows of a panel
+    else // masks are equal for all rows of a panel
       forChunks(columns, step, {}, [&](ArrayRef<Value>) {
         return forChunks(k, 1, {}, copy, end);
       });
@@ -290,14 +292,14 @@ void KernelLowering::copyLoops(const Staged &stage, size_t depth) {
   map.map(loop.getInductionVar(), copy.getInductionVar());
   cloneSources(stage, loop.getBody());
   copyLoops(stage, depth + 1);
-  // What was cloned is of this loop: copies at a border have one of their own.
+  // Clones belong to this loop, as copies at a border have their own.
   for (Operation *op : stage.sources)
     if (op->getBlock() == loop.getBody())
       map.erase(op->getResult(0));
 }
 
-/// Are the windows that a staged tile is read from inside their memory? A null
-/// value: proven. Nothing: it can't be said.
+/// Returns the condition that the windows of a staged tile are in bounds: null
+/// if this is proven, nothing if it cannot be computed.
 std::optional<Value> KernelLowering::stageInside(const Staged &stage) {
   Value condition;
   for (Operation *op : stage.sources) {
@@ -314,8 +316,8 @@ std::optional<Value> KernelLowering::stageInside(const Staged &stage) {
   return condition;
 }
 
-/// Copies what is staged: once a program, and in each iteration of the depth
-/// loop.
+/// Copies staged operands: once for each program, and in each iteration of the
+/// loop over the contracted dimension.
 void KernelLowering::copyStages() {
   OpBuilder::InsertionGuard outside(b);
   if (depthRuns && !stages.empty())
@@ -350,8 +352,9 @@ void KernelLowering::copyStages() {
 
 //===--- The loop over depth ----------------------------------------------===//
 
-/// Begins the loop over the parts of the depth, outside of all blocks. It has
-/// one iteration at least: what begins and ends the accumulators stands in it.
+/// Opens the loop over parts of the contracted dimension, outside of all
+/// blocks. It has at least one iteration, as it contains the ops that
+/// initialize and use the accumulators.
 void KernelLowering::openDepthLoop() {
   if (!depthLoop)
     return;
@@ -374,7 +377,8 @@ void KernelLowering::openDepthLoop() {
     buffers[result] = makeWaiting(result);
 }
 
-/// The memory where the accumulators of all blocks wait.
+/// Allocates the memory that holds the accumulators of all blocks between
+/// parts.
 Kept KernelLowering::makeWaiting(Value tile) {
   Kept kept;
   SmallVector<int64_t> shape;
@@ -390,8 +394,8 @@ Kept KernelLowering::makeWaiting(Value tile) {
   return kept;
 }
 
-/// The loop's body for one part of the depth and the current block, if there is
-/// such a part.
+/// Emits the body of the loop for one part of the contracted dimension and the
+/// current block, if the part exists.
 Carried KernelLowering::depthBody(ValueRange accumulators, Handover &plan) {
   scf::ForOp op = depthLoop;
   auto run = [&]() -> Carried {
@@ -414,9 +418,9 @@ Carried KernelLowering::depthBody(ValueRange accumulators, Handover &plan) {
   return Carried(branch.getResults());
 }
 
-/// One part of the depth for the current block: accumulators begin as the
-/// loop's did, or come from where they wait; after the last part what follows
-/// the loop runs.
+/// Emits one part of the contracted dimension for the current block:
+/// accumulators are initialized as those of the loop, or loaded. After the last
+/// part, the ops after the loop follow.
 void KernelLowering::depthStep(Block::iterator rest, Block::iterator end) {
   scf::ForOp op = depthLoop;
   Handover plan = planHandover(op.getRegionIterArgs());

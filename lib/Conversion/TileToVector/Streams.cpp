@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which stores are non-temporal.
+// Selects non-temporal stores.
 #include "Dialect/Tile/IR/Streams.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
@@ -17,7 +17,8 @@ static std::optional<int64_t> getStreamBytes(Operation *root) {
   return bytes ? std::optional(bytes.getInt()) : std::nullopt;
 }
 
-/// Is all that is stored known, or taken, to be more than the caches hold?
+/// Returns true if all stored memory is known, or assumed, to exceed the
+/// caches.
 bool DimClasses::streams() const {
   std::optional<int64_t> most = getStreamBytes(root);
   if (!most)
@@ -35,12 +36,13 @@ bool DimClasses::streams() const {
               .wasInterrupted();
 }
 
-/// When do all vectors of the layout begin at multiples of their size, if the
-/// first element of this memory does?
+/// The conditions under which all vectors of the layout are aligned to their
+/// size, given that the first element of the memory is.
 enum class Alignment { never, wholeRows, always };
 
-/// `wholeRows`: if the last dimension of the argument is a whole number of
-/// vectors, which is dynamic. Other strides are multiples of it.
+/// Returns `wholeRows` if the vectors are aligned when the dynamic last
+/// dimension of the argument is a multiple of a vector; other strides are
+/// multiples of it.
 static Alignment getAlignment(const Window &window, const Layout &layout) {
   auto type = cast<MemRefType>(window.memref.getType());
   auto argument = cast<MemRefType>(argumentOf(window.memref).getType());
@@ -80,8 +82,9 @@ Value adze::tile::isLarger(OpBuilder &b, Location loc, Value memory,
                                constant(bytes));
 }
 
-/// At the top of the function: is the memory aligned, and has it more bytes?
-/// Are its rows of so many elements, or a multiple of that?
+/// Emits the condition, at the top of the function, that the memory is aligned
+/// and has more than `bytes` bytes, and that its rows are multiples of
+/// `divisor` elements.
 static Value makeCondition(OpBuilder &b, Location loc, Value memory,
                            int64_t alignment, int64_t bytes, int64_t multiple) {
   auto type = cast<MemRefType>(memory.getType());
@@ -107,8 +110,8 @@ static Value makeCondition(OpBuilder &b, Location loc, Value memory,
   return arith::AndIOp::create(b, loc, condition, whole);
 }
 
-/// Memory that one part of the kernel writes and a later one reads: it had
-/// better stay in the caches.
+/// Returns true if one part of the kernel writes this memory and a later one
+/// reads it, so that it should stay in the caches.
 bool KernelLowering::isReadBack(Value memref) {
   Value argument = argumentOf(memref);
   int64_t loads = 0, stores = 0;
@@ -121,7 +124,8 @@ bool KernelLowering::isReadBack(Value memref) {
   return loads > 0 && stores > 1;
 }
 
-/// Whether what is stored here is non-temporal; null: never.
+/// Returns the condition for non-temporal stores of a window, or null if they
+/// never are.
 Value KernelLowering::streamsTo(const Window &window, const Layout &layout) {
   std::optional<int64_t> bytes = getStreamBytes(root);
   Value argument = argumentOf(window.memref);

@@ -21,8 +21,9 @@ namespace adze {
 using namespace mlir;
 using namespace adze;
 
-/// A dot computes in its accumulator's type: of an operand whose rounding to a
-/// narrower one may be left out (`contract`), it takes what was rounded.
+/// A dot computes in the type of its accumulator. If the rounding of an operand
+/// to a narrower type may be omitted (`contract`), the dot uses the operand
+/// before rounding.
 static void skipRounding(tile::KernelOp kernel) {
   kernel.walk([](tile::DotOp dot) {
     for (OpOperand &operand : dot->getOpOperands()) {

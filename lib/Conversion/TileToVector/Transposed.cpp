@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Windows that are contiguous along another dimension than the tile's lanes:
-// memory is accessed along that one, and blocks are turned in registers.
+// Windows that are contiguous along a dimension other than that of the lanes:
+// vectors are loaded or stored along the contiguous dimension, and blocks are
+// transposed in registers.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -9,9 +10,9 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// Turns the square blocks that adjacent registers hold: with r registers
+/// Transposes the square blocks that adjacent registers hold: with r registers
 /// of n * r lanes, lane b * r + j of register i becomes lane b * r + i of
-/// register j, by exchanging halves, quarters, .. between pairs.
+/// register j, by exchanging halves, quarters and so on between pairs.
 static void transposeBlocks(OpBuilder &b, Location loc,
                             MutableArrayRef<Value> rows) {
   int64_t size = rows.size();
@@ -48,9 +49,10 @@ Value adze::tile::concatenate(OpBuilder &b, Location loc,
   return values.front();
 }
 
-/// The same slices in vectors along the dimension whose neighbours are
-/// neighbours in memory, or at most `farthest` apart there: as long as the
-/// lanes, or a part of them. None if there is no such dimension.
+/// Returns the layout of the same slices in vectors along the dimension whose
+/// elements are adjacent in memory, or at most `farthest` apart. The vectors
+/// are as long as the lanes, or a part of them. Returns nothing if there is no
+/// such dimension.
 std::optional<Layout> KernelLowering::alongMemory(const Window &window,
                                                   const Layout &layout,
                                                   int64_t farthest) {
@@ -75,8 +77,9 @@ std::optional<Layout> KernelLowering::alongMemory(const Window &window,
   return std::nullopt;
 }
 
-/// Which elements the lanes take that lie `step` apart, of those taken before
-/// `first` (of memory, if that is the second vector's) and of a vector there.
+/// Returns the shuffle mask of lanes that are `step` apart: from the lanes
+/// selected before `first` (or from memory, if the second operand is a vector
+/// of it) and from a vector there.
 static SmallVector<int64_t> takeSpread(int64_t lanes, int64_t step,
                                        int64_t first) {
   SmallVector<int64_t> order;
@@ -90,9 +93,9 @@ static SmallVector<int64_t> takeSpread(int64_t lanes, int64_t step,
   return order;
 }
 
-/// Registers whose lanes lie some elements apart in memory: loads of all that
-/// is between, out of which shuffles take the lanes. None if they lie
-/// otherwise.
+/// Reads registers whose lanes are a constant distance apart in memory: loads
+/// of the whole range, from which shuffles select the lanes. Returns nothing
+/// for other registers.
 std::optional<Registers> KernelLowering::readSpread(const Window &window,
                                                     const Layout &layout,
                                                     Value pad) {
@@ -114,7 +117,7 @@ std::optional<Registers> KernelLowering::readSpread(const Window &window,
     SmallVector<bool> bits(lanes, false);
     std::fill_n(bits.begin(), std::clamp<int64_t>(end - first, 0, lanes), true);
     Value mask = at.mask;
-    if (end < first + lanes) // what is behind the last lane need not be there
+    if (end < first + lanes) // elements after the last lane may not exist
       mask = bothMasks(b, loc, mask,
                        arith::ConstantOp::create(
                            b, loc, DenseElementsAttr::get(bools, bits)));
@@ -133,7 +136,7 @@ std::optional<Registers> KernelLowering::readSpread(const Window &window,
         liveLanes(classes, layout, layout.coordinates(i)[layout.laneDim]);
     if (isDead(layout, i))
       live = 0;
-    int64_t end = (live - 1) * step + 1; // of what is taken
+    int64_t end = (live - 1) * step + 1; // of the selected elements
     Value value = live > 0 ? part(i, 0, end) : pads;
     for (int64_t first = lanes; first < end; first += lanes)
       value = vector::ShuffleOp::create(b, loc, value, part(i, first, end),
@@ -180,8 +183,8 @@ std::optional<Registers> KernelLowering::readTransposed(const Window &window,
   return result;
 }
 
-/// A register whose lanes lie some elements apart in memory: masked stores of
-/// as many vectors as it spreads over.
+/// Writes a register whose lanes are a constant distance apart in memory:
+/// masked stores of all vectors in its range.
 void KernelLowering::writeSpread(const Window &window, const Layout &layout,
                                  int64_t registerIndex, Value value,
                                  int64_t live) {
@@ -192,7 +195,7 @@ void KernelLowering::writeSpread(const Window &window, const Layout &layout,
     Place at = place(window, layout, registerIndex, /*shift=*/first);
     if (at.never)
       return;
-    if (at.exists && first == 0) { // true of all vectors, or of none
+    if (at.exists && first == 0) { // true for all vectors, or for none
       auto branch = scf::IfOp::create(b, loc, at.exists, false);
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
     }
@@ -217,7 +220,7 @@ void KernelLowering::writeSpread(const Window &window, const Layout &layout,
 bool KernelLowering::writeTransposed(const Window &window,
                                      const Registers &registers) {
   const Layout &layout = registers.layout;
-  // Pixels of one phase of a transposed convolution lie its stride apart.
+  // The pixels of a phase of a transposed convolution are a stride apart.
   constexpr int64_t farthest = 4;
   std::optional<Layout> along = alongMemory(window, layout, farthest);
   if (!along)
@@ -232,7 +235,7 @@ bool KernelLowering::writeTransposed(const Window &window,
       rows.push_back(toMemory(b, loc, registers.values[layout.indexOf(at)]));
     at[along->laneDim] -= size;
     transposeBlocks(b, loc, rows);
-    // Now register j holds columns j, size + j, 2 size + j, ..
+    // Register j now holds columns j, size + j, 2 size + j, ...
     for (int64_t lane = 0; lane < lanes; ++lane, ++at[layout.laneDim]) {
       Value value = rows[lane % size];
       if (size < lanes)

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The memory that loads and stores touch: where each tile dimension runs.
+// The memory that loads and stores access, and the memory dimensions of each
+// tile dimension.
 #include "KernelLowering.h"
 
 using namespace mlir;
@@ -65,14 +66,15 @@ Window KernelLowering::window(GatherOp gather) {
   return result;
 }
 
-/// The window of a loaded tile in another shape: each result dimension takes
-/// whole source dimensions or a part of one.
+/// Returns the window of a loaded tile with another shape: each result
+/// dimension covers whole source dimensions or a part of one.
 Window KernelLowering::window(ReshapeOp reshape) {
   Window source = window(reshape.getSource().getDefiningOp<LoadOp>());
   Window result = source;
   result.tile = reshape.getResult();
   result.dims.clear();
-  // Walk both shapes from the fastest dimension; split digits where needed.
+  // Iterates over both shapes from the fastest dimension, and splits digits if
+  // necessary.
   SmallVector<Digit> rest;
   for (const SmallVector<Digit, 1> &digits : source.dims)
     rest.push_back(digits.front());
@@ -87,7 +89,8 @@ Window KernelLowering::window(ReshapeOp reshape) {
         size /= last.size;
         continue;
       }
-      // A part of the source dimension; the remainder strides over it.
+      // The dimension is a part of the source dimension, whose remainder is a
+      // digit with a larger stride.
       if (last.size % size != 0) {
         fail(reshape, "expected a reshape that splits or merges whole dims");
         return result;
