@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Builds the GPU entries and host functions around the kernels' bodies.
+// Builds the GPU entry points and host functions around the bodies of kernels.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
 
@@ -15,8 +15,9 @@ namespace adze::togpu {
 
 /// The values from which a kernel's sizes are computed.
 struct Inputs {
-  llvm::SmallVector<mlir::Value> pointers; ///< !llvm.ptr<1>, one an argument
-  llvm::SmallVector<mlir::Value> symbols;  ///< index
+  /// !llvm.ptr<1>, one for each argument
+  llvm::SmallVector<mlir::Value> pointers;
+  llvm::SmallVector<mlir::Value> symbols; ///< index
 };
 
 /// Erases dead operations.
@@ -30,7 +31,7 @@ public:
       : module(module), b(module.getContext()), threads(threads),
         sharedLimit(sharedLimit), numSymbols(numSymbols) {}
 
-  /// True if the kernel became an entry of the gpu.module.
+  /// Returns true if the kernel became an entry of the gpu.module.
   bool convert(tile::KernelOp kernel);
   void countSymbols();
   void finish() {
@@ -43,15 +44,16 @@ private:
   std::string chooseName(tile::KernelOp kernel);
   mlir::LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, llvm::StringRef name,
                                    int64_t blockThreads, unsigned numMaps = 0);
-  /// `split`: blocks of threads that one program takes.
+  /// Creates the function that returns the number of programs; with `split`,
+  /// each program has this many blocks of threads.
   void makePrograms(tile::KernelOp kernel, KernelPlan &plan, int64_t split = 1);
   void makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
                     PipelinePlan &plan);
-  /// Begins `void or i64 NAME(ptr symbols, ..)` for the host: the frame has the
-  /// kernel's scalars, computed at `at`.
+  /// Begins the host function `void or i64 NAME(ptr symbols, ..)`. The frame
+  /// has the scalars of the kernel, computed at `at`.
   KernelFrame beginHostFunction(mlir::OpBuilder &at, tile::KernelOp kernel,
                                 KernelPlan &plan, mlir::Value symbols);
-  /// The values of the entry's arguments.
+  /// Returns the values of the arguments of the entry.
   Inputs getInputs(mlir::OpBuilder &at, tile::KernelOp kernel,
                    mlir::Block *entry);
   KernelFrame makeFrame(mlir::OpBuilder &at, tile::KernelOp kernel,
@@ -73,7 +75,7 @@ private:
   mlir::OpBuilder b;
   mlir::gpu::GPUModuleOp gpuModule;
   int64_t threads, sharedLimit, numSymbols;
-  /// First symbol of an argument whose dims are named by nobody.
+  /// The first symbol of an argument with dynamic dims without names.
   llvm::DenseMap<mlir::Value, int64_t> ownSymbols;
   llvm::StringSet<> entries;
 };

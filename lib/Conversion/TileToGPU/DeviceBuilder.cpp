@@ -36,8 +36,7 @@ Value DeviceBuilder::barrierAt(Value bar, Value stage) {
 }
 
 void DeviceBuilder::waitBarrier(Value bar, Value stage, Value phase) {
-  // The instruction waits by itself up to this many nanoseconds, and is tried
-  // again.
+  // The instruction waits for at most this many nanoseconds, and is retried.
   constexpr int64_t ticks = 10000000;
   create<NVVM::MBarrierTryWaitParityOp>(barrierAt(bar, stage), phase,
                                         i32(ticks));

@@ -66,7 +66,7 @@ public:
   // index.
   void waitBarrier(mlir::Value bar, mlir::Value stage, mlir::Value phase);
   mlir::Value barrierAt(mlir::Value bar, mlir::Value stage);
-  /// The next stage of a ring and the phase of its barriers there.
+  /// Returns the next stage of a ring, and the phase of its barriers there.
   std::pair<mlir::Value, mlir::Value>
   advance(mlir::Value stage, mlir::Value phase, int64_t stages);
   /// Waits for the threads of one warpgroup.

@@ -109,8 +109,8 @@ bool Fragments::select(arith::SelectOp op, unsigned groups, Value firstRow,
 void Fragments::reduce(tile::ReduceOp op, unsigned groups) {
   Pair rows;
   for (unsigned half = 0; half < 2; ++half) {
-    // Two dependency chains: with one, each instruction would wait for the
-    // last.
+    // There are two dependency chains; with one, each instruction would wait
+    // for the previous one.
     Pair sums = evaluate(op.getSource(), half, 0);
     for (unsigned group = 1; group < groups; ++group)
       for (auto [sum, v] :
@@ -133,7 +133,7 @@ Fragments::Pair Fragments::evaluateRows(Value tile) {
           evaluate(tile, {Axis::Row}, 1, 0)[0]};
 }
 
-/// A scalar of the kernel, or of a view, where the builder is.
+/// Returns a scalar of the kernel, or of a view, at the insertion point.
 Value Fragments::scalar(OpFoldResult value) {
   auto v = dyn_cast<Value>(value);
   if (!v || v.getType().isIndex())
@@ -141,8 +141,7 @@ Value Fragments::scalar(OpFoldResult value) {
       return d.index(*c);
   if (Value known = frame.map.lookupOrNull(v))
     return known;
-  // What the prologue leaves to its place: elements that are read, and scalars
-  // of them.
+  // The prologue omits loads of elements, and scalars computed from them.
   Operation *op = v.getDefiningOp();
   if (!op || !op->getParentOfType<tile::KernelOp>())
     return v;
@@ -207,7 +206,7 @@ Fragments::Pair Fragments::compute(Value tile, const TileAxes &axes,
   if (auto it = rowRoots.find(tile); it != rowRoots.end())
     return {it->second[half], it->second[half]};
   Operation *op = tile.getDefiningOp();
-  if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) // of the sums
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) // of the accumulators
     return evaluate(reshape.getSource(), {Axis::Row, Axis::Column}, half,
                     group);
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {

@@ -9,9 +9,9 @@
 
 namespace adze::togpu {
 
-/// Computes tiles of a product's shape, and what is broadcast to it, element by
-/// element. A thread holds pairs of neighbours in a row: of row `row` and of
-/// row + 8 (`half` 0 and 1), at the columns column + 8 * `group`.
+/// Computes tiles of the shape of a product, and tiles broadcast to it, element
+/// by element. A thread holds pairs of adjacent elements of a row: of row `row`
+/// and of row + 8 (`half` 0 and 1), at the columns column + 8 * `group`.
 class Fragments {
 public:
   using Pair = std::array<mlir::Value, 2>;
@@ -20,16 +20,16 @@ public:
   struct Form {
     int64_t imageColumns; ///< of a block of an image that the rows are
     bool transposed;      ///< results are [columns, rows]
-    /// All results are rounded to 16 bits in the end: functions may be
+    /// True if all results are rounded to 16 bits, so that functions may be
     /// approximated to that precision.
     bool narrow;
   };
 
-  /// `frame` has the scalars and views at the builder's insertion point.
+  /// `frame` has the scalars and views at the insertion point of the builder.
   Fragments(DeviceBuilder &d, const KernelFrame &frame, const Form &form)
       : d(d), frame(frame), form(form) {}
 
-  /// Sets the thread's place: indices in the tile.
+  /// Sets the position of the thread: indices in the tile.
   void setPlace(mlir::Value row, mlir::Value column);
   /// Sets a thread's elements of a tile that an instruction or a loop computes.
   void setRoot(mlir::Value tile, llvm::ArrayRef<mlir::Value> elements);
@@ -45,12 +45,12 @@ public:
   /// Reduces along the columns of the given number of groups: over the thread's
   /// elements, then over the four threads that share its rows.
   void reduce(tile::ReduceOp op, unsigned groups);
-  /// Returns a tile's values of the thread's two rows.
+  /// Returns the values of a tile in the two rows of the thread.
   Pair evaluateRows(mlir::Value tile);
   Pair evaluate(mlir::Value tile, unsigned half, unsigned group) {
     return evaluate(tile, getAxes(tile), half, group);
   }
-  /// Stores a pair from registers; what is out of bounds is dropped.
+  /// Stores a pair from registers; elements out of bounds are dropped.
   void store(tile::StoreOp op, unsigned half, unsigned group);
 
 private:
@@ -58,8 +58,8 @@ private:
   enum class Axis { Row, ImageRow, ImageColumn, Column };
   using TileAxes = llvm::SmallVector<Axis, 3>;
   TileAxes getAxes(mlir::Value result) const;
-  /// A window's element in memory: its indices, and whether they are in bounds
-  /// (null: they are).
+  /// An element of a window in memory: its indices, and the condition that it
+  /// is in bounds (null: always).
   struct Place {
     llvm::SmallVector<mlir::Value> indices;
     mlir::Value inBounds;

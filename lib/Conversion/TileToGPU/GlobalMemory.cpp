@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// The type that holds an element in memory.
+/// Returns the type of an element in memory.
 static Type memoryType(Type elementType) {
   Builder b(elementType.getContext());
   if (elementType.isInteger(1))
@@ -71,7 +71,7 @@ public:
   int64_t width = 1;
   unsigned vectorDim = 0;
 
-  /// True if the element is in bounds; null: always.
+  /// Returns the condition that the element is in bounds; null: always.
   Value guard(Registers regs) {
     Value all;
     for (unsigned d = 0; d < start.size(); ++d)
@@ -129,7 +129,8 @@ private:
     return p;
   }
 
-  /// The coordinate along a memory dimension: a value plus a constant.
+  /// Returns the coordinate along a memory dimension, as a value plus a
+  /// constant.
   std::pair<Value, int64_t> coordinate(unsigned d, Registers regs) {
     int axis = axisOfDim[d];
     if (axis < 0)
@@ -178,7 +179,7 @@ private:
   SmallVector<Value> start;
   SmallVector<int64_t> divisors;
   SmallVector<bool> inside;
-  // Common parts of the elements' addresses are built once.
+  // Common parts of addresses are built once.
   llvm::DenseMap<std::pair<Value, Value>, Value> ands, pointers;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> factors;
   llvm::DenseMap<std::pair<unsigned, Value>, Value> coordinates, products;

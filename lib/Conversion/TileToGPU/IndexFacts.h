@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compile-time facts of the indices in a specialised kernel.
+// Compile-time facts about the indices of a specialised kernel.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_INDEXFACTS_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_INDEXFACTS_H
 
@@ -15,11 +15,11 @@ struct IndexRange {
 };
 constexpr int64_t kUnbounded = int64_t(1) << 40;
 
-/// Bounds that hold for every program and every iteration.
+/// Returns bounds that hold for every program and every iteration.
 std::optional<IndexRange> getRange(mlir::OpFoldResult index,
                                    unsigned depth = 0);
 
-/// A number that always divides the index; 0 denotes the index zero.
+/// Returns a number that always divides the index; 0 denotes the index zero.
 int64_t getDivisor(mlir::OpFoldResult index, unsigned depth = 0);
 
 } // namespace adze::togpu

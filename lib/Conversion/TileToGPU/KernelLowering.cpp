@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Control flow and scalars of a kernel's body.
-#include "Dialect/Host/IR/Host.h"
+// Lowers control flow and scalars of the body of a kernel.
 #include "KernelLowering.h"
+#include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -58,7 +58,7 @@ Value KernelLowering::toI64(Value index) {
   return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
 }
 
-/// Converts to the accumulator's type: floats are extended or truncated,
+/// Converts to the type of the accumulator: floats are extended or truncated,
 /// integers are sign-extended.
 Value KernelLowering::convert(Value v, Type type) {
   Type from = v.getType();
@@ -107,7 +107,7 @@ void KernelLowering::lowerProgramId(tile::ProgramIdOp op) {
 void KernelLowering::lowerScalar(Operation &op) {
   if (auto ids = dyn_cast<tile::ProgramIdOp>(op))
     return lowerProgramId(ids);
-  if (isa<host::SizeOp>(op)) // the frame has it
+  if (isa<host::SizeOp>(op)) // provided by the frame
     return;
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     auto it = frame.views.find(dim.getSource());

@@ -19,12 +19,12 @@ struct MemView {
   llvm::SmallVector<mlir::OpFoldResult> sizes, strides; ///< of the logical dims
   mlir::AffineMap map; ///< logical to physical indices; null: the strides hold
   llvm::SmallVector<mlir::OpFoldResult> physicalStrides; ///< with a map
-  mlir::Value origin;  ///< the argument's pointer
+  mlir::Value origin;  ///< the pointer of the argument
   int64_t divisor = 0; ///< divides the elements from origin to base; 0: none
   unsigned align = 0;  ///< of origin, in bytes; 0: the element's
 };
 
-/// Values defined at a kernel's entry, for both versions of its body.
+/// Values defined at the entry of a kernel, for both versions of its body.
 struct KernelFrame {
   llvm::DenseMap<mlir::Value, MemView> views;
   mlir::IRMapping map;             ///< scalars of the kernel
@@ -32,27 +32,28 @@ struct KernelFrame {
   std::string sharedSymbol, zeroSymbol;
 };
 
-/// One dimension of a demanded tile in this thread: the position of register
-/// r is base[r] + offset[r].
+/// One dimension of a tile in this thread: the position of register r is
+/// base[r] + offset[r].
 struct Axis {
   Spread spread;
   llvm::SmallVector<mlir::Value> base;
   llvm::SmallVector<int64_t> offset;
-  llvm::SmallVector<mlir::Value> valid; ///< null: certainly inside the tile
-  int64_t vec = 1; ///< registers in groups of vec are neighbours
+  llvm::SmallVector<mlir::Value> valid; ///< null: always inside of the tile
+  int64_t vec = 1; ///< registers in groups of vec are adjacent
 
   int64_t regs() const { return base.size(); }
 };
 using Axes = llvm::SmallVector<const Axis *>;
-/// A thread's elements of a tile, row-major over the registers of its axes.
+/// The elements of a tile in a thread, row-major over the registers of its
+/// axes.
 using Fragment = llvm::SmallVector<mlir::Value>;
 using Registers = llvm::ArrayRef<int64_t>;
 
-/// Calls f(register of each axis, linear number) in row-major order.
+/// Calls f(register of each axis, linear index) in row-major order.
 void forEachElement(const Axes &axes,
                     llvm::function_ref<void(Registers, int64_t)> f);
 
-/// An affine expression over non-negative indices.
+/// Emits an affine expression over non-negative indices.
 mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,
                          llvm::ArrayRef<mlir::Value> symbols);
@@ -60,7 +61,8 @@ llvm::SmallVector<mlir::OpFoldResult>
 rowMajorStrides(mlir::OpBuilder &b, mlir::Location loc,
                 llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
-/// A condition checked at a kernel's entry that guards its fast version.
+/// A condition that is checked at the entry of a kernel, and guards its fast
+/// version.
 struct Condition {
   mlir::Value value; ///< a pointer or an index
   int64_t multipleOf;
@@ -68,19 +70,18 @@ struct Condition {
 
 class KernelLowering {
 public:
-  /// `fast`: wide accesses may depend on conditions, which are collected.
+  /// With `fast`, wide accesses may depend on conditions, which are collected.
   KernelLowering(tile::KernelOp kernel, KernelPlan &plan,
                  const KernelFrame &frame, bool fast)
       : kernel(kernel), plan(plan), frame(frame), map(frame.map), fast(fast),
         b(kernel.getContext()), loc(kernel.getLoc()) {}
 
-  /// Emits the kernel's own scalars and views at `builder` and adds them to
-  /// the frame that `getFrame` returns.
+  /// Emits the scalars and views of the kernel itself at `builder`, and adds
+  /// them to the frame that `getFrame` returns.
   void lowerPrologue(mlir::OpBuilder &builder);
   const KernelFrame &getFrame() const { return frame; }
 
-  /// Emits at the end of `block`, which has no terminator yet. On failure
-  /// `reason` says why.
+  /// Emits the body into `block`. On failure, `reason` states why.
   mlir::LogicalResult run(mlir::Block *block);
 
   llvm::SmallVector<Condition> conditions;
@@ -94,7 +95,7 @@ private:
     Fragment fragment;
   };
   using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Entry, 1>>;
-  /// A tile in shared memory, in a padded row-major form.
+  /// A tile in shared memory, in a padded row-major layout.
   struct SharedTile {
     mlir::Type elementType;
     int64_t offset = 0; ///< in bytes
@@ -140,7 +141,7 @@ private:
   Axes axesFor(mlir::Value tile);
   Axes makeAxes(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<unsigned> order,
                 int64_t vec);
-  /// Runs body in loops over those of the tile's classes that need them.
+  /// Runs body in loops over the classes of the tile that need them.
   void forChunks(mlir::Value tile, llvm::function_ref<void()> body);
 
   // Global memory.
@@ -186,10 +187,10 @@ private:
     mlir::Value tile;
     unsigned kDim;
     bool whole = false;        ///< staged once, else chunk by chunk
-    SharedTile shared, staged; ///< as (k, other), and in the tile's order
+    SharedTile shared, staged; ///< as (k, other), and in the order of the tile
     mlir::Type type;           ///< of the product
     bool isUnits = false;      ///< a unit loads it from shared memory
-    int64_t chunk = 0;         ///< of k that is multiplied at a time
+    int64_t chunk = 0;         ///< of k, multiplied at a time
   };
   using Operands = std::array<Operand, 2>;
   llvm::SmallVector<Spread> operandSpreads(const Operand &operand);

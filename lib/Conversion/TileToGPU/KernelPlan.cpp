@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dimension classes of a kernel and their spread over threads.
+// Dimension classes of a kernel, and their distribution over threads.
 #include "KernelPlan.h"
 #include "DeviceBuilder.h"
 #include "Dialect/Tile/IR/Units.h"
@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// The number of registers a thread may hold of one tile that is not a root's.
+/// The number of registers that a thread may hold of a tile that is not that of
+/// a root.
 static constexpr int64_t kStreamRegs = 64;
 static constexpr int64_t kWarp = 32;
 
@@ -46,7 +47,7 @@ static std::pair<int64_t, int64_t> freeRun(uint64_t used, int64_t threads) {
   return best;
 }
 
-/// Spreads over at most `most` threads unless `most` is 0.
+/// Distributes over at most `most` threads unless `most` is 0.
 static Spread spreadOne(int64_t size, int64_t vec, uint64_t used,
                         int64_t threads, int64_t most = 0) {
   Spread s;
@@ -145,7 +146,7 @@ SmallVector<ReshapeGroup> reshapeGroups(ArrayRef<int64_t> from,
       else if (next(to, j))
         c *= to[j], group.to.push_back(j++);
       else
-        break; // not of one size: the verifier's business
+        break; // sizes differ: diagnosed by the verifier
     }
     groups.push_back(group);
   }
@@ -264,16 +265,17 @@ bool KernelPlan::dependsOnRoot(Value tile) {
 // The plan of a kernel
 //===----------------------------------------------------------------------===//
 
-/// Returns the warps among which the rows of a product are divided: each has
-/// two blocks of 16 rows or more, so that operands in registers serve twice, if
-/// that leaves four warps.
+/// Returns the warps that the rows of a product are divided among: each has at
+/// least two blocks of 16 rows, so that operands in registers are used twice,
+/// if this leaves four warps.
 static int64_t countWarps(int64_t rows) {
   constexpr int64_t most = 8, usual = 4;
   int64_t blocks = rows / 16, warps = std::min(most, blocks & -blocks);
   return warps == most && blocks == most ? usual : warps;
 }
 
-/// Returns how the rows and columns of a unit's sums lie over so many warps.
+/// Returns the distribution of rows and columns of the accumulators of a unit
+/// over the warps.
 static std::array<Spread, 2> getUnitSpreads(std::array<int64_t, 2> sizes,
                                             int64_t warps) {
   Spread rows, columns;
@@ -328,8 +330,8 @@ tile::TargetUnitAttr KernelPlan::findUnit(tile::DotOp dot) {
   return isWhole ? unit : tile::TargetUnitAttr();
 }
 
-/// Spreads a result as the unit's sums: of blocks of 8 rows a thread holds one,
-/// and of 8 columns two neighbours. All warps have rows of their own.
+/// Distributes a result as the unit does: a thread holds one of 8 rows, and two
+/// adjacent ones of 8 columns. All warps have different rows.
 bool KernelPlan::spreadByUnit(tile::DotOp dot) {
   SmallVector<int> cls = classesOf(dot.getResult());
   int64_t warps = std::min(countWarps(sizes[cls[0]]), threads / kWarp);
@@ -356,9 +358,9 @@ tile::TargetUnitAttr KernelPlan::getUnit(tile::DotOp dot) {
   return isUnits ? findUnit(dot) : tile::TargetUnitAttr();
 }
 
-/// One is enough where threads multiply: registers are not spilled for more.
-/// Blocks of a unit's products wait for their operands in turn, so that others
-/// multiply meanwhile.
+/// One block suffices if threads multiply, as more would spill registers.
+/// Blocks with products on a unit wait for their operands in turn, while others
+/// multiply.
 int64_t KernelPlan::getResidentBlocks() {
   constexpr int64_t registers = 65536, besideSums = 96;
   int64_t sums = 0;
@@ -370,8 +372,9 @@ int64_t KernelPlan::getResidentBlocks() {
   return sums ? registers / (threads * (sums + besideSums)) : 1;
 }
 
-/// Spreads both dimensions of an accumulator together. Minimizes multiply-adds
-/// first (idle threads cost), then operand reads from shared memory.
+/// Distributes both dimensions of an accumulator together. Minimizes
+/// multiply-adds first (idle threads cost), then reads of operands from shared
+/// memory.
 void KernelPlan::spreadDot(tile::DotOp dot) {
   if (spreadByUnit(dot))
     return;
@@ -406,8 +409,8 @@ void KernelPlan::spreadDot(tile::DotOp dot) {
     spreads[cls[i]] = best[i];
 }
 
-/// A row within one warp is reduced by shuffles alone: if there are rows for
-/// all warps, each row is reduced by one warp.
+/// A row within one warp is reduced by shuffles only: if there are rows for all
+/// warps, one warp reduces each row.
 void KernelPlan::limitReducedDims() {
   kernel.walk([&](tile::ReduceOp reduce) {
     RankedTensorType type = tileType(reduce.getSource());
@@ -421,8 +424,8 @@ void KernelPlan::limitReducedDims() {
   });
 }
 
-/// Gives the tile's classes without a spread the thread bits that the others do
-/// not use.
+/// Distributes the remaining classes of the tile over the thread bits that the
+/// other classes do not use.
 void KernelPlan::spreadTile(Value tile) {
   SmallVector<int> cls = classesOf(tile);
   uint64_t used = 0;

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The distribution of a specialised kernel's tiles over a block's threads.
+// The distribution of the tiles of a specialised kernel over the threads of a
+// block.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 
@@ -9,14 +10,15 @@
 
 namespace adze::togpu {
 
-/// One dimension over the threads of a block. Register r of the thread with
-/// digit t holds position (r / vec) * threads * vec + t * vec + r % vec.
+/// The distribution of one dimension over the threads of a block. Register r of
+/// the thread with digit t holds position (r / vec) * threads * vec + t * vec +
+/// r % vec.
 struct Spread {
   int64_t size = 1;    ///< of the dimension
   int64_t threads = 1; ///< a power of two
   int64_t shift = 0;   ///< t = (thread id >> shift) & (threads - 1)
-  int64_t vec = 1;     ///< neighbours in one thread
-  int64_t regs = 1;    ///< positions a thread holds at a time
+  int64_t vec = 1;     ///< adjacent positions in one thread
+  int64_t regs = 1;    ///< positions of a thread at a time
   int64_t chunks = 1;  ///< > 1: a loop covers the dimension
 
   uint64_t mask() const { return uint64_t(threads - 1) << shift; }
@@ -24,13 +26,13 @@ struct Spread {
     return size == o.size && threads == o.threads && shift == o.shift &&
            vec == o.vec && regs == o.regs && chunks == o.chunks;
   }
-  /// Some threads hold positions past the end.
+  /// Returns true if some threads hold positions past the end.
   bool ragged() const { return chunks * threads * regs != size; }
 };
 
-/// Distributes `sizes`, `order[0]` first, over the thread bits outside `used`.
-/// The first dimension gets `vec` adjacent positions a thread if its size
-/// allows.
+/// Distributes `sizes`, `order[0]` first, over the thread bits outside of
+/// `used`. The first dimension gets `vec` adjacent positions in each thread if
+/// its size allows.
 llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
                                      llvm::ArrayRef<unsigned> order,
                                      int64_t threads, int64_t vec,
@@ -40,8 +42,8 @@ llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
 /// implied by the loads that compute it.
 llvm::SmallVector<unsigned> memoryOrder(mlir::Value tile);
 
-/// Dimensions of a reshape's source and result that hold the same elements;
-/// dimensions of size 1 are in no group.
+/// Dimensions of the source and the result of a reshape that hold the same
+/// elements; dimensions of size 1 are in no group.
 struct ReshapeGroup {
   llvm::SmallVector<unsigned, 2> from, to;
   bool kept() const { return from.size() == 1 && to.size() == 1; }
@@ -49,11 +51,11 @@ struct ReshapeGroup {
 llvm::SmallVector<ReshapeGroup> reshapeGroups(llvm::ArrayRef<int64_t> from,
                                               llvm::ArrayRef<int64_t> to);
 
-/// Dimension classes and their distribution. Two dimensions are of one class if
-/// an operation ties their positions.
+/// Dimension classes and their distribution. Two dimensions are in one class if
+/// an operation relates their positions.
 class KernelPlan {
 public:
-  /// `threads` 0: chosen here.
+  /// With `threads` 0, the number is chosen here.
   KernelPlan(tile::KernelOp kernel, int64_t threads);
 
   int64_t getThreads() const { return threads; }
@@ -63,20 +65,22 @@ public:
   int64_t getResidentBlocks();
   llvm::SmallVector<int> classesOf(mlir::Value tile);
   const Spread &spreadOf(int cls) const { return spreads.find(cls)->second; }
-  /// Returns the unit by which warps compute a product, whose sums lie over
-  /// the threads as it leaves them; null if threads multiply.
+  /// Returns the unit by which warps compute a product whose accumulators have
+  /// its distribution, or null if threads multiply.
   tile::TargetUnitAttr getUnit(tile::DotOp dot);
-  /// Computed at its position (dot, reduce, loop), not on demand.
+  /// Returns true if the tile is computed at its position (dot, reduce, loop),
+  /// and not on demand.
   static bool isRoot(mlir::Value tile);
-  /// A load that keeps its position, as its memory is stored to.
+  /// Returns true for a load that keeps its position, as its memory is stored
+  /// to.
   bool isPinned(mlir::Value tile) const { return pinned.contains(tile); }
-  /// A store that waits until all threads have loaded.
+  /// Returns true for a store that waits until all threads have loaded.
   bool isOrdered(mlir::Operation *store) const {
     return ordered.contains(store);
   }
-  /// A loop whose iterations are distributed over the threads.
+  /// Returns true for a loop whose iterations are distributed over the threads.
   bool isShared(mlir::Operation *loop) const { return parallel.contains(loop); }
-  /// Whether the tile's computation needs a root.
+  /// Returns true if the computation of the tile uses a root.
   bool dependsOnRoot(mlir::Value tile);
 
 private:
@@ -106,10 +110,10 @@ private:
   llvm::DenseMap<int, int64_t> maxThreads; ///< of reduced classes
   llvm::DenseSet<mlir::Value> pinned;
   llvm::DenseSet<mlir::Operation *> ordered, parallel;
-  llvm::DenseSet<int> held; ///< in a root's result: never looped over
+  llvm::DenseSet<int> held; ///< in the result of a root: never looped over
 };
 
-/// Bytes of an element in memory; 0 for a type that no kernel handles.
+/// Returns the bytes of an element in memory, or 0 for an unsupported type.
 unsigned bytesOf(mlir::Type elementType);
 inline bool isTile(mlir::Value v) {
   return mlir::isa<mlir::RankedTensorType>(v.getType());

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Products by the matrix instruction of a warp (PTX ISA, mma.sync and
-// ldmatrix): operands come from shared memory, sums stay in registers.
+// ldmatrix): operands come from shared memory, and accumulators stay in
+// registers.
 #include "KernelLowering.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -9,7 +10,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Rows of a matrix that ldmatrix loads, and the bytes of each.
+/// The rows of a matrix that ldmatrix loads, and the bytes of each row.
 static constexpr int64_t kPieceRows = 8, kPieceBytes = 16;
 
 namespace {
@@ -19,7 +20,7 @@ public:
   WarpProduct(OpBuilder &b, Location loc, tile::TargetUnitAttr unit)
       : b(b), loc(loc), unit(unit) {}
 
-  /// Loads four matrices, or two, whose rows begin where the lanes say.
+  /// Loads two or four matrices, the addresses of whose rows are in the lanes.
   SmallVector<Value> load(Value pointer, int64_t count, bool transposed) {
     Type i32 = b.getI32Type();
     Type type = LLVM::LLVMStructType::getLiteral(b.getContext(),
@@ -36,7 +37,7 @@ public:
     return parts;
   }
 
-  /// Adds a product to four sums.
+  /// Adds a product to four accumulators.
   void multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                 MutableArrayRef<Value *> sums) {
     SmallVector<Value> acc;
@@ -64,7 +65,7 @@ private:
            : type.isUnsignedInteger(8) ? NVVM::MMATypes::u8
                                        : NVVM::MMATypes::s8;
   }
-  /// The instruction takes pairs of f16 as vectors, all others as words.
+  /// The instruction takes pairs of f16 as vectors, and all others as words.
   Value toOperand(Value word) {
     if (!unit.getLhs().isF16())
       return word;
@@ -78,11 +79,11 @@ private:
 };
 } // namespace
 
-/// Returns acc + lhs * rhs over the chunk in shared memory. Of lane l the
-/// matrix l / 8 and its row l % 8 are addressed. The four matrices of the left
-/// operand are two blocks of 8 rows at one place of k, then at the next; those
-/// of the right one are a block of 8 columns at two places of k, then the next
-/// block.
+/// Returns acc + lhs * rhs over the chunk in shared memory. Lane l addresses
+/// row l % 8 of matrix l / 8. The four matrices of the left operand are two
+/// blocks of 8 rows at one position of k, and then at the next; those of the
+/// right operand are a block of 8 columns at two positions of k, and then the
+/// next block.
 Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
                                         const Operands &operands, Value start,
                                         Fragment acc, const Axes &out) {
@@ -101,7 +102,7 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
   auto isAlongDepth = [](const Operand &operand) {
     return operand.shared.strides[0] == 1;
   };
-  // Where a lane's row begins, but for what is known.
+  // Returns the start of the row of a lane, without its constant part.
   auto getStart = [&](const Operand &operand, Value other, Value depth) {
     Value k =
         multiplyBy(depth, kPieceBytes / bytesOf(operand.shared.elementType));
@@ -146,8 +147,8 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
   return acc;
 }
 
-/// Multiplies chunk by chunk. While one is multiplied, the next one is on its
-/// way from global memory to registers.
+/// Multiplies chunk by chunk. While one chunk is multiplied, the next one is
+/// loaded from global memory to registers.
 Fragment KernelLowering::multiplyPipelined(tile::DotOp dot,
                                            const Operands &operands,
                                            Fragment acc, const Axes &out) {

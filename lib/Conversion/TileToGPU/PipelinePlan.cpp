@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Windows start at whole panels: the box of a panel then starts at its first
-/// element.
+/// Returns true if windows start at whole panels, so that the box of a panel
+/// starts at its first element.
 static bool startsAtPanels(tile::LoadOp load) {
   auto type = cast<MemRefType>(load.getMemref().getType());
   SmallVector<OpFoldResult> offsets = load.getMixedOffsets();
@@ -43,13 +43,13 @@ static LogicalResult addOperand(PipelinePlan &plan, tile::LoadOp load,
   return success();
 }
 
-/// Returns true if pairs of such elements are staged in shared memory.
+/// Returns true if pairs of these elements are staged in shared memory.
 static bool isStaged(Type element) {
   return element.isF32() || element.isF16() || element.isBF16() ||
          element.isInteger(32) || element.getIntOrFloatBitWidth() == 8;
 }
 
-/// Returns the columns of a piece of a result: rows of 128 bytes, or of 64.
+/// Returns the columns of a segment of a result: rows of 128 or 64 bytes.
 static int64_t getPieceColumns(const PipelinePlan &plan, Type element) {
   int64_t bits = std::max(8u, element.getIntOrFloatBitWidth());
   for (int64_t rowBits : {1024, 512})
@@ -58,8 +58,8 @@ static int64_t getPieceColumns(const PipelinePlan &plan, Type element) {
   return kColumnGranule;
 }
 
-/// A result that a tensor map can store in pieces of 64 rows of 128 or 64
-/// bytes, which are whole rows of an image's block.
+/// Returns the box of a result that a tensor map can store in segments of 64
+/// rows of 128 or 64 bytes, which are whole rows of the block of an image.
 static std::optional<tile::TensorBox>
 getResultBox(const PipelinePlan &plan, const PipelineResult &result) {
   tile::StoreOp store = result.store;
@@ -86,7 +86,7 @@ getResultBox(const PipelinePlan &plan, const PipelineResult &result) {
   return std::move(*box);
 }
 
-/// Returns true if the loops hold only scalars, which each role may compute for
+/// Succeeds if the loops hold only scalars, which each role may compute for
 /// itself.
 static LogicalResult checkLoops(tile::Product &product, std::string &why) {
   for (scf::ForOp loop : product.loops)
@@ -116,8 +116,8 @@ static LogicalResult planResults(PipelinePlan &plan,
   return success();
 }
 
-/// The keys are n, the depth of the scores k; both operands of a stage are [n,
-/// k] in memory.
+/// The keys are n, and the contracted size of the scores is k; both operands of
+/// a stage are [n, k] in memory.
 static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
   tile::Attention &attention = *plan.attention;
   auto shape = [](tile::LoadOp load) {
@@ -140,7 +140,7 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
       failed(addOperand(plan, attention.values, tile::TileRole::Lhs, why)) ||
       failed(addOperand(plan, attention.query, tile::TileRole::Rhs, why)))
     return failure();
-  // Elements along the depth of the scores are adjacent in memory.
+  // Elements along k of the scores are adjacent in memory.
   if (!plan.maps[0].alongSum || plan.maps[1].alongSum || !plan.maps[2].alongSum)
     return why = "operands of attention in another order", failure();
   return planResults(plan, attention.stores);
@@ -208,9 +208,9 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
     return failure();
   if (failed(planResults(plan, product->stores)))
     return failure();
-  // ptxas 13.0 converts sums that are stored from registers before the group in
-  // flight behind the loop is waited for: its products were missing. None is in
-  // flight there then.
+  // ptxas 13.0 converts accumulators that are stored from registers before it
+  // waits for the group in flight after the loop, so products were missing. So
+  // no group is in flight there.
   if (llvm::any_of(plan.results,
                    [](const PipelineResult &result) { return !result.map; }))
     plan.inflight = 0;

@@ -10,69 +10,72 @@
 
 namespace adze::togpu {
 
-/// Threads of a warpgroup, which issue a matrix instruction together.
+/// The threads of a warpgroup, which issue a matrix instruction together.
 constexpr int64_t kWarpgroupThreads = 128;
-/// Rows of one matrix instruction, and of a piece of a result.
+/// The rows of one matrix instruction, and of a segment of a result.
 constexpr int64_t kInstructionRows = 64;
 /// The columns of a block of a result are a multiple of this.
 constexpr int64_t kColumnGranule = 64;
-/// Bytes along the depth of one matrix instruction.
+/// The bytes along k of one matrix instruction.
 constexpr int64_t kInstructionDepthBytes = 32;
 
-/// A result, and the tensor map that stores it; without one it is stored from
+/// A result, and the tensor map that stores it; without a map it is stored from
 /// registers.
 struct PipelineResult {
   tile::StoreOp store;
-  int64_t columns; ///< of a piece, which is staged in shared memory
+  int64_t columns; ///< of a segment, which is staged in shared memory
   std::optional<unsigned> map;
 };
 
-/// The parameters of a pipeline that its lowering and its launch need.
+/// The parameters of a pipeline, for its lowering and its launch.
 struct PipelinePlan {
   tile::Product product;
   int64_t m, n, k; ///< blocks
   int64_t columns; ///< of the block of an image that the rows are, or m
   int64_t stages, inflight, tilesTogether;
-  int64_t split;        ///< blocks of threads that share the depth of a tile
-  int64_t warpgroups;   ///< that multiply
-  int64_t stagingParts; ///< pieces of results that a warpgroup stages at a time
-  /// Of the left operand, the right one, and the results that are copied.
+  int64_t split;      ///< blocks of threads that share k of a tile
+  int64_t warpgroups; ///< that multiply
+  /// segments of results that a warpgroup stages at a time
+  int64_t stagingParts;
+  /// The boxes of the left operand, the right operand, and the results that are
+  /// copied.
   llvm::SmallVector<tile::TensorBox> maps;
   llvm::SmallVector<PipelineResult> results;
 
-  /// Of attention, whose maps begin with those of keys, values and query: keys
-  /// and values are operands of a stage, the query stays for a tile.
+  /// Set for attention, whose maps begin with those of keys, values and query:
+  /// keys and values are the operands of a stage, and the query stays for a
+  /// tile.
   std::optional<tile::Attention> attention;
   int64_t lhsBytes, rhsBytes; ///< of a stage
-  int64_t residentBytes = 0;  ///< of what stays for a tile
+  int64_t residentBytes = 0;  ///< of the operand that stays for a tile
 
   /// The element types of the product.
   tile::ProductAttr types;
   int64_t getElementBytes() const {
     return tile::getStorageBits(types.getLhs()) / 8;
   }
-  /// Elements along the depth of one matrix instruction.
+  /// Returns the elements along k of one matrix instruction.
   int64_t getInstructionDepth() const {
     return kInstructionDepthBytes / getElementBytes();
   }
-  /// The element type of the sums in registers.
+  /// Returns the element type of the accumulators in registers.
   mlir::Type getSumElement() const {
     mlir::Type sum = types.getAcc();
     return sum.isInteger() ? mlir::IntegerType::get(sum.getContext(),
                                                     sum.getIntOrFloatBitWidth())
                            : sum;
   }
-  /// Columns of a tile of the result.
+  /// Returns the columns of a tile of the result.
   int64_t getResultColumns() const { return attention ? k : n; }
-  /// Instructions of 64 rows that a warpgroup issues for its rows.
+  /// Returns the instructions of 64 rows that a warpgroup issues for its rows.
   int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
   int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
 
-  /// Bytes of a tile's accumulators, which reuse the ring's memory when several
-  /// blocks share the tile's depth (split-K).
+  /// Returns the bytes of the accumulators of a tile, which reuse the memory of
+  /// the ring when several blocks share k of the tile (split-K).
   int64_t getSumsBytes() const { return m * n * 4; }
 
-  // Offsets in shared memory, in bytes.
+  // Return offsets in shared memory, in bytes.
   int64_t getPieceBytes() const {
     constexpr int64_t mostRowBytes = 128;
     return kInstructionRows * mostRowBytes;
@@ -102,7 +105,7 @@ struct PipelinePlan {
   }
 };
 
-/// Plans the scheduled, specialised kernel. On failure `why` says which
+/// Plans the scheduled, specialised kernel. On failure, `why` states which
 /// requirement of the schedule it violates.
 mlir::FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel,
                                            std::string &why);

@@ -359,7 +359,8 @@ Value PipelinedAttention::multiplyRegisters(Value sums, ValueRange lhs,
   os << "}, {";
   llvm::interleaveComma(llvm::seq(0u, 4u), os,
                         [&](unsigned i) { os << "$" << 2 * count + i; });
-  // Add to the sums; neither operand is negated; the right one is transposed.
+  // The immediates add to the accumulators, negate neither operand, and
+  // transpose the right one.
   os << "}, $" << 2 * count + 4 << ", 1, 1, 1, 1;";
   for (unsigned i = 0; i < count; ++i)
     cs << "=f,";

@@ -30,7 +30,7 @@ void PipelinedKernel::run(Block *entry) {
   auto roles = scf::IfOp::create(b, d.loc, copies, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(b);
-    // Two warpgroups fit with as many registers as a thread can have.
+    // Two warpgroups fit with the maximum of registers for each thread.
     bool givesRegisters = plan.warpgroups > 1;
     RoleRegisters registers(plan.warpgroups);
     b.setInsertionPointToStart(roles.thenBlock());
@@ -47,7 +47,7 @@ void PipelinedKernel::run(Block *entry) {
   d.create<LLVM::ReturnOp>(ValueRange());
 }
 
-/// Emits the thread's indices, and the barriers of the ring.
+/// Emits the indices of the thread, and the barriers of the ring.
 void PipelinedKernel::emitSetup() {
   constexpr int64_t warpThreads = 32;
   thread = d.create<NVVM::ThreadIdXOp>(b.getI32Type());
@@ -55,7 +55,7 @@ void PipelinedKernel::emitSetup() {
   lane = d.fold<arith::AndIOp>(thread, d.i32(warpThreads - 1));
   warp = d.fold<arith::DivUIOp>(inGroup, d.i32(warpThreads));
   leads = d.equal(inGroup, 0);
-  // The value is uniform in the warp: branches on it do not diverge.
+  // The value is uniform in the warp, so branches on it do not diverge.
   warpgroup = d.create<NVVM::ShflOp>(
       b.getI32Type(), d.i32(-1),
       d.fold<arith::DivUIOp>(thread, d.i32(kWarpgroupThreads)), d.i32(0),
@@ -225,7 +225,7 @@ void PipelinedKernel::copyOperand(const tile::TensorBox &box, tile::LoadOp load,
     offsets.push_back(constant ? d.index(*constant)
                                : scalars.lookupOrDefault(cast<Value>(offset)));
   }
-  // Innermost first.
+  // Coordinates are innermost first.
   SmallVector<Value> coordinates;
   auto type = cast<MemRefType>(load.getMemref().getType());
   for (AffineExpr expr :

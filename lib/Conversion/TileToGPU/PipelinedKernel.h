@@ -14,8 +14,8 @@ namespace adze::togpu {
 
 class PipelinedKernel {
 public:
-  /// `maps` are the pointers to the tensor maps of the plan, `programs` the
-  /// number of tiles. `frame` holds at the function's entry.
+  /// `maps` are the pointers to the tensor maps of the plan, `programs` is the
+  /// number of tiles. `frame` holds at the entry of the function.
   PipelinedKernel(tile::KernelOp kernel, PipelinePlan &plan,
                   KernelPlan &spreads, const KernelFrame &frame,
                   mlir::ValueRange maps, mlir::Value programs)
@@ -24,7 +24,7 @@ public:
 
   virtual ~PipelinedKernel() = default;
 
-  /// Emits at the end of the entry block, with the terminator.
+  /// Emits the kernel at the end of the entry block, with the terminator.
   void run(mlir::Block *entry);
 
 protected:
@@ -68,8 +68,8 @@ protected:
   /// `depth`: elements along the sum in a block of the operand.
   mlir::Value makeDescriptor(mlir::Value shared, const tile::TensorBox &box,
                              int64_t depth);
-  /// Bytes from the start of a block to its part of one instruction. `others`:
-  /// elements of the block that are not along the sum.
+  /// Returns the bytes from the start of a block to the part of it that one
+  /// instruction reads. `others`: elements of the block that are not along k.
   int64_t getStep(const tile::TensorBox &box, int64_t number, int64_t others);
   Values multiply(mlir::ValueRange sums, mlir::Value stage);
   void release(mlir::Value stage);
@@ -85,11 +85,11 @@ protected:
   /// Reduces the accumulators of all blocks of the cluster and stores the
   /// results.
   void storeJoined(const KernelFrame &at, mlir::ValueRange sums);
-  /// Returns the address of this thread's accumulators in the shared memory of
-  /// a block of the cluster.
+  /// Returns the address of the accumulators of this thread in the shared
+  /// memory of a block of the cluster.
   mlir::Value getSumsPlace(mlir::Value shared, unsigned number);
   mlir::NVVM::WGMMATypes getUnitType(mlir::Type element);
-  // Write a piece of a result to shared memory.
+  // Write a segment of a result to shared memory.
   void stageMatrices(Fragments &fragments, const PipelineResult &result,
                      mlir::Value staging, unsigned firstGroup);
   void stagePairs(Fragments &fragments, const PipelineResult &result,
@@ -110,11 +110,11 @@ protected:
   mlir::Value programs;
   mlir::OpBuilder b;
   DeviceBuilder d;
-  /// Of this thread: number in the block, in its warpgroup, in its warp.
+  /// Of this thread: index in the block, in its warpgroup, in its warp.
   mlir::Value thread, inGroup, lane, warp;
   mlir::Value warpgroup, leads; ///< among those that multiply; the first thread
   mlir::Value shared, full, empty;
-  mlir::Value rank; ///< of the block in its cluster; null where it has none
+  mlir::Value rank; ///< of the block in its cluster, or null
   mlir::Value lhsDescriptor, rhsDescriptor;
   unsigned numPieces = 0; ///< staged so far
 };

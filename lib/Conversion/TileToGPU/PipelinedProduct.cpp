@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits a scheduled product: the warpgroups that multiply, and their results.
+// Emits a scheduled product: the consumer warpgroups and their results.
 #include "Dialect/Tile/IR/Reduction.h"
 #include "PipelinedKernel.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -9,9 +9,9 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Columns of a core matrix, and rows of a warp.
+/// The columns of a core matrix, and the rows of a warp.
 constexpr int64_t kCoreColumns = 8, kWarpRows = 16;
-/// Bytes of a row of shared memory that are permuted as one.
+/// The bytes of a row of shared memory that are swizzled as a unit.
 constexpr int64_t kPermutedBytes = 16;
 
 Type PipelinedKernel::getSumsType(int64_t columns) {
@@ -23,14 +23,14 @@ Type PipelinedKernel::getSumsType(int64_t columns) {
 
 //===--- multiplication ---------------------------------------------------===//
 
-/// The descriptor of a matrix in shared memory: where it starts, and how far
-/// its parts are from each other, in units of 16 bytes.
+/// Creates the descriptor of a matrix in shared memory: its address, and the
+/// distances of its parts, in units of 16 bytes.
 Value PipelinedKernel::makeDescriptor(Value shared, const tile::TensorBox &box,
                                       int64_t depth) {
   constexpr int64_t unit = 16, addressMask = 0x3FFFF, coreRows = 8;
   constexpr int leadingShift = 16, strideShift = 32, swizzleShift = 62;
   // If elements along k are adjacent, rows of 128 bytes are contiguous;
-  // otherwise, panels of a row's columns are.
+  // otherwise, panels of the columns of a row are.
   int64_t leading = box.alongSum ? unit : depth * box.rowBytes;
   int64_t stride = coreRows * box.rowBytes;
   int64_t swizzle = box.rowBytes == 128 ? 1 : box.rowBytes == 64 ? 2 : 3;
@@ -47,7 +47,7 @@ int64_t PipelinedKernel::getStep(const tile::TensorBox &box, int64_t number,
   int64_t first = number * plan.getInstructionDepth();
   if (!box.alongSum)
     return first * box.rowBytes;
-  // Rows of 128 bytes of all others, then the next part of the depth.
+  // Rows of 128 bytes of all others precede the next part of k.
   return first / box.box.back() * others * box.rowBytes +
          first % box.box.back() * plan.getElementBytes();
 }
@@ -158,7 +158,7 @@ void PipelinedKernel::emitConsumers() {
 
 //===--- results ----------------------------------------------------------===//
 
-/// Two elements of 16 bits as a register.
+/// Packs two elements of 16 bits into a register.
 Value PipelinedKernel::packPair(const std::array<Value, 2> &pair) {
   Value both = d.create<LLVM::UndefOp>(VectorType::get({2}, pair[0].getType()));
   for (unsigned i = 0; i < 2; ++i)
@@ -200,8 +200,8 @@ void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
   }
 }
 
-/// Stores 64 rows of all results, one part of the columns at a time: operands
-/// of that part are computed once for all results.
+/// Stores 64 rows of all results, one part of the columns at a time, so that
+/// operands of that part are computed once for all results.
 void PipelinedKernel::storeBlock(Fragments &fragments, const KernelFrame &at,
                                  int64_t rowBlock) {
   for (int64_t first = 0; first < plan.getResultColumns();
@@ -212,7 +212,7 @@ void PipelinedKernel::storeBlock(Fragments &fragments, const KernelFrame &at,
         storePiece(fragments, at, result, rowBlock, piece);
 }
 
-/// The values of the threads of a warp are adjacent, four sums each.
+/// The values of the threads of a warp are adjacent, four accumulators each.
 Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
   constexpr int64_t bytes = 16;
   int64_t threads = plan.warpgroups * kWarpgroupThreads;
@@ -220,9 +220,9 @@ Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
   return d.at(d.at(shared, number * threads * bytes), d.mul(own, bytes));
 }
 
-/// The first block of the cluster adds the partial sums of the other blocks'
-/// shared memory, in the order of their ranks, and stores the result. All
-/// copies to a ring are complete when the sums of its block are.
+/// The first block of the cluster adds the partial sums from the shared memory
+/// of the other blocks, in the order of their ranks, and stores the result. All
+/// copies to a ring are complete when the accumulators of its block are.
 void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
   constexpr unsigned together = 4;
   auto vector = VectorType::get({together}, plan.getSumElement());
@@ -284,8 +284,8 @@ void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
   meet();
 }
 
-/// Elements of 16 bits: an instruction of a warp stores four matrices of 8 rows
-/// of 16 bytes.
+/// Stages elements of 16 bits: an instruction of a warp stores four matrices of
+/// 8 rows of 16 bytes.
 void PipelinedKernel::stageMatrices(Fragments &fragments,
                                     const PipelineResult &result, Value staging,
                                     unsigned firstGroup) {
@@ -314,7 +314,7 @@ void PipelinedKernel::stageMatrices(Fragments &fragments,
   }
 }
 
-/// Elements of other widths: each thread stores its pairs.
+/// Stages elements of other widths: each thread stores its pairs.
 void PipelinedKernel::stagePairs(Fragments &fragments,
                                  const PipelineResult &result, Value staging,
                                  unsigned firstGroup) {
@@ -327,7 +327,7 @@ void PipelinedKernel::stagePairs(Fragments &fragments,
         own = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2 * bytes);
   Value piece = d.fold<arith::DivUIOp>(own, d.i32(kPermutedBytes)),
         inPiece = d.fold<arith::RemUIOp>(own, d.i32(kPermutedBytes));
-  // Rows of half the bytes are permuted by half the number of the row.
+  // Rows of half the bytes are swizzled by half the index of the row.
   Value permutes = d.fold<arith::DivUIOp>(inCore, d.i32(wholeRow / rowBytes));
   for (unsigned group = 0; group < result.columns / kCoreColumns; ++group) {
     int64_t first = group * kCoreColumns * bytes;
@@ -350,7 +350,7 @@ void PipelinedKernel::stagePairs(Fragments &fragments,
   }
 }
 
-/// Stores a piece of 64 rows: by way of shared memory and a tensor map, or from
+/// Stores a segment of 64 rows, through shared memory and a tensor map, or from
 /// registers.
 void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
                                  const PipelineResult &result, int64_t rowBlock,
@@ -367,7 +367,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
       d.at(shared, plan.getStagingOffset() +
                        numPieces++ % plan.stagingParts * plan.getPieceBytes()),
       d.mul(warpgroup, plan.stagingParts * plan.getPieceBytes()));
-  // Wait until the piece that was staged here before has been read.
+  // Waits until the segment that was staged here before has been read.
   d.when(leads, [&] {
     d.create<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(plan.stagingParts - 1),
                                            b.getUnitAttr());
@@ -397,7 +397,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
       Value at32 = constant
                        ? d.i32(*constant)
                        : d.toI32(at.map.lookupOrDefault(cast<Value>(offset)));
-      // Pieces of an image's block are whole rows of it.
+      // Segments of the block of an image are whole rows of it.
       if (int64_t(dim) == dims[0])
         at32 = d.add(at32, firstRow);
       else if (int64_t(dim) == dims.back())

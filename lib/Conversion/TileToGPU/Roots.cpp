@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dots and reductions.
+// Lowers dots and reductions.
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +17,8 @@ namespace adze::togpu {
 // Dot
 //===----------------------------------------------------------------------===//
 
-/// Returns how much of the contracted dimension is in shared memory at a time.
+/// Returns the size of the part of the contracted dimension that is in shared
+/// memory at a time.
 static int64_t chooseChunk(int64_t k, int64_t others) {
   int64_t limit = others >= 128 ? 16 : others >= 64 ? 32 : 64;
   if (k <= limit)
@@ -28,8 +29,8 @@ static int64_t chooseChunk(int64_t k, int64_t others) {
   return limit;
 }
 
-/// Returns how much of it is there for a unit: about 64 bytes of each row and
-/// column of large blocks, 128 of others.
+/// Returns this size for a unit: about 64 bytes of each row and column of large
+/// blocks, 128 of others.
 static int64_t chooseUnitChunk(int64_t k, int64_t others,
                                tile::TargetUnitAttr unit) {
   int64_t step = unit.getShape()[2], most = (others >= 256 ? 2 : 4) * step;
@@ -41,9 +42,9 @@ static int64_t chooseUnitChunk(int64_t k, int64_t others,
   return most;
 }
 
-/// Room for an operand as [k][other], in the accumulator's type, or its own for
-/// a unit. A computed operand that needs a root is staged whole, before the
-/// loop over chunks.
+/// Allocates an operand as [k][other], in the type of the accumulator, or in
+/// its own type for a unit. A computed operand that uses a root is staged
+/// whole, before the loop over chunks.
 KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
                                                        unsigned number,
                                                        int64_t chunk) {
@@ -72,14 +73,15 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
     for (const auto &[i, spread] : llvm::enumerate(operandSpreads(operand)))
       sizes[i == kDim ? 0 : 1] = spread.threads * spread.regs;
   }
-  // Rows end on 16 bytes. Those of a unit's operand are an odd number of such
-  // pieces apart, so that the rows of a matrix lie in different banks; the pad
-  // of others spreads the columns of a transposed tile.
+  // Rows are multiples of 16 bytes. The distance of rows of an operand of a
+  // unit is an odd number of 16-byte segments, so that the rows of a matrix are
+  // in different banks; the padding of others spreads the columns of a
+  // transposed tile over banks.
   bool transposed = memoryOrder(tile).front() == kDim;
   operand.isUnits = bool(plan.getUnit(dot));
   Type type = getElementTypeOrSelf(
       (operand.isUnits ? tile : dot.getResult()).getType());
-  // Elements of 16 bits alone are transposed as they are loaded.
+  // Only elements of 16 bits are transposed as they are loaded.
   bool alongDepth = operand.isUnits && (transposed || bytesOf(type) != 2);
   unsigned inner = alongDepth ? 0 : 1;
   int64_t piece = std::max<int64_t>(1, 16 / bytesOf(type));
@@ -95,7 +97,8 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
   return operand;
 }
 
-/// Describes how the block's threads fetch one chunk of an operand.
+/// Returns the distribution by which the threads of the block fetch one chunk
+/// of an operand.
 SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
   SmallVector<int64_t> sizes(tileType(operand.tile).getShape());
   sizes[operand.kDim] = operand.chunk;
@@ -106,8 +109,9 @@ SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
   return spreadDims(sizes, memoryOrder(operand.tile), plan.getThreads(), vec);
 }
 
-/// Returns an operand's elements at the positions `from` as they are
-/// multiplied, in the vectors in which they are stored at the positions `to`.
+/// Returns the elements of an operand at the positions `from`, in the type in
+/// which they are multiplied, in the vectors in which they are stored at the
+/// positions `to`.
 Fragment KernelLowering::take(const Operand &operand, const Axes &from,
                               const Axes &to) {
   Type type = operand.shared.elementType;
@@ -151,7 +155,7 @@ Fragment KernelLowering::fetch(const Operand &operand, Value start) {
   return fetched;
 }
 
-/// Stores what was fetched to shared memory.
+/// Stores fetched elements to shared memory.
 void KernelLowering::put(const Operand &operand, ArrayRef<Value> packed) {
   Axes to;
   for (const Spread &spread : operandSpreads(operand))
@@ -202,7 +206,7 @@ const Axis *KernelLowering::shiftedAxis(const Axis *axis, Value start,
 }
 
 /// Returns acc + lhs * rhs over the chunk in shared memory; `start` is the
-/// chunk's position.
+/// position of the chunk.
 Fragment KernelLowering::multiply(tile::DotOp dot, const Operands &operands,
                                   Value start, Fragment acc, const Axes &out) {
   if (plan.getUnit(dot))
@@ -254,7 +258,7 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   tile::TargetUnitAttr unit = plan.getUnit(dot);
   int64_t chunk = unit ? chooseUnitChunk(k, shape[0] + shape[1], unit)
                        : chooseChunk(k, shape[0] + shape[1]);
-  // A last chunk that is not full would read a whole operand past its end.
+  // A partial last chunk would read a whole operand past its end.
   if (k % chunk &&
       (plan.dependsOnRoot(dot.getLhs()) || plan.dependsOnRoot(dot.getRhs())))
     chunk = k;
@@ -266,8 +270,8 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
                                                  prepareOperand(dot, 1, chunk)})
              .first;
   Operands operands = it->second;
-  // Operands that need a root may use shared memory themselves: compute them
-  // before the barrier.
+  // Operands that use a root may use shared memory themselves, so they are
+  // computed before the barrier.
   barrier();
   for (const Operand &operand : operands)
     if (operand.whole)
@@ -331,7 +335,7 @@ void KernelLowering::combineThroughShared(tile::ReduceKind kind,
   for (auto [i, v] : llvm::enumerate(values)) {
     Value sum;
     for (uint64_t digit = 0;;
-         digit = (digit - mask) & mask) { // the submasks, upwards
+         digit = (digit - mask) & mask) { // the submasks, in ascending order
       Fragment one = readShared(
           shared, {positionAxis(constant(0), i), positionAxis(group, digit)});
       sum = sum ? tile::createCombine(b, loc, kind, sum, one[0]) : one[0];
@@ -420,8 +424,8 @@ void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
   rememberReduced(reduce, out, sums);
 }
 
-/// If source and result have different homes, the result is moved through
-/// shared memory.
+/// If source and result have different distributions, the result is moved
+/// through shared memory.
 void KernelLowering::rememberReduced(tile::ReduceOp reduce, const Axes &out,
                                      const Fragment &sums) {
   Value result = reduce.getResult();

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The functions around kernels that have a schedule: an entry that takes tensor
-// maps, and the sizes of these for the host.
+// The functions around kernels that have a schedule: an entry point with tensor
+// maps as arguments, and the sizes of these for the host.
 #include "Converter.h"
 #include "PipelinedAttention.h"
 #include "adze_module.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Returns the type of the elements of a map. An operand of a product of tf32
-/// is rounded where it is copied.
+/// Returns the element type of a map. An operand of a tf32 product is rounded
+/// by the copy.
 static int64_t getMapType(const PipelinePlan &plan,
                           const tile::TensorBox &map) {
   constexpr unsigned numOperands = 2;
@@ -27,9 +27,9 @@ static int64_t getMapType(const PipelinePlan &plan,
                                  : ADZE_TENSOR_MAP_U8;
 }
 
-/// What the host needs of each map beside its sizes: `adze.tensor_maps` of the
-/// function lists the argument, the type, the bytes of a row, the box and its
-/// steps, both innermost first.
+/// Describes each map for the host, except its sizes: the attribute
+/// `adze.tensor_maps` of the function has the argument, the type, the bytes of
+/// a row, the box and its steps, both innermost first.
 static ArrayAttr describeMaps(OpBuilder &b, const PipelinePlan &plan) {
   SmallVector<Attribute> rows;
   for (const tile::TensorBox &map : plan.maps) {
@@ -42,8 +42,8 @@ static ArrayAttr describeMaps(OpBuilder &b, const PipelinePlan &plan) {
   return b.getArrayAttr(rows);
 }
 
-/// `@NAME_cuda_maps(symbols, values)`: for each map the sizes of its dims,
-/// innermost first, and the bytes from one to the next along all but the first.
+/// Creates `@NAME_cuda_maps(symbols, values)`: for each map, the sizes of its
+/// dims, innermost first, and the strides in bytes of all but the first.
 void Converter::makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
                              PipelinePlan &plan) {
   Location loc = kernel.getLoc();
@@ -85,8 +85,8 @@ void Converter::makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
   eraseUnused(function);
 }
 
-/// An op of the function that reads a value of the kernel: null if all scalars
-/// were lowered.
+/// Returns an op of the function that uses a value of the kernel, or null if
+/// all scalars were lowered.
 static Operation *findUseOf(tile::KernelOp kernel, LLVM::LLVMFuncOp function) {
   Operation *found = nullptr;
   function.walk([&](Operation *op) {
@@ -98,7 +98,7 @@ static Operation *findUseOf(tile::KernelOp kernel, LLVM::LLVMFuncOp function) {
 }
 
 bool Converter::convertScheduled(tile::KernelOp kernel) {
-  constexpr int64_t sharedAlign = 1024; // rows are permuted by their addresses
+  constexpr int64_t sharedAlign = 1024; // swizzles depend on addresses
   std::string why;
   FailureOr<PipelinePlan> plan = planPipeline(kernel, why);
   if (failed(plan))

@@ -11,7 +11,7 @@ namespace adze::togpu {
 
 void KernelLowering::barrier() { gpu::BarrierOp::create(b, loc); }
 
-/// Bools take a byte, indices eight.
+/// Bools take a byte, and indices eight.
 static Type sharedType(Type elementType) {
   Builder b(elementType.getContext());
   if (elementType.isInteger(1))
@@ -93,8 +93,8 @@ Fragment KernelLowering::packShared(const SharedTile &tile, const Axes &axes,
   return packed;
 }
 
-/// Writes every position that a thread holds, also past the end of the tile:
-/// `tile` is padded for it.
+/// Writes every position that a thread holds, including those past the end of
+/// the tile, whose memory is padded for them.
 void KernelLowering::writePacked(const SharedTile &tile, const Axes &axes,
                                  ArrayRef<Value> packed) {
   unsigned dim = 0;
@@ -165,7 +165,7 @@ Value KernelLowering::loadVector(Type type, Value pointer, int64_t width) {
   return LLVM::FreezeOp::create(b, loc, whole);
 }
 
-/// Returns the values as a vector; a lone one as it is.
+/// Returns the values as a vector, or a single value as a scalar.
 Value KernelLowering::makeVector(ArrayRef<Value> values) {
   if (values.size() == 1)
     return values[0];

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// convert-tile-to-gpu: the functions around the kernels' bodies.
+// convert-tile-to-gpu: the functions around the bodies of kernels.
 #include "Conversion/Passes.h"
 #include "Converter.h"
 #include "Dialect/Tile/IR/Faults.h"
@@ -30,7 +30,7 @@ std::string makeEntryName(StringRef name) {
   return llvm::isAlpha(entry.front()) ? entry : "k_" + entry;
 }
 
-/// Returns the physical shape under a layout map: `d mod c` has c positions.
+/// Returns the physical shape for a layout map: `d mod c` has c positions.
 SmallVector<int64_t> physicalShape(MemRefType type) {
   SmallVector<int64_t> shape;
   for (AffineExpr e : type.getLayout().getAffineMap().getResults()) {
@@ -53,8 +53,8 @@ SmallVector<int64_t> physicalShape(MemRefType type) {
   return shape;
 }
 
-/// Returns why a kernel cannot be lowered, before anything is emitted; empty if
-/// it can.
+/// Returns the reason why a kernel cannot be lowered, before anything is
+/// emitted, or an empty string.
 std::string findObstacle(tile::KernelOp kernel) {
   for (Type type : kernel.getArgumentTypes()) {
     auto memref = dyn_cast<MemRefType>(type);
@@ -269,7 +269,7 @@ static Value checkConditions(OpBuilder &at, Location loc,
 }
 
 /// Emits the body, and a second one without conditional wide accesses if the
-/// first relies on facts that are known only at launch.
+/// first one relies on facts that are known only at launch.
 bool Converter::lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
                               KernelPlan &plan, Block *block,
                               int64_t &sharedBytes) {
@@ -333,7 +333,8 @@ void eraseUnused(LLVM::LLVMFuncOp function) {
       op.erase();
 }
 
-/// `@NAME_cuda_programs(symbols)`: the blocks of the grid, for the host.
+/// Creates `@NAME_cuda_programs(symbols)`, which returns the blocks of the grid
+/// to the host.
 void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan,
                              int64_t split) {
   Location loc = kernel.getLoc();
@@ -423,7 +424,7 @@ struct ConvertTileToGPUPass final
         continue;
       }
       ++numKernels;
-      // Keep kernels that a host program launches.
+      // Kernels that a host program launches are kept.
       if (SymbolTable::symbolKnownUseEmpty(kernel, getOperation()))
         kernel.erase();
     }

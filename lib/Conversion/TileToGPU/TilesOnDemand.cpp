@@ -78,7 +78,8 @@ const Axis *KernelLowering::pointAxis(const Axis *axis, int64_t reg) {
   return axisPool.back().get();
 }
 
-/// Returns one register at a position that is uniform or computed per thread.
+/// Returns one register at a position that is uniform, or computed for each
+/// thread.
 const Axis *KernelLowering::positionAxis(Value position, int64_t offset) {
   auto axis = std::make_unique<Axis>();
   axis->base = {position};
@@ -103,8 +104,8 @@ Axes KernelLowering::makeAxes(ArrayRef<int64_t> sizes, ArrayRef<unsigned> order,
   return axes;
 }
 
-/// Returns the home axes of a tile's classes; if two of them share threads,
-/// axes of the tile alone.
+/// Returns the axes of the classes of a tile; if two of them share threads, it
+/// returns axes for this tile only.
 Axes KernelLowering::axesFor(Value tile) {
   Axes axes;
   uint64_t used = 0;
@@ -179,8 +180,8 @@ Fragment KernelLowering::emit(Value tile, const Axes &axes) {
   return f;
 }
 
-/// A root is available at its home only: other positions are read from shared
-/// memory.
+/// A root is available at its own axes only; other positions are read from
+/// shared memory.
 Fragment KernelLowering::throughShared(Value root, const Axes &axes) {
   if (!find(root, axesFor(root))) {
     fail(root.getDefiningOp() ? root.getDefiningOp() : kernel.getOperation(),
@@ -293,8 +294,8 @@ Fragment KernelLowering::computeTranspose(tile::TransposeOp op,
   return f;
 }
 
-/// Delinearizes one register's position along the result dimensions `toDims` of
-/// a reshape into positions along the source dimensions `fromDims`.
+/// Delinearizes the position of one register along the result dimensions
+/// `toDims` of a reshape into positions along the source dimensions `fromDims`.
 void KernelLowering::splitPosition(ArrayRef<unsigned> fromDims,
                                    ArrayRef<int64_t> from,
                                    ArrayRef<unsigned> toDims,
@@ -351,8 +352,8 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
         kept[dim] = pointAxis(axes[dim], regs[dim]);
       splitPosition(group.from, from, group.to, to, kept, at);
     }
-    // Preserved dimensions have the same order on both sides, the others hold
-    // one register: `part` counts as `kept` does.
+    // Preserved dimensions have the same order on both sides, and the others
+    // hold one register, so `part` is indexed as `kept` is.
     Fragment part = shared ? readShared(*shared, at) : emit(source, at);
     forEachElement(kept, [&](Registers inner, int64_t i) {
       int64_t linear = 0;
@@ -364,7 +365,7 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
   return result;
 }
 
-/// Returns the whole tile in shared memory, computed at its home.
+/// Returns the whole tile in shared memory, computed at its own axes.
 KernelLowering::SharedTile KernelLowering::materialise(Value tile) {
   SmallVector<int64_t> sizes;
   for (const Axis *axis : axesFor(tile))

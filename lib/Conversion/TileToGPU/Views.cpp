@@ -146,7 +146,7 @@ static void subview(OpBuilder &b, Location loc, memref::SubViewOp op,
                                 LLVM::GEPArg(index));
 }
 
-/// Permutes indices: the map takes them to those of the source.
+/// Permutes indices: the map returns those of the source.
 static void indexView(tile::ViewOp op, const IRMapping &map,
                       const MemView &from, MemView &to) {
   for (OpFoldResult size : op.getMixedSizes())
