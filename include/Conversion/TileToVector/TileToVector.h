@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The CPU road of tile kernels, as pipelines over a module.
+// The lowering of tile kernels for CPUs, as pipelines on a module.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_TILETOVECTOR_H
 #define ADZE_CONVERSION_TILETOVECTOR_TILETOVECTOR_H
 
@@ -10,12 +10,13 @@ class OpPassManager;
 
 namespace adze {
 
-/// From tile kernels, specialised or not, to func, scf, vector, arith and
-/// memref, cleaned up, for the module's CPU. Afterwards no tile op is left.
+/// Lowers tile kernels, specialised or not, to func, scf, vector, arith and
+/// memref for the CPU of the module, with cleanups. Afterwards there are no
+/// tile ops.
 void buildTileToVectorPipeline(mlir::OpPassManager &manager);
 
-/// From scf, vector, affine and math to what convert-kernel-to-llvm takes.
-/// Functions of the C library may be called afterwards (sinf, powf, exp, ...).
+/// Lowers scf, vector, affine and math to the input of convert-kernel-to-llvm.
+/// The code may call functions of the C library afterwards (sinf, powf, exp).
 void buildVectorToLLVMPipeline(mlir::OpPassManager &manager);
 
 } // namespace adze

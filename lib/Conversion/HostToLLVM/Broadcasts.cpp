@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes that a host program takes to agree, checked before it begins or where
-// it says so.
+// Checks the relations of sizes that a host program requires, before it begins
+// or at host.holds.
 #include "Broadcasts.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Formula.h"
@@ -12,9 +12,10 @@ using namespace mlir;
 
 namespace adze {
 
-/// The code of sizes that do not agree: it names a symbol of each, if it can.
+/// Returns the error code of two sizes that do not agree, which names a symbol
+/// of each if possible.
 static int64_t getMisfit(AffineExpr lhs, AffineExpr rhs) {
-  // Of the second one a symbol that the first one has not named.
+  // From the second size, a symbol is used that the first one does not have.
   llvm::SmallSetVector<unsigned, 4> all;
   auto collect = [&](AffineExpr size) {
     size.walk([&](AffineExpr part) {
@@ -34,16 +35,16 @@ static int64_t getMisfit(AffineExpr lhs, AffineExpr rhs) {
 }
 
 namespace {
-/// Ors conditions together.
+/// Computes the disjunction of violations.
 class Violation {
 public:
-  /// Sizes of other symbols than the first `numKnown` are left out.
+  /// Ignores sizes of symbols other than the first `numKnown`.
   Violation(OpBuilder &builder, Location loc, Value symbols,
             unsigned numKnown = ~0u)
       : builder(builder), loc(loc), numKnown(numKnown),
         formula(builder, loc, symbols) {}
 
-  /// Maps of sizes that have to be equal or, with `unlessOne`, 1.
+  /// Adds maps of sizes that have to be equal or, with `unlessOne`, 1.
   void addSets(ArrayAttr maps, bool unlessOne) {
     forEachMap(maps, [&](ArrayRef<AffineExpr> sizes) {
       for (size_t i = 0; i < sizes.size(); ++i)
@@ -52,7 +53,7 @@ public:
     });
   }
 
-  /// Maps of sizes that must not be negative.
+  /// Adds maps of sizes that must not be negative.
   void addBounds(ArrayAttr maps) {
     forEachMap(maps, [&](ArrayRef<AffineExpr> sizes) {
       for (AffineExpr size : sizes)
@@ -64,7 +65,7 @@ public:
 
   Value any;
 
-  /// The code of the first condition that does not hold, else `number`.
+  /// Returns the code of the first violation, or `number`.
   Value select(Value number) {
     for (auto [bad, code] : llvm::reverse(all))
       number = LLVM::SelectOp::create(builder, loc, bad, formula.constant(code),

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Expressions of the module's symbols as LLVM dialect code.
+// Emits expressions of the symbols of the module in the LLVM dialect.
 #include "Formula.h"
 
 using namespace mlir;
@@ -12,15 +12,15 @@ Value Formula::constant(int64_t value) {
                                   builder.getI64IntegerAttr(value));
 }
 
-/// Rounds towards minus infinity, as affine expressions do: sizes such as
-/// (s0 - 3) floordiv 2 are negative on the way for small symbols.
+/// Rounds towards minus infinity, as affine expressions do: intermediate values
+/// such as (s0 - 3) floordiv 2 are negative for small symbols.
 Value Formula::emitFloorDiv(Value lhs, Value rhs) {
   Value quotient = LLVM::SDivOp::create(builder, loc, lhs, rhs);
   Value product = LLVM::MulOp::create(builder, loc, quotient, rhs);
   Value rest = LLVM::SubOp::create(builder, loc, lhs, product);
   Value zero = constant(0);
-  // The remainder has the dividend's sign: adjust where it is not the
-  // divisor's.
+  // The remainder has the sign of the dividend. It is adjusted if that is not
+  // the sign of the divisor.
   Value signs = LLVM::XOrOp::create(builder, loc, rest, rhs);
   Value opposite =
       LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, signs, zero);
@@ -31,8 +31,8 @@ Value Formula::emitFloorDiv(Value lhs, Value rhs) {
   return LLVM::SelectOp::create(builder, loc, adjust, less, quotient);
 }
 
-/// A divisor that is 0 for some symbols: 1 then, as any quotient of what has no
-/// elements will do.
+/// Replaces a divisor that is 0 for some symbols by 1. The tensor is then
+/// empty, so any quotient is correct.
 Value Formula::replaceZero(Value divisor) {
   Value isZero = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq,
                                       divisor, constant(0));
@@ -45,8 +45,8 @@ Value Formula::emitSum(Value lhs, Value rhs) {
   return LLVM::AddOp::create(builder, loc, lhs, rhs);
 }
 
-/// A product that is too small saturates, too: what is subtracted is part of a
-/// size that is too great.
+/// A product below the least integer saturates, too, as it is subtracted in a
+/// size that is too large.
 Value Formula::emitProduct(Value lhs, Value rhs) {
   if (!saturating)
     return LLVM::MulOp::create(builder, loc, lhs, rhs);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Expressions of the module's symbols as LLVM dialect code.
+// Emits expressions of the symbols of the module in the LLVM dialect.
 #ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_FORMULA_H
 #define ADZE_LIB_CONVERSION_HOSTTOLLVM_FORMULA_H
 
@@ -10,20 +10,20 @@
 
 namespace adze {
 
-/// Emits i64 values of expressions whose symbols lie at `symbols` (an array of
-/// i64 in memory). All code goes to the builder's insertion point, where values
-/// of earlier calls must be visible.
+/// Emits i64 values of expressions whose symbols are in memory at `symbols` (an
+/// array of i64). All code is emitted at the insertion point of the builder,
+/// which values of earlier calls must dominate.
 class Formula {
 public:
-  /// `saturating`: sums and products that are no i64 are the greatest one, so
-  /// that there is no memory for them.
+  /// With `saturating`, sums and products out of the range of i64 become the
+  /// greatest i64, so that allocations of them fail.
   Formula(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value symbols,
           bool saturating = false)
       : builder(builder), loc(loc), symbols(symbols), saturating(saturating) {}
 
   mlir::Value emit(mlir::AffineExpr expr);
 
-  /// The greatest of the map's results; 0 if there are none.
+  /// Returns the greatest of the results of the map, or 0 without results.
   mlir::Value emitMax(mlir::AffineMap map);
 
   mlir::Value emitSum(mlir::Value lhs, mlir::Value rhs);

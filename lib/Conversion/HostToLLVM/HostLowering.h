@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The host program on its way to the LLVM dialect.
+// Lowers the host program to the LLVM dialect.
 #ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_HOSTLOWERING_H
 #define ADZE_LIB_CONVERSION_HOSTTOLLVM_HOSTLOWERING_H
 
@@ -101,13 +101,14 @@ private:
   mlir::Value element(mlir::Location loc, mlir::Value array, int32_t index);
   mlir::Value i32Constant(mlir::Location loc, int32_t value);
   mlir::Value i64Constant(mlir::Location loc, int64_t value);
-  /// A call of the run time's function: what it returns.
+  /// Emits a call of a function of the run time, and returns its result.
   mlir::Value callTable(mlir::Location loc, HostTableField field,
                         mlir::Type result, mlir::ValueRange operands);
-  /// Calls a function of the table; the run ends where it returns an error.
+  /// Emits a call of a function of the table; the run ends if it returns an
+  /// error.
   void call(mlir::Location loc, HostTableField field,
             mlir::ValueRange operands);
-  /// The same of one that returns memory, or null.
+  /// Emits a call of a function that returns memory, or null on error.
   mlir::Value callForMemory(mlir::Location loc, HostTableField field,
                             mlir::ValueRange operands);
   mlir::Value loadFunction(mlir::Location loc, HostTableField field);
@@ -115,15 +116,15 @@ private:
                     mlir::Value code);
   void checkTable(mlir::Location loc, HostTableField last);
   mlir::Block *addBlock(mlir::TypeRange arguments = {});
-  /// The name of the node, for messages.
+  /// Returns the name of the node, for messages.
   mlir::Value getNodeName(mlir::Location loc);
   mlir::Value getText(mlir::Location loc, llvm::StringRef text);
   mlir::Value numberPlace(mlir::Location loc, int32_t index);
   void storeNumber(mlir::Location loc, int32_t index, mlir::Value value);
   void bindSymbols(mlir::Location loc, llvm::ArrayRef<int64_t> symbols,
                    int32_t first = 0);
-  /// A formula that emits at the current place; symbols are loaded anew, which
-  /// LLVM merges.
+  /// Returns a formula that emits at the insertion point. Symbols are loaded
+  /// again, which LLVM merges.
   mlir::Value bytes(mlir::Location loc, mlir::Attribute attr) {
     return Formula(builder, loc, arguments[RunArgument::Symbols],
                    /*saturating=*/true)
@@ -140,14 +141,14 @@ private:
   mlir::Block *errorExit = nullptr; // returns its argument
   llvm::DenseMap<mlir::Value, mlir::Value> places;
   llvm::DenseMap<mlir::Value, mlir::Value>
-      slotEnds; // of those that others lie behind
-  /// Results of ops on numbers.
+      slotEnds; // of slots that other slots follow
+  /// Results of ops on integers.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers;
   llvm::DenseMap<mlir::Operation *, unsigned> launchNumbers;
   llvm::DenseMap<mlir::Operation *, unsigned> faultNumbers;
-  /// Rows of the operators that calls run.
+  /// The rows of the operators that calls run.
   llvm::DenseMap<mlir::Operation *, unsigned> operatorNumbers;
-  /// Numbers on their way to the run time, and the symbols that they are for.
+  /// Values passed to the run time, and the symbols that they are bound to.
   mlir::Value hostNumbers, hostSymbols;
 };
 

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The host program's ops: calls through the host table, branches and loops.
+// Lowers the ops of the host program: calls through the host table, branches
+// and loops.
 #include "Broadcasts.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Host/IR/External.h"
@@ -89,12 +90,12 @@ Value HostLowering::callForMemory(Location loc, HostTableField field,
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
   Value isThere =
       LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, memory, null);
-  // The run time has the reason; any code but 0 ends the run.
+  // The run time holds the reason; any code other than 0 ends the run.
   returnUnless(loc, isThere, i32Constant(loc, 1));
   return memory;
 }
 
-/// An older run time's table is shorter than what this program calls.
+/// The table of an older run time has fewer functions than this program calls.
 void HostLowering::checkTable(Location loc, HostTableField last) {
   constexpr int32_t unsupported = 3; // ADZE_UNSUPPORTED
   int64_t bytes = 8 + 8 * (last - 1);
@@ -126,7 +127,7 @@ Value HostLowering::getNodeName(Location loc) {
   StringRef name;
   loc->walk([&](Location part) {
     auto named = dyn_cast<NameLoc>(part);
-    // Names without a place in the model are initialisers'.
+    // Names without a location in the model are those of initialisers.
     if (named && name.empty() && isa<FileLineColLoc>(named.getChildLoc()))
       name = named.getName().getValue();
     return WalkResult::advance();
@@ -196,7 +197,7 @@ void HostLowering::lower(host::OutputOp op) {
       loc, Output, {i32Constant(loc, index - numInputs), hostNumbers});
 }
 
-/// The run time gives the pitch its value.
+/// The run time binds the pitch.
 void HostLowering::lower(host::StateOp op) {
   Location loc = op.getLoc();
   places[op.getResult()] =
@@ -243,8 +244,8 @@ void HostLowering::storeNumber(Location loc, int32_t index, Value value) {
   LLVM::StoreOp::create(builder, loc, value, numberPlace(loc, index));
 }
 
-/// Tells the run time the values of symbols, which lie in hostNumbers from
-/// `first` on.
+/// Passes the values of symbols, which are in hostNumbers from `first` on, to
+/// the run time.
 void HostLowering::bindSymbols(Location loc, ArrayRef<int64_t> symbols,
                                int32_t first) {
   for (auto [index, symbol] : llvm::enumerate(symbols)) {
@@ -257,7 +258,7 @@ void HostLowering::bindSymbols(Location loc, ArrayRef<int64_t> symbols,
         i32Constant(loc, symbols.size())});
 }
 
-/// How many numbers describe the values of a call.
+/// Returns the count of numbers that describe the values of a call.
 static size_t countNumbers(host::CallOp op) {
   return 2 * op.getRanks().size() + op.getSymbols().size();
 }
@@ -443,7 +444,7 @@ LogicalResult HostLowering::lower(scf::WhileOp op) {
   return success();
 }
 
-/// The arithmetic of loops.
+/// Lowers the arithmetic of loops.
 LogicalResult HostLowering::lowerArith(Operation *op) {
   Location loc = op->getLoc();
   auto x = [&](unsigned i) { return numbers.lookup(op->getOperand(i)); };
@@ -498,7 +499,8 @@ LogicalResult HostLowering::lower(Block &block) {
   return success();
 }
 
-/// Arrays for operands of calls, once a run: a loop must not grow the stack.
+/// Arrays for operands of calls are allocated once for a run, so that loops do
+/// not grow the stack.
 void HostLowering::allocateArrays() {
   Location loc = program.getLoc();
   size_t maxOperands = 0, maxNumbers = 0;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The host program's formulas: sizes, costs, shapes of outputs.
+// Emits the formulas of the host program: sizes, costs and shapes of outputs.
 #include "Broadcasts.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/IR/Graph.h"
@@ -44,7 +44,8 @@ LLVM::LLVMFuncOp HostLowering::createFormula(StringRef name,
   return function;
 }
 
-/// Where the slot begins; `ends` are those of the slots before it.
+/// Returns the offset of the slot; `ends` are the ends of the slots that it
+/// follows.
 Value HostLowering::emitOffset(Formula &formula, host::SlotOp op,
                                const llvm::DenseMap<Value, Value> &ends) {
   if (op.getBehind().empty())
@@ -66,7 +67,7 @@ Value HostLowering::emitEnd(Formula &formula, host::SlotOp op, Value offset) {
   return formula.emitSum(offset, formula.emit(aligned));
 }
 
-/// The arena reaches to their ends as well.
+/// The arena includes the ends of these slots.
 void HostLowering::addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes) {
   auto returned =
       cast<LLVM::ReturnOp>(arenaBytes.getBody().front().getTerminator());
@@ -87,8 +88,8 @@ void HostLowering::addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes) {
   returned.getArgMutable().assign(total);
 }
 
-/// Sizes that the model's operators can't take together have no arena: a code
-/// below 0, which the run time asks for before it takes any memory.
+/// If operators of the model reject the combination of sizes, the arena size is
+/// a negative code, which the run time tests before it allocates memory.
 void HostLowering::refuseSizes(LLVM::LLVMFuncOp arenaBytes) {
   auto returned =
       cast<LLVM::ReturnOp>(arenaBytes.getBody().front().getTerminator());
@@ -103,7 +104,7 @@ void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
   LLVM::ReturnOp::create(builder, program.getLoc(), formula.emit(expr));
 }
 
-/// Writes the bytes of each place of a launch, for copies of them.
+/// Stores the bytes of each place of a launch, for copies of the places.
 void HostLowering::createPlaces(host::LaunchOp launch, unsigned number) {
   auto function =
       createFunction((host::placesFunction + Twine(number)).str(),
@@ -120,7 +121,8 @@ void HostLowering::createPlaces(host::LaunchOp launch, unsigned number) {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
-/// What profiles say of each launch, and the bytes of places that are copied.
+/// Creates the costs of launches that profiles report, and the bytes of copied
+/// places.
 void HostLowering::createCosts() {
   program.walk([&](host::LaunchOp launch) {
     unsigned number = launchNumbers.size();
@@ -145,7 +147,8 @@ void HostLowering::createCosts() {
   });
 }
 
-/// How many rows the buffer of each state has, and of these the output has not.
+/// Creates the numbers of rows in the buffer of each state, and of those that
+/// the output does not have.
 void HostLowering::createStates() {
   auto states = program->getAttrOfType<ArrayAttr>(graph::statesAttr);
   if (!states)
@@ -182,7 +185,7 @@ LogicalResult HostLowering::createInfer() {
           type.isDynamicDim(dim)
               ? map.getValue().getResult(dim)
               : getAffineConstantExpr(type.getDimSize(dim), context);
-      // -1: data-dependent; so a negative size is written one lower.
+      // -1 is a data-dependent size, so negative sizes are decremented by one.
       bool isKnown = host::getNumSymbolsUsed(expr) <= numInputSymbols;
       Value size = formula.emit(isKnown ? expr : minusOne);
       if (isKnown && !graph::isNonNegative(expr))

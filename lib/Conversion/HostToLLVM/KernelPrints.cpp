@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Prints of kernels, as calls of the run time.
+// Lowers prints in kernels to calls of the run time.
 #include "KernelPrints.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,10 +23,10 @@ static Value createText(OpBuilder &b, tile::PrintOp print, StringRef use,
                                   LLVM::Linkage::Private);
 }
 
-// Of dlpack.h's DLDataTypeCode.
+// These are values of DLDataTypeCode in dlpack.h.
 constexpr int64_t intCode = 0, floatCode = 2;
 
-/// Returns the numbers that adze_host_table's print reads.
+/// Returns the numbers that the print function of adze_host_table reads.
 static SmallVector<Value> getNumbers(OpBuilder &b, tile::PrintOp print) {
   Location loc = print.getLoc();
   auto constant = [&](int64_t value) -> Value {

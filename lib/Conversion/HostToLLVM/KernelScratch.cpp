@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Memory of kernels: memrefs over pointers, and the scratch memory of a call.
+// Memory of kernels: memrefs built from pointers, and the scratch memory of a
+// call.
 #include "KernelScratch.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Formula.h"
@@ -14,7 +15,7 @@ using namespace mlir;
 
 namespace adze {
 
-/// Below this an alloca stays on the stack, where LLVM can promote it.
+/// Smaller allocas stay on the stack, where LLVM can promote them.
 static constexpr int64_t stackLimit = 4096;
 static constexpr int64_t alignment = 64;
 
@@ -47,8 +48,8 @@ Value buildMemRef(OpBuilder &builder, Location loc, MemRefType type,
     sizes.push_back(toI64(builder, loc, dynamicSizes.front()));
     dynamicSizes = dynamicSizes.drop_front();
   }
-  // Static strides as constants: a product with a dynamic size is one only
-  // where a dim to the right is dynamic.
+  // Static strides are constants: a stride is a product with a dynamic size
+  // only if a dim to the right is dynamic.
   Value stride = constant(1);
   int64_t staticStride = 1;
   bool isStatic = true;
@@ -83,7 +84,7 @@ FailureOr<Value> buildMemRef(OpBuilder &builder, Location loc, MemRefType type,
   return buildMemRef(builder, loc, type, pointer, sizes, types);
 }
 
-/// Indices are as wide as pointers.
+/// Indices have the width of pointers.
 static int64_t elementBytes(MemRefType type) {
   constexpr int64_t indexBytes = 8, bits = 8;
   return type.getElementType().isIndex()
@@ -92,7 +93,7 @@ static int64_t elementBytes(MemRefType type) {
 }
 
 namespace {
-/// Recomputes sizes at another place: from dims of arguments, symbols and
+/// Recomputes sizes at another position from dims of arguments, symbols and
 /// constants.
 class SizeCloner {
 public:
@@ -126,7 +127,7 @@ public:
     return builder.clone(*op, mapping)->getResult(0);
   }
 
-  /// Bytes of `type`, rounded up to the alignment (index).
+  /// Returns the bytes of `type` as an index, rounded up to the alignment.
   FailureOr<Value> bytes(MemRefType type, ValueRange dynamicSizes) {
     Location loc = kernel.getLoc();
     int64_t fixed = elementBytes(type);
@@ -182,8 +183,9 @@ struct Allocation {
 };
 } // namespace
 
-/// The kernel's allocations in program order; small static allocas are only
-/// moved to the entry block, so that a loop does not grow the stack.
+/// Collects the allocations of the kernel in program order. Small static
+/// allocas are only moved to the entry block, so that loops do not grow the
+/// stack.
 static SmallVector<Allocation> collectAllocations(func::FuncOp kernel) {
   SmallVector<Allocation> result;
   kernel.walk([&](Operation *op) {
@@ -203,7 +205,7 @@ static SmallVector<Allocation> collectAllocations(func::FuncOp kernel) {
   return result;
 }
 
-/// @<name>_scratch(syms) -> i64: the sum of all sizes.
+/// Creates @<name>_scratch(syms) -> i64, which returns the sum of all sizes.
 static LogicalResult createScratchFormula(func::FuncOp kernel, StringRef name,
                                           ArrayRef<Allocation> allocations,
                                           ArrayRef<AffineMap> dims,

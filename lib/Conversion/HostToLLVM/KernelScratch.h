@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Memory of kernels: memrefs over pointers, and the scratch memory of a call.
+// Memory of kernels: memrefs built from pointers, and the scratch memory of a
+// call.
 #ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_KERNELSCRATCH_H
 #define ADZE_LIB_CONVERSION_HOSTTOLLVM_KERNELSCRATCH_H
 
@@ -10,23 +11,25 @@
 
 namespace adze {
 
-/// A dense row-major memref at `pointer`. Dynamic sizes are results of `dims`,
-/// over the symbols at `symbols`; fails where they are needed and not given.
+/// Builds a dense row-major memref at `pointer`. Dynamic sizes are results of
+/// `dims`, for the symbols at `symbols`. Fails if they are required and
+/// missing.
 mlir::FailureOr<mlir::Value>
 buildMemRef(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type,
             mlir::Value pointer, mlir::AffineMap dims, mlir::Value symbols,
             const mlir::LLVMTypeConverter &types);
 
-/// The same with all dynamic sizes given as values (index).
+/// Builds a memref with all dynamic sizes given as values (index).
 mlir::Value buildMemRef(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::MemRefType type, mlir::Value pointer,
                         mlir::ValueRange dynamicSizes,
                         const mlir::LLVMTypeConverter &types);
 
-/// Replaces the allocations of `kernel` by parts of `scratch`, drops its
-/// deallocations, and adds @<name>_scratch(syms) -> i64 beside it if there were
-/// any. Sizes must be computed from constants and from dims of the kernel's
-/// first arguments, whose maps are `dims`. Returns how many were moved.
+/// Replaces the allocations of `kernel` by parts of `scratch`, removes its
+/// deallocations, and adds @<name>_scratch(syms) -> i64 if there were any.
+/// Sizes must be computed from constants and from dims of the first arguments
+/// of the kernel, whose maps are `dims`. Returns the number of replaced
+/// allocations.
 mlir::FailureOr<unsigned>
 moveAllocationsToScratch(mlir::func::FuncOp kernel, llvm::StringRef name,
                          llvm::ArrayRef<mlir::AffineMap> dims,

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels: the module's calling convention, and the last dialects to LLVM.
+// Converts kernels to the calling convention of modules, and the remaining
+// dialects to LLVM.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Faults.h"
@@ -30,11 +31,11 @@ namespace adze {
 #define GEN_PASS_DEF_CONVERTKERNELTOLLVM
 #include "Conversion/Passes.h.inc"
 
-/// On a branch back: what LLVM is told of the loop.
+/// An attribute of a loop latch: the loop metadata of LLVM.
 static constexpr llvm::StringLiteral loopAnnotationAttr = "loop_annotation";
 
 namespace {
-/// The pointers and symbols that a kernel function gets instead of memrefs.
+/// The pointers and symbols that a kernel function receives instead of memrefs.
 struct Frame {
   SmallVector<Value> pointers;
   Value symbols;
@@ -52,8 +53,8 @@ private:
 };
 } // namespace
 
-/// Replaces the memref arguments of `function` by memrefs built from `frame`;
-/// their sizes are the maps in `dims`.
+/// Replaces the memref arguments of `function` by memrefs built from `frame`,
+/// whose sizes are the maps in `dims`.
 static LogicalResult replaceMemRefArguments(func::FuncOp function,
                                             ArrayRef<AffineMap> dims,
                                             Frame frame,
@@ -74,7 +75,7 @@ static LogicalResult replaceMemRefArguments(func::FuncOp function,
   return success();
 }
 
-/// Sizes that no argument has, from the symbols.
+/// Lowers sizes that no argument has to expressions of the symbols.
 static void lowerSizes(func::FuncOp function, Value symbols) {
   function.walk([&](host::SizeOp op) {
     OpBuilder builder(op);
@@ -89,16 +90,17 @@ static void lowerSizes(func::FuncOp function, Value symbols) {
 }
 
 namespace {
-/// The greatest of the positions that checks of one fault see, and what it has
-/// to be less than: in memory that LLVM turns into registers, so that loops
-/// with checks stay as they are.
+/// The greatest position of all checks of one fault, and its bound. It is an
+/// alloca that LLVM promotes to registers, so that the structure of loops with
+/// checks does not change.
 class GreatestPosition {
 public:
   GreatestPosition(func::FuncOp kernel, tile::CheckOp check);
 
-  /// Replaces the check.
+  /// Replaces the check by an update.
   void update(tile::CheckOp check);
-  /// Stores the record, as adze_module.h says, if the greatest one is outside.
+  /// Stores the fault record (adze_module.h) if the greatest position is out of
+  /// range.
   void finish(func::FuncOp kernel, Value faults);
 
 private:
@@ -156,7 +158,7 @@ void GreatestPosition::raise(OpBuilder &b, Value position, Value high,
   };
   Value low = number(0), index = position;
   if (!isAbsolute) {
-    // Of indices below the range the sum with the extent is still negative.
+    // For an index below the range, the sum with the extent is still negative.
     Value isBelow =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, low);
     index = arith::SubIOp::create(b, loc, position, high);
@@ -206,9 +208,10 @@ void GreatestPosition::finish(func::FuncOp kernel, Value faults) {
   cf::BranchOp::create(b, loc, done);
 }
 
-/// Loops that LLVM turns into vectors keep one vector of greatest positions, as
-/// loops without checks have one vector a step: LLVM would interleave several
-/// for a reduction, and gathers at the end of a long step wait for each other.
+/// Loops that LLVM vectorises keep one vector of greatest positions, as loops
+/// without checks have one vector in a step. LLVM would interleave several for
+/// a reduction, and gathers at the end of a long step would wait for each
+/// other.
 static void disableInterleaving(func::FuncOp kernel,
                                 ArrayRef<tile::CheckOp> checks) {
   if (kernel.getBody().hasOneBlock())
@@ -229,7 +232,7 @@ static void disableInterleaving(func::FuncOp kernel,
   }
 }
 
-/// Registers of one type and fault have one greatest position.
+/// Positions of one type and fault share one greatest position.
 static void lowerChecks(func::FuncOp kernel, ArrayRef<tile::CheckOp> checks,
                         Value faults) {
   using Key = std::pair<Type, uint64_t>;
@@ -248,7 +251,8 @@ static void lowerChecks(func::FuncOp kernel, ArrayRef<tile::CheckOp> checks,
     greatest.finish(kernel, faults);
 }
 
-/// @k_programs(%syms) from @k_programs(memrefs..), or one that returns 1.
+/// Creates @k_programs(%syms) from @k_programs(memrefs..), or one that returns
+/// 1.
 static LogicalResult convertPrograms(StringRef kernel, Location loc,
                                      SymbolTable &symbols,
                                      ArrayRef<AffineMap> dims,
@@ -277,7 +281,7 @@ static LogicalResult convertPrograms(StringRef kernel, Location loc,
   frame.symbols = entry.addArgument(pointer, loc);
   lowerSizes(function, frame.symbols);
   builder.setInsertionPointToStart(&entry);
-  // Counting programs reads sizes only.
+  // The number of programs depends on sizes only.
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
   frame.pointers.assign(dims.size(), null);
   if (failed(replaceMemRefArguments(function, dims, frame, types)))
@@ -292,9 +296,9 @@ static LogicalResult convertPrograms(StringRef kernel, Location loc,
   return success();
 }
 
-/// @k(%ptrs, %syms, %lo, %hi, %scratch), calling @k.body; with checks after
-/// these %faults. `numPointers` counts the function that prints, if the kernel
-/// does.
+/// Creates @k(%ptrs, %syms, %lo, %hi, %scratch), which calls @k.body; with
+/// checks, %faults follows. `numPointers` includes the print function, if the
+/// kernel prints.
 static void createEntryPoint(func::FuncOp body, StringRef name,
                              unsigned numPointers, bool hasRange,
                              bool hasChecks, SymbolTable &symbols) {
@@ -355,7 +359,8 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
   if (failed(convertPrograms(name, loc, symbols, dims, types)))
     return failure();
 
-  // New arguments behind the old ones, then the memrefs go.
+  // New arguments are added after the old ones, and then the memrefs are
+  // erased.
   Block &entry = kernel.front();
   Frame frame;
   SmallVector<Type> argumentTypes;
@@ -423,7 +428,7 @@ LogicalResult ConvertKernelToLLVMPass::convertRest(LLVMTypeConverter &types) {
   LLVMConversionTarget target(getContext());
   target.addLegalDialect<host::HostDialect>();
   target.addLegalOp<ModuleOp>();
-  // The host program is another pass's.
+  // Another pass lowers the host program.
   auto isHost = [](func::FuncOp function) {
     return function->hasAttr(host::numInputsAttr);
   };
@@ -455,10 +460,10 @@ void ConvertKernelToLLVMPass::runOnOperation() {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function.getName().ends_with(".body")) {
       function.setLinkage(LLVM::Linkage::Internal);
-      // The facts on its arguments would weaken if it were inlined.
+      // Inlining would lose the attributes of its arguments.
       function.setNoInline(true);
     }
-  // Upstream's tools read the text from here on.
+  // Upstream tools read the text from here on.
   module->removeAttr(tile::kTargetsAttribute);
 }
 

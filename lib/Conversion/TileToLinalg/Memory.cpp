@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// load, store and gather: one element at a time, each with its bounds check.
-// What checks and prints read, too.
+// Lowers load, store and gather: one element at a time, each with its bounds
+// check. Also lowers the operands of checks and prints.
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "TileToLinalg.h"
@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace adze::tile;
 
 namespace {
-/// The memory behind the cast from physical to logical, if there is one.
+/// Returns the memory before the cast from physical to logical, if there is
+/// one.
 Value physicalMemory(Value memref) {
   if (auto view = memref.getDefiningOp<ViewOp>())
     return view.getSource();
@@ -21,7 +22,7 @@ Value physicalMemory(Value memref) {
   return memref;
 }
 
-/// The extent within which memory may be touched.
+/// Returns the extent of memory that may be accessed.
 Value extentOf(OpBuilder &b, Location loc, Value memref, int64_t dim) {
   auto type = cast<MemRefType>(memref.getType());
   if (auto view = memref.getDefiningOp<ViewOp>())
@@ -72,7 +73,7 @@ SmallVector<Value> physicalIndices(OpBuilder &b, Location loc, MemRefType type,
   return indices;
 }
 
-/// The element at these indices, or the pad.
+/// Reads the element at these indices, or returns the pad.
 Value readElement(OpBuilder &b, Location loc, Value memref,
                   ArrayRef<Value> indices, std::optional<TypedAttr> padAttr) {
   auto type = cast<MemRefType>(memref.getType());
@@ -202,7 +203,7 @@ struct LowerCheck final : OpRewritePattern<CheckOp> {
   }
 };
 
-/// Returns the element as f64 or i64, which the run time prints.
+/// Converts the element to f64 or i64, which the run time prints.
 Value widenForPrint(OpBuilder &b, Location loc, Value element) {
   Type type = element.getType();
   if (isa<FloatType>(type))
@@ -219,7 +220,7 @@ Value widenForPrint(OpBuilder &b, Location loc, Value element) {
              : arith::ExtSIOp::create(b, loc, i64, element).getResult();
 }
 
-/// Stores the value to memory of the program, which is printed.
+/// Stores the printed value to memory of the program.
 struct LowerPrint final : OpRewritePattern<PrintOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PrintOp op, PatternRewriter &b) const override {

@@ -51,8 +51,8 @@ Value widen(OpBuilder &b, Location loc, Value value, Type to,
                : arith::TruncIOp::create(b, loc, to, value).getResult();
 }
 
-/// Element `i` of an operand of a product, which may be a word, as a number of
-/// the type of the sum.
+/// Returns element `i` of an operand of a product, which may be a word,
+/// converted to the type of the sum.
 static Value takeElement(OpBuilder &b, Location loc, Value operand, int64_t i,
                          Type element, Type sum) {
   unsigned width = getStorageBits(element);
@@ -202,7 +202,7 @@ struct LowerTranspose final : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// Ops stay in order here anyway.
+/// Ops are in program order in any case.
 struct LowerPhase final : OpRewritePattern<PhaseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PhaseOp op, PatternRewriter &b) const override {
@@ -243,8 +243,8 @@ struct KernelToFunction {
     return function;
   }
 
-  /// A memref argument as the kernel sees it: logical, by a cast that the
-  /// lowering of loads and stores looks through.
+  /// Maps a memref argument to its logical shape by a cast, which the lowering
+  /// of loads and stores looks through.
   void mapArguments(func::FuncOp function, IRMapping &map) {
     Block *entry = function.addEntryBlock();
     b.setInsertionPointToEnd(entry);
@@ -314,8 +314,8 @@ struct KernelToFunction {
   }
 };
 
-/// What a loop carries is copied into the tile that it replaces, so that it
-/// bufferises to one buffer.
+/// Copies carried values of a loop into the tile that they replace, so that
+/// they bufferize to one buffer.
 void carryInPlace(scf::ForOp loop) {
   Operation *yield = loop.getBody()->getTerminator();
   OpBuilder b(yield);

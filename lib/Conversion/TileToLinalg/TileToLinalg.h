@@ -13,7 +13,7 @@
 
 namespace adze::tile {
 
-/// load, store and gather, element by element.
+/// Adds patterns that lower load, store and gather, element by element.
 void populateTileMemoryToLinalgPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace adze::tile
