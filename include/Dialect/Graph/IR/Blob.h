@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants that stay in the files they came from: contents (Blob), the table
-// of mapped files, and helpers that treat small and large constants alike.
+// Constants that are stored in files: contents (Blob), the table of mapped
+// files, and helpers for constants of any size.
 #ifndef ADZE_DIALECT_GRAPH_IR_BLOB_H
 #define ADZE_DIALECT_GRAPH_IR_BLOB_H
 
@@ -23,23 +23,23 @@ class BlobTable;
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// What identifies a content: its xxh3-128 and its size.
+/// The identity of a content: its xxh3-128 hash and its size.
 struct BlobKey {
   uint64_t high = 0, low = 0, bytes = 0;
   bool operator==(const BlobKey &other) const {
     return high == other.high && low == other.low && bytes == other.bytes;
   }
-  /// The key of the bytes.
+  /// Returns the key of the bytes.
   static BlobKey get(llvm::ArrayRef<char> bytes);
-  /// The hash as 32 hexadecimal digits.
+  /// Returns the hash as 32 hexadecimal digits.
   std::string toString() const;
 };
 
-/// One content, and where its bytes can be read. Owned by the table.
+/// A content, and the places where its bytes can be read. Owned by the table.
 class Blob {
 public:
   struct Place {
-    std::string spelled; ///< as it was written
+    std::string spelled; ///< as in the text
     std::string path;    ///< absolute
     uint64_t offset;
   };
@@ -48,10 +48,10 @@ public:
 
   Blob(BlobTable &table, BlobKey key) : key(key), table(table) {}
 
-  /// The bytes, checked against the hash on the first call. Thread-safe.
-  /// `emitError` may be null.
+  /// Returns the bytes, after a check against the hash on the first call.
+  /// Thread-safe. `emitError` may be null.
   mlir::FailureOr<llvm::ArrayRef<char>> getBytes(EmitError emitError);
-  /// Where the bytes are (the first place, or the one that was read).
+  /// Returns the place of the bytes: the first one, or the one that was read.
   Place getPlace() const;
   BlobTable &getTable() const { return table; }
 
@@ -59,61 +59,62 @@ private:
   friend class BlobTable;
   void addPlace(Place place);
   void moveToFront(const Place &place);
-  /// The bytes at the first place that has them, or why there is none.
+  /// Returns the bytes at the first place that has them, or null and a message.
   const char *findBytes(std::string &message);
 
   BlobTable &table;
   std::atomic<const char *> data{nullptr};
-  // Held while hashing, so that a content is hashed once; never while a
-  // diagnostic is emitted, which prints and so asks getPlace(). Taken before
-  // the table's.
+  // Held while hashing, so that a content is hashed once. Never held while a
+  // diagnostic is emitted, as printing calls getPlace(). Locked before the
+  // mutex of the table.
   std::mutex hashMutex;
-  // Guards the rest. Nothing else is locked while it is held.
+  // Guards all other members. No other mutex is locked while it is held.
   mutable std::mutex mutex;
   std::vector<Place> places;
   std::string error;
 };
 
-/// The contents that a context knows and the files they are in. Thread-safe but
-/// for the public fields, which are set before first use.
+/// The contents that a context knows, and the files that hold them. Thread-safe
+/// except for the public fields, which are set before first use.
 class BlobTable {
 public:
   BlobTable() = default;
   ~BlobTable();
 
-  /// The blob of a key, readable at `offset` of the file `spelled`. Checks that
-  /// the file is there and long enough.
+  /// Returns the blob of a key, readable at `offset` of the file `spelled`.
+  /// Fails if the file does not exist or is too short.
   mlir::FailureOr<Blob *> get(BlobKey key, llvm::StringRef spelled,
                               llvm::StringRef sourceDir, uint64_t offset,
                               EmitError emitError);
-  /// The blob of bytes of a file; hashes them.
+  /// Returns the blob of bytes of a file, after hashing them.
   mlir::FailureOr<Blob *> import(llvm::StringRef file, uint64_t offset,
                                  uint64_t bytes, EmitError emitError);
-  /// The blob of new bytes: found again if known, else appended to the side
-  /// file. The offset follows the order of calls: for output that does not
-  /// depend on the schedule, call it in module order on one thread.
+  /// Returns the blob of new bytes: a known one, or one appended to the side
+  /// file. Offsets are in the order of calls: for deterministic output, call
+  /// this in module order from one thread.
   mlir::FailureOr<Blob *> create(llvm::ArrayRef<char> bytes,
                                  EmitError emitError);
-  /// Gives the side file its name, for good; until then it is a temporary file
-  /// beside it. No effect if nothing was created, or without a name.
+  /// Renames the side file to its final name; until then it is a temporary file
+  /// in the same directory. Has no effect if nothing was created, or without a
+  /// name.
   std::error_code keepSideFile();
 
-  /// Where relative paths are looked for, after the directory of the text.
+  /// The directories to search for relative paths, after that of the text.
   std::vector<std::string> searchDirs;
   /// If set, paths are printed relative to this directory.
   std::string printBase;
-  /// Where `create` writes; if empty, a temporary file that goes with the
-  /// table.
+  /// The file that `create` writes; if empty, a temporary file that is deleted
+  /// with the table.
   std::string sideFile;
-  /// Why `create` could not write, if it could not.
+  /// The reason why `create` failed to write.
   std::error_code writeError;
 
-  /// Bytes hashed and mappings made so far.
+  /// The bytes hashed and the mappings made so far.
   std::atomic<uint64_t> hashedBytes{0}, numMappings{0};
 
 private:
   friend class Blob;
-  /// A part of a file in memory.
+  /// A mapped part of a file.
   struct Region {
     uint64_t offset;
     std::unique_ptr<llvm::sys::fs::mapped_file_region> mapping;
@@ -127,7 +128,7 @@ private:
     }
   };
 
-  /// The address of the bytes, or the reason why not in `error`.
+  /// Returns the address of the bytes, or fails with the reason in `error`.
   mlir::FailureOr<const char *> map(llvm::StringRef path, uint64_t offset,
                                     uint64_t bytes, std::string &error);
   Blob *getUnique(BlobKey key, Blob::Place place);
@@ -135,7 +136,7 @@ private:
   std::error_code append(llvm::ArrayRef<char> bytes);
   std::error_code startSideFile();
   Blob::Place getSidePlace(uint64_t offset) const;
-  /// Keeps what is mapped of a file that is about to be replaced.
+  /// Keeps the mappings of a file that is about to be replaced.
   void retire(llvm::StringRef path);
 
   std::mutex mutex;
@@ -145,7 +146,7 @@ private:
   uint64_t sideSize = 0;
   std::string sideName;     // `sideFile` when `sidePath` was made
   std::string sidePath;     // the file that is written
-  bool sideIsNamed = false; // and that is renamed to `sideName`
+  bool sideIsNamed = false; // which is renamed to `sideName`
   std::vector<std::string> temporaries;
 };
 
@@ -153,27 +154,28 @@ private:
 // Constants of any size
 //===----------------------------------------------------------------------===//
 
-/// Up to this many bytes a constant is DenseElements.
+/// Constants of at most this many bytes are DenseElements.
 constexpr uint64_t kMaxDenseBytes = 1024;
 
-/// How many bytes constants of this type take: row-major, a bool a byte, types
-/// below 8 bits packed low bits first.
+/// Returns the bytes of constants of this type: row-major, a bool in a byte,
+/// types of less than 8 bits packed with low bits first.
 uint64_t getNumBytes(mlir::ShapedType type);
 
-/// The constant with these bytes: DenseElements if it is small or all elements
-/// are equal, else a blob (in the side file, unless the content is known).
+/// Returns the constant with these bytes: DenseElements if it is small or a
+/// splat, else a blob (in the side file, unless the content is known).
 mlir::FailureOr<mlir::ElementsAttr> makeElements(mlir::ShapedType type,
                                                  llvm::ArrayRef<char> bytes,
                                                  EmitError emitError);
 
-/// The constant whose bytes are at `offset` of a file: as above, but a blob
-/// stays where it is.
+/// Returns the constant whose bytes are at `offset` of a file, likewise; a blob
+/// refers to that file.
 mlir::FailureOr<mlir::ElementsAttr> importElements(mlir::ShapedType type,
                                                    llvm::StringRef file,
                                                    uint64_t offset,
                                                    EmitError emitError);
 
-/// The bytes of any constant. They are in `storage` if they had to be made.
+/// Returns the bytes of any constant. They are in `storage` if they had to be
+/// created.
 mlir::FailureOr<llvm::ArrayRef<char>> readElements(mlir::ElementsAttr elements,
                                                    std::vector<char> &storage,
                                                    EmitError emitError);

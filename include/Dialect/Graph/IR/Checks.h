@@ -8,24 +8,26 @@
 
 namespace adze::graph {
 
-/// On a look-up: an index that is out of range ends the run with this message,
-/// as graph.check_range with the range [-size, size) does.
+/// An attribute of a gather or scatter: an index out of range ends the run with
+/// this message, as graph.check_range with the range [-size, size) does.
 inline constexpr llvm::StringLiteral messageAttr = "graph.message";
-/// On a look-up in a kernel: the number of the launch's fault that it raises.
-/// Of one by tuples it is that of the first column.
+/// An attribute of a gather or scatter in a kernel: the number of the fault of
+/// the launch that it raises. With index tuples it is that of the first column.
 inline constexpr llvm::StringLiteral faultAttr = "graph.fault";
-/// On a launch: what its kernel raises, a pair [nodes, message] a fault.
+/// An attribute of a launch: the faults of its kernel, each a pair [nodes,
+/// message].
 inline constexpr llvm::StringLiteral checksAttr = "adze.checks";
 
-/// Returns how many faults a look-up raises: by tuples, one a column.
+/// Returns the number of faults that the op raises: one, or one for each column
+/// of tuples.
 inline int64_t getNumFaults(mlir::Operation *lookup) {
   return llvm::isa<GatherNDOp, ScatterNDOp>(lookup)
              ? *getConstant(getDims(lookup->getOperand(1)).back())
              : 1;
 }
 
-/// Returns the number of the fault that a look-up raises for an index, with
-/// tuples for one in this column; none if it checks nothing.
+/// Returns the number of the fault that the op raises for an index, or with
+/// tuples for an index in this column. Returns nothing if it checks nothing.
 inline std::optional<int64_t> getFault(mlir::Operation *lookup,
                                        int64_t column = 0) {
   auto fault = lookup->getAttrOfType<mlir::IntegerAttr>(faultAttr);

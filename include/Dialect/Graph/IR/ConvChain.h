@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions that one kernel makes row by row, one after the other.
+// Chains of convolutions that one kernel computes row by row.
 #ifndef ADZE_DIALECT_GRAPH_IR_CONVCHAIN_H
 #define ADZE_DIALECT_GRAPH_IR_CONVCHAIN_H
 
@@ -8,29 +8,29 @@
 
 namespace adze::graph {
 
-/// Whether a kernel can keep the rows of its results that another convolution's
-/// windows see, and whether it can make rows from such: 2-d, channels last, of
-/// known size but for the batch, dense or of one channel a group.
+/// Returns true if a kernel can compute the convolution row by row, as an
+/// element of a chain: 2-D, channels last, of known sizes except the batch,
+/// dense or depthwise.
 bool isChainable(ConvOp op);
 
-/// Rows (dim 0) or pixels of a row (dim 1) that a window sees, of known size.
+/// Returns the rows (dim 0) or pixels of a row (dim 1) that a window covers.
 int64_t getReach(ConvOp op, unsigned dim);
 
-/// Whether `next`, which reads what follows element by element from the result
-/// of `first`, can make its rows as soon as those that it sees are there.
+/// Returns true if `next`, which reads elementwise results of `first`, can
+/// compute a row as soon as the rows of its windows are available.
 bool canFollow(ConvOp first, ConvOp next);
 
-/// The convolutions of a block in order, if each but the first reads what the
-/// one before it makes; else nothing.
+/// Returns the convolutions of a block in order, if each but the first reads
+/// the result of the previous one, or nothing.
 llvm::SmallVector<ConvOp> getConvChain(mlir::Block &body);
 
-/// How one kernel makes a chain: a program makes a band of rows of the last
-/// result, from rows of the others that its windows see. Those at the border of
-/// a band are made for both neighbours.
+/// The plan of a chain: a program computes a band of rows of the last result
+/// from the rows of the others that its windows cover. Rows of the halo are
+/// computed by both adjacent bands.
 struct ChainPlan {
   int64_t rows = 0; // of a band
-  double again = 0; // operations an image that are done twice
-  double flops = 0; // operations an image, without those
+  double again = 0; // recomputed operations for each image
+  double flops = 0; // other operations for each image
 };
 ChainPlan planChain(llvm::ArrayRef<ConvOp> chain);
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The contents of small integer tensors where sizes may be cut.
+// The elements of small integer tensors, including minima and maxima of sizes.
 #ifndef ADZE_DIALECT_GRAPH_IR_ELEMENTS_H
 #define ADZE_DIALECT_GRAPH_IR_ELEMENTS_H
 
@@ -8,8 +8,9 @@
 
 namespace adze::graph {
 
-/// getElements of Shape.h, where the greater or the lesser of two sizes and the
-/// quotient of what may be negative are expressions, too (Clamp.h).
+/// Returns getElements of Shape.h, where the maximum or minimum of two sizes,
+/// and quotients of values that may be negative, are expressions, too
+/// (Clamp.h).
 std::optional<llvm::SmallVector<mlir::AffineExpr>>
 getCutElements(mlir::Value value);
 

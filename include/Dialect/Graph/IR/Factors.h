@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a reshape keeps whole.
+// The dims, or parts of dims, that a reshape preserves.
 #ifndef ADZE_DIALECT_GRAPH_IR_FACTORS_H
 #define ADZE_DIALECT_GRAPH_IR_FACTORS_H
 
@@ -8,16 +8,16 @@
 
 namespace adze::graph {
 
-/// A dim, or a part of one where a reshape splits or merges it: which dim it is
-/// of before and behind the reshape.
+/// A dim, or a part of one that a reshape splits off or merges, with the dims
+/// before and after the reshape that contain it.
 struct Factor {
   size_t before, behind;
   mlir::AffineExpr size;
 };
 
-/// The factors that a reshape keeps whole, in order; none if it cuts across
-/// them, or dims are not known. Dims of 1 that stay are factors, others are
-/// not.
+/// Returns the factors of a reshape in order. Returns nothing if a factor would
+/// cross dims, or if dims are unknown. Dims of 1 that stay are factors, others
+/// are not.
 std::optional<llvm::SmallVector<Factor>>
 getFactors(llvm::ArrayRef<mlir::AffineExpr> before,
            llvm::ArrayRef<mlir::AffineExpr> behind);

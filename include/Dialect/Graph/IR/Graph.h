@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The graph dialect's classes.
+// The classes of the graph dialect.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPH_H
 #define ADZE_DIALECT_GRAPH_IR_GRAPH_H
 
@@ -22,26 +22,28 @@
 namespace adze::graph {
 class YieldOp;
 
-/// Whether it is the element type of strings: si64.
+/// Returns true for the element type of strings, si64.
 bool isString(mlir::Type elementType);
-/// Whether it is !graph.sequence, !graph.optional or !graph.map.
+/// Returns true for !graph.sequence, !graph.optional and !graph.map.
 bool isContainer(mlir::Type elementType);
-/// Whether a value of this type is a sequence, optional or map.
+/// Returns true if a value of this type is a sequence, optional or map.
 bool isHandle(mlir::Type type);
-/// The tensor of rank 0 that a container is.
+/// Returns the tensor of rank 0 that holds a container.
 mlir::RankedTensorType makeHandleType(mlir::Type container);
-/// What a container says of values of these types: the element type and rank
-/// (if both have it) of tensors, the same of containers in it. An optional
-/// and what it holds are an optional. Null where they do not go together.
+/// Returns the element type of a container of values of these types: element
+/// type and rank (if equal) of tensors, recursively for containers. An optional
+/// and a value of its type are joined to an optional. Returns null if the types
+/// are incompatible.
 mlir::TensorType joinElements(mlir::TensorType lhs, mlir::TensorType rhs);
-/// What a container says of a value of this type.
+/// Returns the element type of a container of values of this type.
 mlir::TensorType getElementOf(mlir::Type type);
-/// What a sequence says that has no tensor yet: the rank is that of the first.
+/// Returns the element type of a sequence without elements, whose first element
+/// determines the rank.
 mlir::TensorType getNoElement(mlir::Type elementType);
 
-/// What the run time calls types: DLPack's code and bits (of strings and
-/// containers those of their numbers), adze_kind, and ONNX's spelling
-/// ("seq(tensor(float))"). No dtype: there is none in a signature.
+/// The names of types in the run time: the code and bits of DLPack (those of
+/// the index for strings and containers), the adze_kind, and the ONNX name
+/// ("seq(tensor(float))"). Types without a Dtype are not part of a signature.
 struct Dtype {
   uint8_t code, bits;
 };
@@ -49,7 +51,7 @@ std::optional<Dtype> getDtype(mlir::Type elementType);
 unsigned getKind(mlir::Type elementType);
 std::string getTypeName(mlir::TensorType type);
 
-// What the generated code of the op families calls.
+// Functions that the generated code of the op families calls.
 namespace op_detail {
 using Where = std::optional<mlir::Location>;
 using Types = llvm::SmallVectorImpl<mlir::Type>;
@@ -68,7 +70,7 @@ mlir::LogicalResult inferReduce(Where where, llvm::StringRef name,
                                 mlir::Value input, llvm::ArrayRef<int64_t> axes,
                                 bool keepdims, Types &types);
 
-/// `perElement` operations for each element of the type.
+/// Returns `perElement` operations for each element of the type.
 mlir::AffineExpr getElementCost(mlir::MLIRContext *context, mlir::Type type,
                                 int64_t perElement);
 mlir::AffineExpr getElementwiseFlops(mlir::Operation *op, int64_t perElement);
@@ -88,9 +90,9 @@ mlir::AffineExpr getBytes(mlir::MLIRContext *context, mlir::TypeRange types);
 
 namespace adze::graph {
 
-/// Adds an op with its result types inferred and verifies it; where something
-/// does not fit, says what at `loc` and fails (the generated `create` would end
-/// the process). The arguments are those of `create`.
+/// Creates an op with inferred result types and verifies it; emits an error at
+/// `loc` and fails if the operands are invalid (the generated `create` would
+/// end the process). The arguments are those of `create`.
 template <typename OpT, typename... Args>
 mlir::FailureOr<OpT> createChecked(mlir::OpBuilder &builder, mlir::Location loc,
                                    Args &&...args) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Parts of one tensor that a kernel stores.
+// Chains of insertions into one tensor.
 #ifndef ADZE_DIALECT_GRAPH_IR_INSERTIONS_H
 #define ADZE_DIALECT_GRAPH_IR_INSERTIONS_H
 
@@ -8,8 +8,8 @@
 
 namespace adze::graph {
 
-/// The insertions that a result is made of, last first: each that is not the
-/// first changes what the one before it, which nobody else reads, gives.
+/// Returns the insertions that a result consists of, last first: each changes
+/// the result of the previous one, which has no other use.
 llvm::SmallVector<InsertSliceOp> getInsertions(mlir::Value result);
 
 } // namespace adze::graph

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Between which sizes the elements of an integer tensor are.
+// Bounds of the elements of integer tensors as expressions of sizes.
 #ifndef ADZE_DIALECT_GRAPH_IR_INTEGERBOUNDS_H
 #define ADZE_DIALECT_GRAPH_IR_INTEGERBOUNDS_H
 
@@ -9,14 +9,15 @@
 
 namespace adze::graph {
 
-/// The least and the greatest of some elements, in terms of the symbols.
+/// The least and the greatest of some elements, as expressions of the symbols.
 struct IntegerBounds {
   mlir::AffineExpr least, greatest;
 };
 
-/// Returns bounds such that each element of an integer tensor lies between one
-/// pair of them; empty if nothing is known. It looks through movement, casts,
-/// look-ups, choices, counters and reductions by minimum and maximum.
+/// Returns bounds such that each element of an integer tensor is within one
+/// pair of them, or nothing if elements are unknown. Looks through data
+/// movement, casts, gathers, selections, counters, and reductions by minimum
+/// and maximum.
 llvm::SmallVector<IntegerBounds> getIntegerBounds(mlir::Value value);
 
 } // namespace adze::graph

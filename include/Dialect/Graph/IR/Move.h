@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Where reshapes and transposes put elements: by digits of their indices.
+// The mapping of elements by reshapes and transposes, in terms of digits of
+// their indices.
 #ifndef ADZE_DIALECT_GRAPH_IR_MOVE_H
 #define ADZE_DIALECT_GRAPH_IR_MOVE_H
 
@@ -9,47 +10,49 @@
 
 namespace adze::graph {
 
-/// The indices of both ends are made of the same digits: parts of dims that
-/// each step keeps whole.
+/// A mapping between the indices of two values, which consist of the same
+/// digits: parts of dims that each step preserves.
 class Move {
 public:
-  /// From `start` to `end`, which is `start` seen through reshapes and
-  /// transposes alone. None where a reshape cuts across dims, or sizes are not
-  /// known.
+  /// Returns the mapping from `start` to `end`, which is `start` after reshapes
+  /// and transposes only. Returns nothing if a reshape crosses dims, or if
+  /// sizes are unknown.
   static std::optional<Move> get(mlir::Value start, mlir::Value end);
-  /// By these reshapes and transposes, in order.
+  /// Returns the mapping by these reshapes and transposes, in order.
   static std::optional<Move> get(mlir::Value start,
                                  llvm::ArrayRef<mlir::Operation *> steps);
 
-  /// The value that reshapes and transposes make `end` of.
+  /// Returns the value that reshapes and transposes to `end` start from.
   static mlir::Value findStart(mlir::Value end);
 
-  /// Is there a reshape on the way that merges or splits dims?
+  /// Returns true if a reshape on the way merges or splits dims.
   static bool takesDimsApart(mlir::Value end);
 
-  /// The same from the end to the start.
+  /// Returns the inverse mapping.
   Move getInverse() const;
 
-  /// From indices of the start, of which `fromSpans` says how many dims each
-  /// are taken as one, to those of the end, grouped likewise. None where that
-  /// takes divisions by dynamic sizes, or products of them.
+  /// Returns a map from indices of the start, in which `fromSpans` states how
+  /// many dims each index merges, to those of the end, merged likewise. Returns
+  /// nothing if it requires divisions by, or products of, dynamic sizes.
   std::optional<mlir::AffineMap> getMap(llvm::ArrayRef<unsigned> fromSpans,
                                         llvm::ArrayRef<unsigned> toSpans) const;
 
-  /// Dims at the end that can be taken as one with the last, whatever the sizes
-  /// of a run are: all but the first of them are constants.
+  /// Returns the number of trailing dims of the end that can be merged for all
+  /// sizes: all but the first of them are constants.
   unsigned countMerged() const;
 
-  /// Neighbours along the last dim of the start that stay neighbours.
+  /// Returns the number of elements along the last dim of the start that stay
+  /// adjacent.
   int64_t getRun() const;
 
-  /// The elements of what digits of the last dim of the start leave together:
-  /// of the fastest, of the two fastest and so on, but for all of them.
+  /// Returns the sizes of runs of elements that the digits of the last dim of
+  /// the start keep together: that of the fastest digit, of the two fastest and
+  /// so on, without that of all.
   llvm::SmallVector<int64_t> getRuns() const;
 
-  /// Runs of neighbours at the end, that `count` neighbours from the beginning
-  /// of the last dim of the start become; those that lie fewer than `count`
-  /// elements apart are one.
+  /// Returns the number of contiguous runs at the end that the first `count`
+  /// elements of the last dim of the start become; runs that are fewer than
+  /// `count` elements apart count as one.
   int64_t countPieces(int64_t count) const;
 
 private:
@@ -63,11 +66,11 @@ private:
   llvm::SmallVector<Digits> from, to;        // of dims
 };
 
-/// The dims of a value but those of size 1.
+/// Returns the dims of a value that are not of size 1.
 Dims getRealDims(mlir::Value value);
 
-/// Whether an elementwise op behind a move can be done before it: its operands
-/// are numbers that are the same everywhere, or as large as its result.
+/// Returns true if an elementwise op after a move can be applied before it: its
+/// operands are splats, or have the size of its result.
 bool canPrecedeMove(mlir::Operation *op);
 
 } // namespace adze::graph

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Products that may be computed with less precision than their type has.
+// The attribute of products that may round their operands.
 #ifndef ADZE_DIALECT_GRAPH_IR_PRECISION_H
 #define ADZE_DIALECT_GRAPH_IR_PRECISION_H
 
@@ -9,8 +9,8 @@
 
 namespace adze::graph {
 
-/// Attribute of a matrix product or convolution of f32: the type that its
-/// operands may be rounded to, tf32. It is discardable: a product that lost it,
+/// An attribute of a matrix product or convolution of f32: the type that its
+/// operands may be rounded to, tf32. It is discardable: a product without it,
 /// or whose target has no unit for it, is computed in f32.
 inline constexpr llvm::StringLiteral kPrecisionAttribute = "graph.precision";
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What all reductions have, those to numbers and those to places.
+// Common properties of reductions to values and to indices.
 #ifndef ADZE_DIALECT_GRAPH_IR_REDUCED_H
 #define ADZE_DIALECT_GRAPH_IR_REDUCED_H
 
@@ -8,20 +8,21 @@
 
 namespace adze::graph {
 
-/// Elements of the longest row that a tile holds whole.
+/// The elements of the longest row that a tile holds whole.
 inline constexpr int64_t longestTileRow = 16384;
 
-/// `result` has a number or a place for all elements of `input` along `axes`.
+/// A reduction: `result` has a value or an index for all elements of `input`
+/// along `axes`.
 struct Reduced {
   mlir::Value input, result;
-  llvm::SmallVector<int64_t> axes; // none: each element is all there is
+  llvm::SmallVector<int64_t> axes; // empty: each element by itself
   bool keepdims;
 };
 
-/// What a reduction reduces; none of other ops.
+/// Returns the reduction of an op, or nothing for other ops.
 std::optional<Reduced> getReduced(mlir::Operation *op);
 
-/// Whether both make one of the same places.
+/// Returns true if both reduce the same elements to the same positions.
 bool reducesAlike(const Reduced &lhs, const Reduced &rhs);
 
 } // namespace adze::graph

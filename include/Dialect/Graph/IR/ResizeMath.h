@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Resize: where an element of the result lies in the input along one dim, and
-// which neighbours it is made of. The one definition of ONNX's formulas.
+// The coordinates and taps of Resize along one dim. This is the only definition
+// of the formulas of ONNX.
 #ifndef ADZE_DIALECT_GRAPH_IR_RESIZEMATH_H
 #define ADZE_DIALECT_GRAPH_IR_RESIZEMATH_H
 
@@ -10,42 +10,44 @@
 
 namespace adze::graph {
 
-/// The same dims keep their elements: nothing is computed along them.
+/// Returns true if the elements along the dim are copied without arithmetic.
 bool isCopied(ResizeOp op, int64_t dim);
-/// How often each element of a dim stands in the result, one after the other,
-/// if that is all that the op does.
+/// Returns how often each element of a dim is repeated, if the op does nothing
+/// else along it.
 std::optional<int64_t> getRepeats(ResizeOp op, int64_t dim);
-/// Result size over input size, or what is given in its place.
+/// Returns the quotient of the sizes of result and input, or the given scale.
 std::optional<double> getStaticScale(ResizeOp op, int64_t dim);
 
-/// A neighbour: its position, an index inside of the input, and its weight
-/// (null: 1).
+/// A tap: its position, an index in bounds of the input, and its weight (null:
+/// 1).
 struct ResizeTap {
   mlir::Value position, weight;
 };
 
-/// Emits coordinates (in f64) of one dim, as scalars or tiles: whatever the
-/// builder and the sizes are.
+/// Emits the coordinates (in f64) and taps of one dim, on scalars or tiles, for
+/// static and dynamic sizes.
 class ResizeMath {
 public:
-  /// The sizes of the dim in the input and the result, as indices.
+  /// `inSize` and `outSize` are the sizes of the dim in input and result, as
+  /// indices.
   ResizeMath(ResizeOp op, int64_t dim, ElementBuilder &builder,
              mlir::Value inSize, mlir::Value outSize);
 
-  /// The place in the input of output index `out`.
+  /// Returns the coordinate in the input of index `out` of the output.
   mlir::Value getCoordinate(mlir::Value out);
-  /// Whether tf_crop_and_resize looks outside of the input there.
+  /// Returns the condition that tf_crop_and_resize reads outside of the input.
   mlir::Value isOutside(mlir::Value coordinate);
-  /// All neighbours of a coordinate; none where their number is dynamic.
+  /// Returns all taps of a coordinate, or nothing if their number is dynamic.
   llvm::SmallVector<ResizeTap> getTaps(mlir::Value coordinate);
 
-  /// What `getTaps` has no list for: `count` neighbours from `first + start`
-  /// on, each with a weight by its distance; to be divided by their sum.
+  /// A dynamic number of taps: `count` taps from `first + start` on, each with
+  /// a weight by its distance; the sum has to be divided by the sum of the
+  /// weights.
   struct Stretched {
     mlir::Value first, fraction, scale, start, count;
   };
   Stretched getStretched(mlir::Value coordinate);
-  /// Neighbour `first + offset`.
+  /// Returns tap `first + offset`.
   ResizeTap getStretchedTap(const Stretched &stretched, mlir::Value offset);
 
 private:

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// States: results of a function that continue arguments.
+// States: function results that update the state held by an argument.
 #ifndef ADZE_DIALECT_GRAPH_IR_STATES_H
 #define ADZE_DIALECT_GRAPH_IR_STATES_H
 
@@ -8,7 +8,7 @@
 
 namespace adze::graph {
 
-/// On a function: the list of its states (StateAttr).
+/// An attribute of a function: the list of its states (StateAttr).
 inline constexpr llvm::StringLiteral statesAttr = "graph.states";
 
 } // namespace adze::graph

@@ -8,13 +8,13 @@
 
 namespace adze::graph {
 
-/// A number times symbols, quotients and remainders.
+/// A number times a product of symbols, quotients and remainders.
 struct Term {
   int64_t factor = 1;
   llvm::SmallVector<mlir::AffineExpr, 2> atoms;
 };
 
-/// Of a normalised expression.
+/// Returns the summands of a normalised expression.
 llvm::SmallVector<Term> getTerms(mlir::AffineExpr expr);
 
 } // namespace adze::graph

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What is known of the weights of a softmax where they are computed.
+// Flags of the exponentials of a softmax.
 #ifndef ADZE_DIALECT_GRAPH_IR_WEIGHTS_H
 #define ADZE_DIALECT_GRAPH_IR_WEIGHTS_H
 
@@ -8,10 +8,10 @@
 
 namespace adze::graph {
 
-/// On a math.exp: its argument is no more than 0, or NaN.
+/// Flags of a math.exp whose argument is at most 0, or NaN.
 inline constexpr mlir::arith::FastMathFlags isAtMostOne =
     mlir::arith::FastMathFlags::arcp;
-/// Of e to what an element is below the greatest.
+/// Flags of the exponential of the difference to the maximum.
 inline constexpr mlir::arith::FastMathFlags isWeight = tinyIsZero | isAtMostOne;
 
 } // namespace adze::graph

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes over the graph dialect.
+// Passes on the graph dialect.
 #ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES_H
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES_H
 
@@ -12,10 +12,11 @@
 
 namespace adze::graph {
 
-/// What graph-form-clusters puts into one cluster.
+/// The ops that graph-form-clusters groups.
 enum class ClusterMode { Fuse, Single };
 
-/// What graph-probe-precision says of each product: a name and its work.
+/// The module attribute of graph-probe-precision: name and work of each
+/// product.
 inline constexpr llvm::StringLiteral kProbedProductsAttribute =
     "graph.probed_products";
 

@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
-/// How often a dim of the query meets one of the key or value: 0 where that is
-/// 1 and repeated, 1 where they are equal, more where heads share a group; none
-/// if the sizes do not say.
+/// Returns how many indices of a dim of the query share an index of that of the
+/// key or value: 0 if that is 1 and broadcast, 1 if they are equal, more if
+/// heads share a group; nothing if the sizes do not determine it.
 static std::optional<int64_t> getRatio(AffineExpr query, AffineExpr other,
                                        bool isHead) {
   if (areEqual(query, other))
@@ -46,7 +46,7 @@ static LogicalResult checkOperand(Where where, Value query, Value operand,
   return success();
 }
 
-/// Bias and mask broadcast to the scores.
+/// Checks that bias or mask broadcast to the scores.
 static LogicalResult checkScores(Where where, Value operand,
                                  ArrayRef<AffineExpr> scores, StringRef what) {
   if (!operand)
@@ -108,7 +108,7 @@ std::optional<int64_t> AttentionOp::getRepeats(Value operand, int64_t dim) {
                   dim + 3 == int64_t(query.size()));
 }
 
-/// Two products, and five operations a score.
+/// There are two products, and five operations for each score.
 AffineExpr AttentionOp::getFlops() {
   MLIRContext *context = getContext();
   AffineExpr sizes =

@@ -14,7 +14,7 @@ using namespace adze::graph;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// Blobs in the side file start at multiples of this.
+/// The alignment of blobs in the side file.
 static constexpr uint64_t kSideAlignment = 64;
 
 BlobKey BlobKey::get(ArrayRef<char> bytes) {
@@ -49,7 +49,7 @@ std::string BlobTable::resolve(StringRef spelled, StringRef sourceDir) const {
   bool exists = !sourceDir.empty() && isIn(sourceDir);
   for (size_t i = 0; !exists && i < searchDirs.size(); ++i)
     exists = isIn(searchDirs[i]);
-  // Not found: the message names the place that was tried first.
+  // If the file is not found, the message names the place that was tried first.
   if (!exists && !isIn(".") && !sourceDir.empty())
     isIn(sourceDir);
   fs::make_absolute(found);
@@ -57,7 +57,7 @@ std::string BlobTable::resolve(StringRef spelled, StringRef sourceDir) const {
   return found.str().str();
 }
 
-/// Maps a file from (a page boundary at or below) `offset` to its end.
+/// Maps a file from `offset` (rounded down to a page) to its end.
 static std::unique_ptr<fs::mapped_file_region>
 mapTail(StringRef path, uint64_t start, uint64_t end, std::string &error) {
   auto fd = fs::openNativeFileForRead(path);
@@ -99,7 +99,7 @@ FailureOr<const char *> BlobTable::map(StringRef path, uint64_t offset,
       return region.mapping->const_data() + (offset - region.offset);
   if (bytes == 0)
     return &empty;
-  // A file that has grown: what was mapped stays, the rest comes to it.
+  // A file that has grown: existing mappings stay, and the rest is mapped, too.
   uint64_t start =
       offset - offset % uint64_t(fs::mapped_file_region::alignment());
   if (regions.empty())
@@ -178,7 +178,7 @@ void BlobTable::retire(StringRef path) {
   }
 }
 
-/// The side file is in the working directory, wherever inputs are looked for.
+/// The side file is relative to the working directory, unlike inputs.
 static std::string getAbsolute(StringRef name) {
   SmallString<128> absolute(name);
   fs::make_absolute(absolute);
@@ -266,7 +266,7 @@ std::error_code BlobTable::keepSideFile() {
       if (place.path == from)
         place.path = to;
   }
-  // Mappings outlive names.
+  // Mappings outlive the names of files.
   if (auto it = files.find(from); it != files.end()) {
     std::vector<Region> regions = std::move(it->second);
     files.erase(it);

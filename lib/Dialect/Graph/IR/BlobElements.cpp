@@ -7,12 +7,12 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Bits of an element as it is stored: a bool is a byte.
+/// Returns the stored bits of an element: a bool is a byte.
 static unsigned getStoredBits(Type type) {
   return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
 }
 
-/// Element i of stored bytes as an integer of its bits.
+/// Returns element i of stored bytes as an integer of its width.
 static APInt loadBits(const char *data, ptrdiff_t i, unsigned bits) {
   if (bits == 1)
     return APInt(1, data[i] != 0);
@@ -84,7 +84,7 @@ BlobElementsAttr::getBytes(function_ref<InFlightDiagnostic()> emitError) const {
   return getBlob()->getBytes(emitError);
 }
 
-/// Whether elements of a type can be read as the C++ type.
+/// Returns true if elements of a type can be read as the C++ type.
 static bool canReadAs(Type type, TypeID id) {
   auto isOneOf = [&](auto... values) {
     return ((id == TypeID::get<decltype(values)>()) || ...);
@@ -131,7 +131,8 @@ bool BlobElementsAttr::isSplat() const {
   unsigned bits = getStoredBits(getElementType());
   if (failed(bytes) || bits < 8 || bytes->empty())
     return false;
-  // Leaves at the first difference: cheap unless it is a splat.
+  // The loop ends at the first difference, so it is cheap unless the constant
+  // is a splat.
   size_t size = bits / 8;
   return !std::memcmp(bytes->data(), bytes->data() + size,
                       bytes->size() - size);
@@ -175,7 +176,7 @@ void BlobElementsAttr::print(AsmPrinter &printer) const {
   Blob::Place place = getBlob()->getPlace();
   const BlobTable &table = getBlob()->getTable();
   StringRef base = table.printBase;
-  // The side file is shown by the name that it is going to have.
+  // The side file is printed by its final name.
   if (!base.empty() && place.spelled == table.sideFile) {
     SmallString<128> absolute(table.sideFile);
     llvm::sys::fs::make_absolute(absolute);
@@ -204,7 +205,8 @@ uint64_t adze::graph::getNumBytes(ShapedType type) {
                           8);
 }
 
-/// DenseElements of the bytes; `count` = 1 makes a splat of the first element.
+/// Creates DenseElements of the bytes; `count` = 1 makes a splat of the first
+/// element.
 static DenseElementsAttr makeDense(ShapedType type, const char *data,
                                    int64_t count) {
   Type element = type.getElementType();
@@ -226,7 +228,8 @@ static DenseElementsAttr makeDense(ShapedType type, const char *data,
   return DenseElementsAttr::get(type, integers);
 }
 
-/// DenseElements if the constant is small or a splat, else null.
+/// Creates DenseElements if the constant is small or a splat, else returns
+/// null.
 static DenseElementsAttr makeDenseIfSmall(ShapedType type,
                                           ArrayRef<char> bytes) {
   if (bytes.size() <= kMaxDenseBytes)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Inference and cost of ops on weights that are quantized by blocks.
+// Inference and cost of ops on blockwise quantized weights.
 #include "Infer.h"
 
 using namespace mlir;

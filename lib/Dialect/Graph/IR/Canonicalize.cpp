@@ -26,9 +26,9 @@ public:
   }
 };
 
-/// A slice behind the reshape of all that it cuts.
+/// A slice after a reshape of its operand.
 struct SliceOfView {
-  Dims view, part; // dims before and behind the slice
+  Dims view, part; // dims before and after the slice
   Dims starts;
   SmallVector<int64_t> steps;
 
@@ -40,9 +40,9 @@ struct SliceOfView {
   }
 };
 
-/// The slice that gives `to` but for dims of 1, if the reshape of the slice
-/// keeps the dims that are cut apart from the others: whole, as the outer one
-/// of the dims that it is split into, or as a dim of 1.
+/// Returns the slice whose result has the dims `to` up to dims of 1, if the
+/// reshape of the slice keeps sliced dims separate from others: unchanged, as
+/// the outer one of the dims that they are split into, or as dims of 1.
 std::optional<SliceOfView> sliceView(SliceOp slice, ArrayRef<AffineExpr> to) {
   Dims whole = getDims(slice.getInput()), from = getDims(slice.getResult());
   auto factors = getFactors(from, to);
@@ -82,20 +82,20 @@ std::optional<SliceOfView> sliceView(SliceOp slice, ArrayRef<AffineExpr> to) {
       result.add(whole[dim], to[out], start, slice.getSteps()[dim]);
       continue;
     }
-    // The parts that the outer one of them counts.
+    // The outer dim counts these parts.
     AffineExpr size = divideExactly(from[dim], to[out]);
     AffineExpr full = divideExactly(whole[dim], size),
                first = divideExactly(start, size);
     if (!full || !first || slice.getSteps()[dim] != 1)
-      return std::nullopt; // the cut goes through a part
+      return std::nullopt; // the slice begins inside of a part
     result.add(full, to[out], first, 1);
   }
   addUnits(from.size());
   return result;
 }
 
-/// reshape(slice(x)) -> slice(reshape(x)): a reshape of all of x moves nothing,
-/// and the slice is an offset of its reader.
+/// reshape(slice(x)) -> slice(reshape(x)): a reshape of x moves nothing, and
+/// the slice becomes an offset in its users.
 class ReshapeOfSlice final : public OpRewritePattern<ReshapeOp> {
 public:
   using OpRewritePattern::OpRewritePattern;
@@ -150,8 +150,8 @@ public:
   }
 };
 
-/// A transpose that keeps the order of all dims but those of size 1 moves
-/// nothing: it is a reshape.
+/// A transpose that keeps the order of all dims except those of size 1 moves
+/// nothing, and becomes a reshape.
 class TransposeOfUnitDims final : public OpRewritePattern<TransposeOp> {
 public:
   using OpRewritePattern::OpRewritePattern;
@@ -165,7 +165,7 @@ public:
         moved.push_back(d);
     if (!llvm::is_sorted(moved))
       return rewriter.notifyMatchFailure(op, "moves elements");
-    // A reshape has no dims of its own to go by: all must be known.
+    // A reshape infers no dims, so all must be known.
     if (!llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); }))
       return rewriter.notifyMatchFailure(op, "unknown dims");
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
@@ -173,8 +173,8 @@ public:
   }
 };
 
-/// transpose(reshape(transpose(x))) that leaves all elements where they are in
-/// memory -> reshape(x): tokens as an image, channels last.
+/// transpose(reshape(transpose(x))) that keeps the order of all elements ->
+/// reshape(x), as for tokens that become a channels-last image.
 class TransposeOfReshape final : public OpRewritePattern<TransposeOp> {
 public:
   using OpRewritePattern::OpRewritePattern;
@@ -190,11 +190,11 @@ public:
     auto factors = getFactors(before, behind);
     if (!factors)
       return rewriter.notifyMatchFailure(op, "a reshape across dims");
-    // The factors as they lie in x, and in the result.
+    // The factors in the order of x, and of the result.
     SmallVector<size_t> places(op.getPerm().size());
     for (auto [place, dim] : llvm::enumerate(op.getPerm()))
       places[dim] = place;
-    using Place = std::pair<size_t, size_t>; // dim, which factor
+    using Place = std::pair<size_t, size_t>; // dim, index of the factor
     SmallVector<Place> from, to;
     for (auto [i, factor] : llvm::enumerate(*factors)) {
       if (getConstant(factor.size) == 1)
@@ -239,7 +239,7 @@ public:
   }
 };
 
-/// Whether `next` goes on where `slice` ends along `axis`.
+/// Returns true if `next` begins where `slice` ends along `axis`.
 bool isNextSlice(SliceOp slice, SliceOp next, size_t axis) {
   auto isUnit = [](int64_t step) { return step == 1; };
   Dims dims = getDims(slice.getResult()), others = getDims(next.getResult());

@@ -36,7 +36,8 @@ ParseResult ClusterOp::parse(OpAsmParser &parser, OperationState &state) {
       }))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("anchor"))) {
-    std::string anchor; // no attribute: it would take the colon for its type's
+    // not an attribute, which would parse the colon as that of its type
+    std::string anchor;
     if (parser.parseString(&anchor))
       return failure();
     state.getOrAddProperties<Properties>().anchor =

@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
-/// The element type of a product: that of both operands, si32 of ui8 by si8, or
-/// f32 of narrower floats if it is wide; null for others.
+/// Returns the element type of a product: that of both operands, i32 for ui8 by
+/// i8, f32 for narrower floats if it is wide, or null.
 static Type getProductType(Type lhs, Type rhs, bool isWide) {
   if (isWide)
     return lhs == rhs && (lhs.isF16() || lhs.isBF16())
@@ -19,8 +19,8 @@ static Type getProductType(Type lhs, Type rhs, bool isWide) {
   return lhs == rhs ? lhs : Type();
 }
 
-/// The same of a convolution; f32 of ui8 by f32, where each channel is summed
-/// by itself.
+/// Returns the element type of a convolution: also f32 for ui8 by f32, if each
+/// channel is summed separately.
 static Type getConvType(ConvOp::Adaptor op) {
   Type input = getElement(op.getInput()), filter = getElement(op.getFilter());
   if (!input.isUnsignedInteger(8) || !filter.isF32())
@@ -80,8 +80,8 @@ AffineExpr MatmulOp::getFlops() {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Checks what both convolutions share: ranks, element types, the sizes of the
-/// attributes, the group.
+/// Checks the common properties of both convolutions: ranks, element types, the
+/// sizes of the attributes, the group.
 template <typename OpT>
 static LogicalResult checkConv(Where where, typename OpT::Adaptor adaptor) {
   int64_t rank = getRank(adaptor.getInput());
@@ -167,8 +167,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, Where where,
   return success();
 }
 
-/// Operations of a convolution: a multiply-add for each element of `type`, each
-/// element of the filter but those along dim `without`.
+/// Returns the operations of a convolution: a multiply-add for each element of
+/// `type` and each element of the filter, except those along dim `without`.
 static AffineExpr getConvFlops(MLIRContext *context, Type type, Value filter,
                                int64_t without) {
   Dims dims = getDims(filter);

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Verifiers of what the data decides: bound sizes, checks, branches, loops.
+// Verifiers of ops whose effects depend on data: bound sizes, checks, branches,
+// loops.
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/IntegerBounds.h"
 #include "Infer.h"
@@ -55,7 +56,7 @@ LogicalResult AssumeOp::verify() {
   return success();
 }
 
-/// What holds for all values of the symbols goes.
+/// Removes relations that hold for all values of the symbols.
 LogicalResult AssumeOp::canonicalize(AssumeOp op, PatternRewriter &rewriter) {
   bool changed = false, isEmpty = true;
   auto undecided = [&](ArrayAttr maps, StringRef name) -> ArrayAttr {
@@ -86,7 +87,7 @@ LogicalResult AssumeOp::canonicalize(AssumeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// One element, of any rank.
+/// Returns true for tensors of one element, of any rank.
 static bool isScalar(Value value) {
   return getConstant(product(value.getContext(), getDims(value))) == 1;
 }
@@ -108,7 +109,7 @@ LogicalResult CheckRangeOp::verify() {
          << getRangeAttr();
 }
 
-/// Erases the check of values that are known to be in range.
+/// Erases checks of values that are known to be in range.
 LogicalResult CheckRangeOp::canonicalize(CheckRangeOp op,
                                          PatternRewriter &rewriter) {
   SmallVector<IntegerBounds> least = getIntegerBounds(op.getLeast()),
@@ -151,9 +152,9 @@ LogicalResult CallOp::verify() {
   return success();
 }
 
-/// Values of type `given` may become values of type `wanted`: dims of symbols
-/// that are bound on the way take any size, and an optional takes what it can
-/// hold.
+/// Returns true if values of type `given` may be used as values of type
+/// `wanted`: dims that are symbols bound by the op accept any size, and an
+/// optional accepts the type of its value.
 static bool fits(Type given, Type wanted, ArrayRef<int64_t> bound) {
   auto to = dyn_cast<RankedTensorType>(wanted);
   if (given == wanted || !to)
@@ -187,7 +188,7 @@ static LogicalResult verifyValues(Operation *op, StringRef what,
 
 using Effects = SmallVectorImpl<MemoryEffects::EffectInstance>;
 
-/// Types elsewhere may need the symbols, whether or not a result is used.
+/// Types elsewhere may use the symbols, even if no result is used.
 void IfOp::getEffects(Effects &effects) {
   if (!getSymbols().empty())
     effects.emplace_back(MemoryEffects::Write::get());

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions that one kernel makes row by row.
+// Chains of convolutions that one kernel computes row by row.
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Shape.h"
 
@@ -31,7 +31,7 @@ int64_t adze::graph::getReach(ConvOp op, unsigned dim) {
 }
 
 bool adze::graph::canFollow(ConvOp first, ConvOp next) {
-  // Rows that no window sees would have to be left out.
+  // Rows that no window covers are not supported.
   return isChainable(first) && isChainable(next) &&
          getReach(next, 0) >= next.getStrides()[0];
 }
@@ -61,9 +61,8 @@ static int64_t getSize(Value value, unsigned dim) {
   return *getConstant(getDims(value)[dim]);
 }
 
-/// Operations of a row of the result, and of what follows from it element by
-/// element up to what `next` reads. A function is about as many instructions as
-/// 25 multiply-adds.
+/// Returns the operations of a row of the result, and of the elementwise ops
+/// between it and `next`. A math function counts as 25 multiply-adds.
 static double getRowFlops(ConvOp op, ConvOp next) {
   constexpr double ofInstruction = 2, ofFunction = 50;
   double taps = getSize(op.getFilter(), 1) * getSize(op.getFilter(), 2) *
@@ -87,7 +86,8 @@ static double getRowFlops(ConvOp op, ConvOp next) {
   return flops * getSize(op.getResult(), 2) * getSize(op.getResult(), 3);
 }
 
-/// All operations for bands of so many rows, of each result's row `rowFlops`.
+/// Returns all operations for bands of this many rows; `rowFlops` are those of
+/// a row of each result.
 static double getFlops(ArrayRef<ConvOp> chain, ArrayRef<double> rowFlops,
                        int64_t band) {
   int64_t height = getSize(chain.back()->getResult(0), 1);
@@ -107,9 +107,9 @@ static double getFlops(ArrayRef<ConvOp> chain, ArrayRef<double> rowFlops,
 }
 
 ChainPlan adze::graph::planChain(ArrayRef<ConvOp> chain) {
-  // How much a program more than another thread has costs, by the number of
-  // threads. A single thread waits for nobody.
-  constexpr double start = .001; // of a band, beside all work of an image
+  // The cost of load imbalance, one program more for some threads, by the
+  // number of threads. A single thread has none.
+  constexpr double start = .001; // of a band, relative to all work of an image
   constexpr std::pair<int64_t, double> threads[] = {{2, 1}, {4, .3}, {8, .05}};
   int64_t height = getSize(chain.back()->getResult(0), 1);
   int64_t images =

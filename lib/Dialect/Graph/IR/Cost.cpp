@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What ops cost, as expressions of the symbols.
+// The cost of ops as expressions of the symbols.
 #include "Infer.h"
 
 using namespace mlir;
@@ -35,7 +35,7 @@ AffineExpr op_detail::getBytes(MLIRContext *context, TypeRange types) {
   return total;
 }
 
-// Ops that only move elements compute nothing.
+// Ops that only move elements have no operations.
 #define ADZE_NO_FLOPS(OP)                                                      \
   AffineExpr OP::getFlops() { return getAffineConstantExpr(0, getContext()); }
 ADZE_NO_FLOPS(ReshapeOp)
@@ -58,7 +58,8 @@ ADZE_NO_FLOPS(EntropyOp)
 ADZE_NO_FLOPS(BitcastOp)
 #undef ADZE_NO_FLOPS
 
-// One operation an element of the operand that is read or combined.
+// There is one operation for each element of the operand that is read or
+// combined.
 #define ADZE_FLOPS_OF(OP, VALUE, COUNT)                                        \
   AffineExpr OP::getFlops() {                                                  \
     return op_detail::getElementCost(getContext(), VALUE.getType(), COUNT);    \
@@ -74,13 +75,14 @@ ADZE_FLOPS_OF(ArgMinOp, getInput(), 1)
 #undef ADZE_FLOPS_OF
 
 AffineExpr TreeLeavesOp::getFlops() {
-  // Comparisons on a way of the usual depth.
+  // The number of comparisons on a path of typical length.
   constexpr int64_t depth = 8;
   return op_detail::getElementwiseFlops(*this, depth);
 }
 
 AffineExpr ResizeOp::getFlops() {
-  // Taps of a dim: 2 linear, 4 cubic; nearest only reads.
+  // A dim has 2 taps for linear and 4 for cubic interpolation; nearest only
+  // reads.
   int64_t taps = getMode() == ResizeMode::Linear  ? 2
                  : getMode() == ResizeMode::Cubic ? 4
                                                   : 0;

@@ -22,7 +22,8 @@ LogicalResult ConstantOp::verify() {
 // Same elements
 //===----------------------------------------------------------------------===//
 
-/// The shape operand of an op is one i64 a dim of the result.
+/// Verifies that the shape operand of an op has one i64 for each dim of the
+/// result.
 static LogicalResult verifyShapeOperand(Operation *op, Value shape,
                                         int64_t rank) {
   if (!shape)
@@ -119,7 +120,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, Where where,
   return success();
 }
 
-/// Whether the sources lie inside of the result and beside each other, as far
+/// Checks that the sources are inside of the result and do not overlap, as far
 /// as their sizes are known.
 static LogicalResult checkOffsets(Where where, size_t axis, AffineMap offsets,
                                   ValueRange sources, Value dest) {

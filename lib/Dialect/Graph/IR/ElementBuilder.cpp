@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants, conversions and combiners that scalar bodies are written with.
+// Constants, conversions and combiners of scalar bodies.
 #include "Dialect/Graph/IR/ElementBuilder.h"
 #include "SmallFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,7 +59,7 @@ static Value castFloatToFloat(ElementBuilder &b, Value value, FloatType from,
     return arith::ExtFOp::create(b.builder, b.loc, type, value);
   if (from.getWidth() > to.getWidth())
     return arith::TruncFOp::create(b.builder, b.loc, type, value);
-  // f16 and bf16: by way of f32, which holds both.
+  // f16 and bf16 are converted through f32, which holds both.
   Type f32 = b.typeLike(b.builder.getF32Type(), value);
   Value wide = arith::ExtFOp::create(b.builder, b.loc, f32, value);
   return arith::TruncFOp::create(b.builder, b.loc, type, wide);
@@ -77,7 +77,7 @@ static Value castIntToInt(ElementBuilder &b, Value value, IntegerType from,
   return arith::ExtSIOp::create(b.builder, b.loc, type, value);
 }
 
-/// x != 0, true for NaN.
+/// Emits x != 0, which is true for NaN.
 static Value castToBool(ElementBuilder &b, Value value, Type from) {
   Value zero = b.number(from, 0);
   if (isa<FloatType>(from))
@@ -114,8 +114,8 @@ Value adze::graph::buildCast(ElementBuilder &b, Value value, Type from, Type to,
       return arith::UIToFPOp::create(b.builder, b.loc, type, value);
     return arith::SIToFPOp::create(b.builder, b.loc, type, value);
   }
-  // Narrow integers go through i64, so that what does not fit wraps as the
-  // reference implementations do instead of being undefined.
+  // Narrow integers are converted through i64, so that values out of range
+  // wrap, as in the reference implementations, and are not undefined.
   auto toInt = cast<IntegerType>(to);
   if (toInt.getWidth() >= 64) {
     if (toInt.isUnsigned())

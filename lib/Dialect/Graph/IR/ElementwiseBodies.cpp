@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The arithmetic of every elementwise op, once: on scalars and on tiles.
+// The arithmetic of all elementwise ops, on scalars and on tiles.
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,7 +17,7 @@ static bool isNarrowFloat(Type type) {
 
 Value ElementwiseOpInterface::buildBody(ElementBuilder &b,
                                         ValueRange operands) {
-  // Conversions and choices are exact as they are.
+  // Conversions and selections are exact without widening.
   bool exact = isa<CastOp, BitcastOp, SelectOp>(getOperation());
   if (exact || llvm::none_of(operands.getTypes(), isNarrowFloat))
     return buildArith(b, operands);
@@ -40,7 +40,7 @@ namespace {
 /// Emits arithmetic on values of one element type, float or integer.
 class Emitter {
 public:
-  /// `like` says the type of numbers, `op` whether integers are unsigned.
+  /// `like` determines the type of numbers, `op` the signedness of integers.
   Emitter(ElementBuilder &b, Operation *op, Value like)
       : b(b), type(getElementTypeOrSelf(like)), isFloat(isa<FloatType>(type)) {
     Type declared =
@@ -68,7 +68,7 @@ public:
     return isUnsigned ? make<arith::DivUIOp>(x, nonZero(y))
                       : signedDiv(x, y, /*remainder=*/false);
   }
-  /// The remainder with the sign of the dividend.
+  /// Returns the remainder with the sign of the dividend.
   Value rem(Value x, Value y) {
     if (isFloat)
       return make<arith::RemFOp>(x, y);
@@ -109,11 +109,12 @@ private:
                                IntegerType::Unsigned);
     return buildCombine(b, combiner, declared, x, y);
   }
-  /// Division by zero must not trap; what it gives is not specified.
+  /// Division by zero must not trap; its result is unspecified.
   Value nonZero(Value y) {
     return select(equal(y, num(0)), b.integer(type, 1), y);
   }
-  /// Nor may the least number by -1: it gives -x, remainder 0.
+  /// The division of the least integer by -1 must not trap either: it results
+  /// in -x, with remainder 0.
   Value signedDiv(Value x, Value y, bool remainder) {
     Value minusOne = equal(y, b.integer(type, -1));
     Value safe = select(minusOne, b.integer(type, 1), nonZero(y));
@@ -186,7 +187,7 @@ ADZE_BODY(ReciprocalOp) { return e.div(e.num(1), x[0]); }
 
 ADZE_BODY(ReluOp) { return e.max(x[0], e.num(0)); }
 
-/// y / (1 + e^-x)
+/// Returns y / (1 + e^-x).
 static Value divideByLogistic(Emitter &e, Value y, Value x) {
   Value exp = e.make<math::ExpOp>(e.make<arith::NegFOp>(x), tinyIsZero);
   return e.div(y, e.add(e.num(1), exp));
@@ -194,10 +195,11 @@ static Value divideByLogistic(Emitter &e, Value y, Value x) {
 
 ADZE_BODY(SigmoidOp) { return divideByLogistic(e, e.num(1), x[0]); }
 
-// One division: the sigmoid of -88 is no normal number, but x times it is.
+// There is one division: the sigmoid of -88 is subnormal, but its product with
+// x is not.
 ADZE_BODY(SiluOp) { return divideByLogistic(e, x[0], x[0]); }
 
-/// max(x, 0) + ln(1 + e^-|x|)
+/// Returns max(x, 0) + ln(1 + e^-|x|).
 static Value softplus(Emitter &e, Value x) {
   Value exp =
       e.make<math::ExpOp>(e.make<arith::NegFOp>(e.make<math::AbsFOp>(x)));
@@ -216,8 +218,9 @@ ADZE_BODY(SoftsignOp) {
 
 ADZE_BODY(GeluOp) {
   if (op.getApproximate() == GeluMode::Tanh) {
-    // x (1 + tanh u) / 2 = x / (1 + e^-2u), where nothing cancels below 0, with
-    // u = sqrt(2 / pi) (x + 0.044715 x^3); e^-2u = 2^(x (c + 0.044715 c x^2))
+    // x (1 + tanh u) / 2 = x / (1 + e^-2u), which has no cancellation below 0,
+    // with u = sqrt(2 / pi) (x + 0.044715 x^3) and e^-2u = 2^(x (c + 0.044715 c
+    // x^2)).
     Value slope = e.add(e.num(-2.30220819814432520),
                         e.mul(e.num(-0.10294323958002349), e.mul(x[0], x[0])));
     Value exp = e.make<math::Exp2Op>(e.mul(x[0], slope), tinyIsZero);
@@ -227,7 +230,7 @@ ADZE_BODY(GeluOp) {
   return e.mul(e.mul(x[0], e.num(0.5)), e.add(inner, e.num(1)));
 }
 
-/// max(0, min(1, alpha * x + beta))
+/// Returns max(0, min(1, alpha * x + beta)).
 static Value hardSigmoid(Emitter &e, Value x, double alpha, double beta) {
   Value line = e.add(e.mul(x, e.num(alpha)), e.num(beta));
   return e.max(e.min(line, e.num(1)), e.num(0));
@@ -247,7 +250,7 @@ ADZE_BODY(LeakyReluOp) {
   return e.select(e.less(x[0], e.num(0)), scaled, x[0]);
 }
 
-/// x where x > 0, else alpha * (e^x - 1)
+/// Returns x for x > 0, else alpha * (e^x - 1).
 static Value elu(Emitter &e, Value x, double alpha) {
   Value curve = e.mul(e.num(alpha), e.make<math::ExpM1Op>(x));
   return e.select(e.greater(x, e.num(0)), x, curve);
@@ -329,7 +332,7 @@ ADZE_BODY(ModOp) {
   Value rest = e.rem(x[0], x[1]);
   if (e.isUnsigned)
     return rest;
-  // Where the signs differ the divisor is added.
+  // If the signs differ, the divisor is added.
   Value zero = e.num(0);
   Value differ = e.make<arith::XOrIOp>(e.less(rest, zero), e.less(x[1], zero));
   Value nonZero = e.make<arith::XOrIOp>(

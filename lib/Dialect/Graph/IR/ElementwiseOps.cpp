@@ -20,8 +20,8 @@ LogicalResult op_detail::inferPredicate(Where where, StringRef name,
   return success();
 }
 
-/// The broadcast of `operands` with the element type given; operands from
-/// `firstValue` on have equal element types.
+/// Infers the broadcast of `operands` with the given element type; operands
+/// from `firstValue` on have equal element types.
 static LogicalResult inferElements(Where where, StringRef name,
                                    ValueRange operands, size_t firstValue,
                                    Type elementType, Types &types) {

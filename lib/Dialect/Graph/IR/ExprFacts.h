@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What has been found out of expressions that are quotients or remainders by
-// others: they are asked for again with each type that mentions them.
+// A cache of facts about expressions that are quotients or remainders, as each
+// type that has them requests these facts again.
 #ifndef ADZE_LIB_DIALECT_GRAPH_IR_EXPRFACTS_H
 #define ADZE_LIB_DIALECT_GRAPH_IR_EXPRFACTS_H
 
@@ -14,17 +14,17 @@
 
 namespace adze::graph {
 
-/// All of it follows of the expressions alone.
+/// Facts that depend on the expressions only.
 struct ExprFacts {
   /// Atoms in normal form.
   llvm::DenseSet<mlir::AffineExpr> atoms;
-  /// By remainder: what getClamped says.
+  /// The results of getClamped by remainder.
   llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> clamped;
-  /// By expression in normal form.
+  /// The results by expression in normal form.
   llvm::DenseMap<mlir::AffineExpr, bool> nonNegative;
 };
 
-/// Each thread's own.
+/// Each thread has its own facts.
 class ExprFactsInterface
     : public mlir::DialectInterface::Base<ExprFactsInterface> {
 public:
@@ -35,7 +35,7 @@ private:
   mutable mlir::ThreadLocalCache<ExprFacts> facts;
 };
 
-/// Null where the dialect is not loaded.
+/// Returns null if the dialect is not loaded.
 inline ExprFacts *getFacts(mlir::AffineExpr expr) {
   auto *dialect = expr.getContext()->getLoadedDialect<GraphDialect>();
   auto *known =

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Factors of a reshape: both shapes are walked at once, and what is left of a
-// dim on one side goes with what follows on the other.
+// Factors of a reshape: both shapes are processed in parallel, and the rest of
+// a dim on one side is matched with the next dims on the other.
 #include "Dialect/Graph/IR/Factors.h"
 
 using namespace mlir;
@@ -9,11 +9,11 @@ using namespace adze::graph;
 
 namespace {
 
-/// A shape of which a part is taken.
+/// A shape without the factors that were removed from it.
 struct Rest {
   ArrayRef<AffineExpr> dims;
   size_t dim = 0;
-  AffineExpr size; // what is left of the dim
+  AffineExpr size; // rest of the current dim
 
   explicit Rest(ArrayRef<AffineExpr> dims)
       : dims(dims), size(dims.empty() ? AffineExpr() : dims[0]) {}
@@ -39,7 +39,7 @@ adze::graph::getFactors(ArrayRef<AffineExpr> before,
   SmallVector<Factor> factors;
   Rest from(before), to(behind);
   while (!from.isEmpty() || !to.isEmpty()) {
-    if (from.isOne() != to.isOne()) { // a dim of 1 that comes or goes
+    if (from.isOne() != to.isOne()) { // an added or removed dim of 1
       (from.isOne() ? from : to).next();
       continue;
     }

@@ -30,7 +30,7 @@ bool adze::graph::isOfFloats(Operation *op) {
 
 namespace {
 
-/// The float that an element of this type stands for.
+/// Returns the float that an element of this type represents.
 std::optional<APFloat> getFloat(AffineExpr element, Type type) {
   auto bits = adze::graph::getConstant(element);
   if (!bits || !isKnownByBits(type))
@@ -45,7 +45,7 @@ AffineExpr toInteger(const APFloat &value, IntegerType type) {
     return getAffineConstantExpr(!value.isZero(), type.getContext());
   llvm::APSInt number(std::min(type.getWidth(), 63u), type.isUnsigned());
   bool exact;
-  // What does not fit is what a run makes of it.
+  // The result of a value out of range depends on the run, and is unknown.
   if (value.convertToInteger(number, llvm::RoundingMode::TowardZero, &exact) &
       APFloat::opInvalidOp)
     return {};

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Known elements of small float tensors: scales and sizes that models compute
-// in floats. Such an element is the constant of its bits, so that what moves
-// elements need not know of floats.
+// in floats. Such an element is represented by the constant of its bits, so
+// that data movement does not depend on the type.
 #ifndef ADZE_LIB_DIALECT_GRAPH_IR_FLOATELEMENTS_H
 #define ADZE_LIB_DIALECT_GRAPH_IR_FLOATELEMENTS_H
 
@@ -11,19 +11,19 @@
 
 namespace adze::graph {
 
-/// Whether elements of this type are known as their bits: those that every
-/// level computes in their own precision.
+/// Returns true if elements of this type are represented by their bits: those
+/// types that all optimisation levels compute in their own precision.
 bool isKnownByBits(mlir::Type elementType);
 
-/// The element that stands for a float.
+/// Returns the element that represents a float.
 mlir::AffineExpr getBits(const llvm::APFloat &value,
                          mlir::MLIRContext *context);
 
-/// Whether an op makes floats or is told by floats.
+/// Returns true if the op has float operands or results.
 bool isOfFloats(mlir::Operation *op);
 
-/// One element of the result of an arithmetic op of floats, as a run rounds it;
-/// null where it is not known.
+/// Computes one element of the result of an arithmetic op on floats, with the
+/// rounding of a run. Returns null if it is unknown.
 mlir::AffineExpr computeFloats(mlir::Operation *op,
                                llvm::ArrayRef<mlir::AffineExpr> operands);
 

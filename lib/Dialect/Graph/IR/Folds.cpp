@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Folders and canonicalisation patterns: what is cheap and always better.
+// Folders and canonicalisation patterns that are cheap and always an
+// improvement.
 #include "Infer.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"

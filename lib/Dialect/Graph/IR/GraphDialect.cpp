@@ -20,7 +20,7 @@ using namespace adze::graph;
 #include "Dialect/Graph/IR/GraphTypes.cpp.inc"
 
 namespace {
-/// Graph ops have no effects that inlining could disturb.
+/// Graph ops have no effects that inlining would change.
 struct GraphInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The generated definitions of the graph ops. Compiled once a shard: each of
-// the build folder's wrappers defines GET_OP_DEFS_K and includes this file.
+// The generated definitions of the graph ops. Compiled once for each shard: the
+// wrappers in the build folder define GET_OP_DEFS_K and include this file.
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the inference functions of the op families share: errors and windows.
+// Common parts of the inference functions of the op families: errors and
+// windows.
 #ifndef ADZE_LIB_DIALECT_GRAPH_IR_INFER_H
 #define ADZE_LIB_DIALECT_GRAPH_IR_INFER_H
 
@@ -31,22 +32,21 @@ mlir::LogicalResult checkAxis(Where where, int64_t axis, int64_t rank) {
   return mlir::success();
 }
 
-/// Where the dims of images are.
+/// The positions of the dims of images.
 struct ImageDims {
   int64_t spatialRank;
   bool channelsLast;
   int64_t channel() const { return channelsLast ? spatialRank + 1 : 1; }
   int64_t spatial(int64_t i) const { return channelsLast ? i + 1 : i + 2; }
-  /// Of a filter, whatever the layout of images.
+  /// Returns a spatial dim of a filter, which is independent of the layout of
+  /// images.
   int64_t kernel(int64_t i) const { return i + 2; }
 };
 
-/// The number of windows along a dim; fails if the kernel does not fit.
-mlir::FailureOr<mlir::AffineExpr> windowDim(mlir::AffineExpr input,
-                                            mlir::AffineExpr kernel,
-                                            int64_t stride, int64_t low,
-                                            int64_t high, int64_t dilation,
-                                            bool ceil);
+/// Returns the number of windows along a dim; fails if the kernel does not fit.
+mlir::FailureOr<mlir::AffineExpr>
+windowDim(mlir::AffineExpr input, mlir::AffineExpr kernel, int64_t stride,
+          int64_t low, int64_t high, int64_t dilation, bool ceil);
 
 } // namespace adze::graph::op_detail
 

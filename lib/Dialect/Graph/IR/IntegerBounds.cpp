@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Between which sizes the elements of an integer tensor are.
+// Bounds of the elements of integer tensors as expressions of sizes.
 #include "Dialect/Graph/IR/IntegerBounds.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -11,10 +11,10 @@ using namespace mlir;
 using namespace adze::graph;
 
 namespace {
-/// Collects the bounds of one value, and of what it is computed from.
+/// Collects the bounds of a value through its operands.
 class Collector {
 public:
-  /// Returns false if nothing is known of some elements.
+  /// Returns false if some elements are unknown.
   bool add(Value value, unsigned depth = 0);
   SmallVector<IntegerBounds> takeBounds() { return std::move(bounds); }
 
@@ -40,7 +40,7 @@ private:
 } // namespace
 
 bool Collector::addConstant(DenseIntElementsAttr elements) {
-  constexpr int64_t most = 1 << 20; // keeps it quick
+  constexpr int64_t most = 1 << 20; // limits the time
   if (elements.getElementType().isUnsignedInteger() ||
       (!elements.isSplat() && elements.getNumElements() > most))
     return false;
@@ -63,7 +63,7 @@ bool Collector::addElements(ArrayRef<AffineExpr> elements) {
       elements, [&](AffineExpr element) { return add(element, element); });
 }
 
-/// start, start + delta, ..: on this side of the limit.
+/// Adds start, start + delta, and so on up to the limit.
 bool Collector::addRange(RangeOp range) {
   auto start = getElements(range.getStart()),
        limit = getElements(range.getLimit());
@@ -76,7 +76,7 @@ bool Collector::addRange(RangeOp range) {
              : add(addExprs(limit->front(), one), start->front());
 }
 
-/// The places along some dims.
+/// Adds the indices along some dims.
 bool Collector::addIndices(Value input, ArrayRef<int64_t> axes) {
   MLIRContext *context = input.getContext();
   Dims dims = getDims(input);

@@ -20,7 +20,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, Where where,
   return success();
 }
 
-/// Indices of gather_elements and scatter_elements: the rank of the data.
+/// Checks that the indices of gather_elements and scatter_elements have the
+/// rank of the data.
 template <typename OpT>
 static LogicalResult checkElementIndices(Where where,
                                          typename OpT::Adaptor adaptor) {
@@ -60,7 +61,8 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// The dims of the slices that index tuples pick, behind those of the indices.
+/// Returns the dims of the slices that index tuples select, after those of the
+/// indices.
 template <typename OpT>
 static FailureOr<Dims> pickedDims(Where where, Value data, Value indices,
                                   int64_t batch) {

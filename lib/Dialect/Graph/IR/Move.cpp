@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Moves: digits are split as reshapes along the way take dims apart.
+// Moves: digits are split where reshapes on the way split dims.
 #include "Dialect/Graph/IR/Move.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/IR/Builders.h"
@@ -32,7 +32,7 @@ bool Move::takesDimsApart(Value end) {
   return false;
 }
 
-/// Replaces a digit by two, wherever it is.
+/// Replaces a digit by two, in all lists.
 void Move::split(unsigned digit, AffineExpr outer, AffineExpr inner) {
   unsigned added = sizes.size();
   sizes[digit] = outer;
@@ -51,7 +51,7 @@ bool Move::reshape(ArrayRef<AffineExpr> dims) {
       return false;
     Digits taken;
     while (getConstant(left) != 1) {
-      Digits all; // splits change it
+      Digits all; // a copy, as splits change it
       for (const Digits &digits : to)
         all.append(digits);
       if (next == all.size())
@@ -196,9 +196,9 @@ int64_t Move::countPieces(int64_t count) const {
 }
 
 namespace {
-/// A digit as a part of one of the grouped dims of the start.
+/// A digit as a part of one of the merged dims of the start.
 struct Part {
-  unsigned dim, place; // the digit's number there
+  unsigned dim, place; // the index of the digit in it
 };
 } // namespace
 
@@ -230,7 +230,7 @@ std::optional<AffineMap> Move::getMap(ArrayRef<unsigned> fromSpans,
   for (ArrayRef<unsigned> digits : target) {
     AffineExpr sum = getAffineConstantExpr(0, context);
     while (!digits.empty()) {
-      // As many digits as are neighbours in the start, too.
+      // As many digits are merged as are adjacent in the start, too.
       Part first = parts[digits.front()];
       size_t length = 1;
       while (length < digits.size() && parts[digits[length]].dim == first.dim &&

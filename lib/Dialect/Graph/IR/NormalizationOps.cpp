@@ -30,7 +30,7 @@ static LogicalResult checkBroadcasts(Where where, Value input, Value parameter,
   return success();
 }
 
-/// Checks that each parameter holds one number for each index of dim `axis`.
+/// Checks that each parameter has one element for each index of dim `axis`.
 template <typename OpT>
 static LogicalResult checkPerChannel(Where where, Value input, int64_t axis,
                                      ValueRange parameters) {

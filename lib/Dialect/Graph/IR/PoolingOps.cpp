@@ -13,15 +13,15 @@ FailureOr<AffineExpr> op_detail::windowDim(AffineExpr input, AffineExpr kernel,
                                            bool ceil) {
   if (!input || !kernel)
     return AffineExpr();
-  // Where the first window may start: 0 .. span.
+  // The first window starts at 0 .. span.
   AffineExpr span =
       normalize(input + (low + high) - (kernel - 1) * dilation - 1);
   if (getConstant(span).value_or(0) < 0)
     return failure();
   if (!ceil)
     return normalize(span.floorDiv(stride) + 1);
-  // One less where the last window starts neither inside the input nor in the
-  // padding before it: which of the dividends is the lesser tells it.
+  // The count is one less if the last window starts neither inside of the input
+  // nor in the padding before it, which the lesser of the dividends determines.
   AffineExpr inside = normalize(input + low),
              windows = normalize(span + stride);
   int64_t more = getConstant(subExprs(windows, inside)).value_or(0);
@@ -31,7 +31,7 @@ FailureOr<AffineExpr> op_detail::windowDim(AffineExpr input, AffineExpr kernel,
   return more > stride ? normalize(count - 1) : count;
 }
 
-/// Max and average pooling.
+/// Infers max and average pooling.
 template <typename OpT>
 static LogicalResult inferPool(Where where, typename OpT::Adaptor adaptor,
                                Types &types) {

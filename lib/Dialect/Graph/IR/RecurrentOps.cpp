@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
-/// Dims that are not known to differ.
+/// Returns true unless dims are known to differ.
 static bool fits(Value value, ArrayRef<AffineExpr> dims) {
   if (!value)
     return true;
@@ -70,7 +70,8 @@ LogicalResult RecurrentOp::verify() {
 }
 
 AffineExpr RecurrentOp::getFlops() {
-  // The products with the state, and about ten operations a gate.
+  // There are the products with the state, and about ten operations for each
+  // gate.
   Dims weights = getDims(getWeights());
   AffineExpr perGate =
       addExprs(mulExprs(weights[1], getAffineConstantExpr(2, getContext())),
@@ -93,7 +94,8 @@ Value RecurrentOp::buildActivation(ElementBuilder &b, unsigned i, Value x) {
     Value tanh = math::TanhOp::create(b.builder, b.loc, scaled);
     return arith::MulFOp::create(b.builder, b.loc, alpha, tanh);
   }
-  // An op of its own for a moment: its body is the only definition there is.
+  // A temporary op is created, as its body is the only definition of the
+  // arithmetic.
   OperationState state(b.loc, "graph." + name.str());
   auto type = RankedTensorType::get({}, element);
   state.addOperands(getGates());

@@ -75,7 +75,7 @@ Value buildSquare(ElementBuilder &b, Value x) {
   return arith::MulIOp::create(b.builder, b.loc, x, x);
 }
 
-/// Applies `body` in a float type: integers go through f64 and back.
+/// Applies `body` in a float type; integers are converted to f64 and back.
 Value buildInFloat(ElementBuilder &b, Value x,
                    llvm::function_ref<Value(Value)> body) {
   Type type = getElementTypeOrSelf(x);
@@ -156,7 +156,7 @@ LogicalResult DetOp::inferReturnTypes(MLIRContext *context,
 }
 
 AffineExpr DetOp::getFlops() {
-  // 2/3 n^3 for each n x n matrix.
+  // The cost is 2/3 n^3 for each n x n matrix.
   Dims dims = getDims(getInput());
   return mulExprs(
       op_detail::getElementCost(getContext(), getInput().getType(), 1),

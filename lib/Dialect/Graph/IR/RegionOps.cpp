@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
-/// Images [N, C, H, W], `width` numbers a region, results [R, C, oh, ow].
+/// Verifies images [N, C, H, W], `width` numbers for each region, and results
+/// [R, C, oh, ow].
 template <typename OpT>
 static LogicalResult verifyPooling(OpT op, int64_t width) {
   Dims input = getDims(op.getInput()), rois = getDims(op.getRois()),
@@ -38,7 +39,8 @@ LogicalResult RoiAlignOp::verify() {
 LogicalResult RoiPoolOp::verify() { return verifyPooling(*this, 5); }
 
 AffineExpr RoiAlignOp::getFlops() {
-  // Four products and sums a sample; without a number of samples not known.
+  // There are four products and sums for each sample; without a number of
+  // samples the cost is unknown.
   int64_t samples = getSamples() * getSamples();
   return samples
              ? getElementCost(getContext(), getResult().getType(), 8 * samples)

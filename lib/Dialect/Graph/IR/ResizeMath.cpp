@@ -19,8 +19,9 @@ bool adze::graph::isCopied(ResizeOp op, int64_t dim) {
   return areEqual(getDims(op.getInput())[dim], getDims(op.getResult())[dim]);
 }
 
-/// Whether an element i of a dim resized by a whole factor is i floordiv factor
-/// of the input. The middle of an element is never in the middle between two.
+/// Returns true if element i of a dim resized by an integral factor is element
+/// i floordiv factor of the input. The centre of an element is never halfway
+/// between two elements.
 static bool picksRepeated(ResizeOp op) {
   if (op.getMode() != ResizeMode::Nearest)
     return false;
@@ -116,13 +117,14 @@ Value ResizeMath::ceil(Value x) {
   return math::CeilOp::create(e.builder, e.loc, x);
 }
 
-/// The nearest position that there is. The order lets both bounds be proven.
+/// Clamps to the nearest valid position. The order of operations lets range
+/// analysis prove both bounds.
 Value ResizeMath::clamp(Value position) {
   Value low = arith::MaxSIOp::create(e.builder, e.loc, position, index(0));
   return arith::MinSIOp::create(e.builder, e.loc, low, sub(inSize, index(1)));
 }
 
-/// `exclude_outside`: what lies outside of the input has no weight.
+/// With `exclude_outside`, positions outside of the input have weight 0.
 Value ResizeMath::orNoneOutside(Value weight, Value position) {
   if (!op.getExcludeOutside())
     return weight;
@@ -137,11 +139,11 @@ Value ResizeMath::orNoneOutside(Value weight, Value position) {
 
 Value ResizeMath::getCoordinate(Value position) {
   Value x = toNumber(position);
-  // Where ratios are given, ONNX means the size before it is rounded down.
+  // With given scales, ONNX uses the size before it is rounded down.
   Value size = op.getScales() ? mul(in, scale) : out;
   Value half = num(0.5), one = num(1);
   auto halfPixel = [&] { return sub(div(add(x, half), scale), half); };
-  // A size of 1 would divide by 0.
+  // A size of 1 would cause a division by 0.
   auto guarded = [&](Value value, Value otherwise) {
     return select(isLess(one, size), value, otherwise);
   };
@@ -150,7 +152,7 @@ Value ResizeMath::getCoordinate(Value position) {
   case CoordinateMode::HalfPixel:
     return halfPixel();
   case CoordinateMode::HalfPixelSymmetric: {
-    // The centre of the input stays the centre of the (rounded) output.
+    // The centre of the input is mapped to that of the (rounded) output.
     Value adjustment = div(out, mul(scale, in));
     Value center = div(in, num(2));
     Value offset = mul(center, sub(one, adjustment));
@@ -201,7 +203,7 @@ Value ResizeMath::roundNearest(Value x) {
   llvm_unreachable("all modes are handled");
 }
 
-/// Keys' kernel with coefficient a, 0 from distance 2 on.
+/// Returns Keys' kernel with coefficient a, which is 0 from distance 2 on.
 Value ResizeMath::getCubicWeight(Value distance) {
   double a = op.getCubicCoeff().convertToDouble();
   Value d = math::AbsFOp::create(e.builder, e.loc, distance);
@@ -225,7 +227,7 @@ void ResizeMath::normalize(MutableArrayRef<ResizeTap> taps) {
     tap.weight = div(tap.weight, sum);
 }
 
-/// Two (linear) or four (cubic) neighbours.
+/// Returns two (linear) or four (cubic) taps.
 SmallVector<ResizeTap> ResizeMath::getInterpolation(Value x) {
   bool cubic = op.getMode() == ResizeMode::Cubic;
   Value base = floor(x);
@@ -245,7 +247,7 @@ SmallVector<ResizeTap> ResizeMath::getInterpolation(Value x) {
   return taps;
 }
 
-/// Of a neighbour at a distance in output elements.
+/// Returns the weight of a tap at a distance in elements of the output.
 Value ResizeMath::getWeight(Value distance, Value position) {
   Value weight;
   if (op.getMode() == ResizeMode::Cubic) {
@@ -258,13 +260,14 @@ Value ResizeMath::getWeight(Value distance, Value position) {
   return orNoneOutside(weight, position);
 }
 
-/// How far the kernel reaches to the left, in output elements.
+/// Returns the extent of the kernel to the left, in elements of the output.
 static double getReach(ResizeOp op) {
   return op.getMode() == ResizeMode::Cubic ? -2 : -1;
 }
 
-/// The kernel stretched over as many elements as one output element covers.
-/// Places are told from the left, so that the fraction is in (0, 1].
+/// Returns the taps of the kernel stretched over as many elements as one
+/// element of the output covers. Positions are relative to the left, so that
+/// the fraction is in (0, 1].
 SmallVector<ResizeTap> ResizeMath::getAntialiased(Value x, double known) {
   double scale = std::min(known, 1.0);
   Value base = sub(ceil(x), num(1));

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dims of types, and the shape rules that several ops share.
+// Dims of types, and the shape rules of several ops.
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Clamp.h"
@@ -117,7 +117,8 @@ std::string adze::graph::toString(ArrayRef<AffineExpr> dims) {
   return text;
 }
 
-/// The size of a result dim whose operands have sizes `lhs` and `rhs`.
+/// Returns the size of a result dim whose operands have the sizes `lhs` and
+/// `rhs`.
 static FailureOr<AffineExpr> broadcastDim(AffineExpr lhs, AffineExpr rhs) {
   std::optional<int64_t> l = getConstant(lhs), r = getConstant(rhs);
   if (l == 1)
@@ -126,7 +127,8 @@ static FailureOr<AffineExpr> broadcastDim(AffineExpr lhs, AffineExpr rhs) {
     return lhs;
   if (l && r)
     return failure();
-  // A size other than 1 wins: the other can only be 1 or the same.
+  // A constant size other than 1 is the result: the other size can only be 1 or
+  // equal.
   if (l)
     return lhs;
   if (r)
@@ -165,9 +167,9 @@ FailureOr<Dims> adze::graph::broadcastDims(ArrayRef<Dims> shapes,
   return result;
 }
 
-/// The size that -1 stands for: the input's elements by those of the other
-/// dims. Equal dims of both sides cancel first, so that unknown ones may;
-/// zeros, too.
+/// Returns the size that -1 stands for: the number of elements of the input
+/// divided by that of the other dims. Equal dims of both sides cancel first,
+/// even if they are unknown or zero.
 static AffineExpr inferDim(Dims input, Dims others, MLIRContext *context) {
   auto isZero = [](AffineExpr dim) { return getConstant(dim) == 0; };
   for (auto zero = llvm::find_if(others, isZero); zero != others.end();

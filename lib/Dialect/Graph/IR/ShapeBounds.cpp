@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which expressions are never negative: by the signs of their terms, else by
-// what quotients and remainders are of what they are made of.
+// Proves that expressions are never negative: by the signs of their terms, or
+// by the bounds of quotients and remainders.
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -43,7 +43,8 @@ static bool isPositive(AffineExpr expr) {
       subExprs(expr, getAffineConstantExpr(1, expr.getContext())));
 }
 
-/// A symbol, or a quotient or a remainder that its operands say it of.
+/// Returns true for symbols, and for quotients and remainders that are not
+/// negative because of their operands.
 static bool isNonNegativeAtom(AffineExpr atom) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(atom);
   if (!binary)
@@ -60,7 +61,7 @@ static bool areNonNegative(ArrayRef<AffineExpr> atoms) {
   return llvm::all_of(atoms, isNonNegativeAtom);
 }
 
-/// Every coefficient has the sign; atoms are >= 0 themselves.
+/// Returns true if all coefficients have the sign; atoms are >= 0.
 static bool hasSign(ArrayRef<Term> terms, bool negative) {
   return llvm::all_of(terms, [&](const Term &term) {
     return (term.factor < 0) == negative && areNonNegative(term.atoms);
@@ -73,22 +74,23 @@ static bool hasSign(ArrayRef<Term> terms, bool negative) {
 
 namespace {
 
-/// Linear conditions on integers: symbols, quotients and remainders by numbers,
-/// and one for each product of several, of which only the sign is known.
+/// Linear conditions on integers: symbols, quotients and remainders by
+/// constants, and one for each product of several, of which only the sign is
+/// known.
 class Conditions {
 public:
-  /// Whether the expression may be negative where those given are not; true
-  /// also where there are too many integers.
+  /// Returns true if the expression may be negative while the given ones are
+  /// not, and also if there are too many integers.
   bool mayBeNegative(AffineExpr expr, ArrayRef<AffineExpr> given);
 
 private:
   using Product = SmallVector<AffineExpr, 2>;
-  /// Numbers of integers with factors; `one` stands for 1.
+  /// Integers with factors; `one` stands for 1.
   using Sum = llvm::MapVector<unsigned, int64_t>;
 
   Sum getSum(AffineExpr expr);
   unsigned getInteger(const Product &product);
-  /// sum >= 0.
+  /// Requires that the sum is >= 0.
   void require(const Sum &sum) { sums.push_back(sum); }
   Sum single(unsigned integer, int64_t factor) {
     return combine(Sum(), integer, factor);
@@ -115,7 +117,7 @@ private:
 
   static constexpr unsigned one = 1u << 30;
   static constexpr int64_t mostFactor = int64_t(1) << 31;
-  bool isTooLarge = false; // a factor: nothing can be told then
+  bool isTooLarge = false; // overflow of a factor: the result is unknown
   std::map<std::vector<const void *>, unsigned> known;
   unsigned count = 0;
   SmallVector<Sum> sums;
@@ -135,13 +137,13 @@ unsigned Conditions::getInteger(const Product &product) {
     require(single(self, 1));
   auto binary = dyn_cast<AffineBinaryOpExpr>(product.front());
   auto divisor = binary ? getConstant(binary.getRHS()) : std::nullopt;
-  // No remainder of what is not negative is greater.
+  // A remainder of a value that is not negative is at most that value.
   if (product.size() == 1 && binary &&
       binary.getKind() == AffineExprKind::Mod && isNonNegative(binary.getLHS()))
     require(combine(getSum(binary.getLHS()), single(self, 1), -1));
   if (product.size() != 1 || !divisor || *divisor <= 0)
     return self;
-  // x - c q, or the remainder itself, lies in [0, c).
+  // x - c q, or the remainder itself, is in [0, c).
   Sum rest = single(self, 1);
   if (binary.getKind() == AffineExprKind::FloorDiv) {
     rest = combine(getSum(binary.getLHS()), rest, -*divisor);
@@ -182,7 +184,7 @@ bool Conditions::mayBeNegative(AffineExpr expr, ArrayRef<AffineExpr> given) {
   return !all.isIntegerEmpty();
 }
 
-/// Terms without the atoms that all of them have, if these are >= 0.
+/// Removes the atoms that all terms have, if these are >= 0.
 static AffineExpr dropCommonAtoms(AffineExpr expr, ArrayRef<Term> terms) {
   for (AffineExpr atom : terms.front().atoms)
     if (isNonNegativeAtom(atom) && llvm::all_of(terms, [&](const Term &term) {
@@ -192,7 +194,7 @@ static AffineExpr dropCommonAtoms(AffineExpr expr, ArrayRef<Term> terms) {
   return {};
 }
 
-/// A size that is the greater of two is one or the other.
+/// A size that is the maximum of two is one of both, so both cases are proven.
 static bool isNonNegativeByCase(AffineExpr expr, Exprs given, unsigned depth) {
   constexpr unsigned mostCases = 7;
   SmallVector<Term> terms = getTerms(expr);
@@ -226,7 +228,7 @@ bool adze::graph::isNonNegativeWhere(AffineExpr expr,
   SmallVector<Term> terms = getTerms(expr);
   if (hasSign(terms, /*negative=*/false))
     return true;
-  // Without quotients a negative term has nothing that outweighs it.
+  // Without quotients, nothing outweighs a negative term.
   auto isBinary = [](AffineExpr atom) { return isa<AffineBinaryOpExpr>(atom); };
   if (given.empty() && llvm::none_of(terms, [&](const Term &term) {
         return llvm::any_of(term.atoms, isBinary);
@@ -259,7 +261,7 @@ bool adze::graph::areDifferent(AffineExpr lhs, AffineExpr rhs) {
     return false;
   if (auto constant = getConstant(difference))
     return *constant != 0;
-  // A constant term and nothing that could cancel it.
+  // There is a constant term, and no other term cancels it.
   for (const Term &term : getTerms(difference))
     if (term.atoms.empty())
       return hasSign(getTerms(difference), term.factor < 0);

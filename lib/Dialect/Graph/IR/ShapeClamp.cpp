@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// max(x, 0) as an expression, what follows of it case by case, and when a size
-// that was cut is the one that it was to be cut to.
+// max(x, 0) as an expression, proofs by cases of it, and the conditions under
+// which a bounded size equals its bound.
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// More of them in one expression are not told apart: each has two cases.
+/// More clamps in one expression are not distinguished, as each has two cases.
 static constexpr unsigned mostClamps = 7;
 
 //===----------------------------------------------------------------------===//
@@ -28,12 +28,12 @@ static AffineExpr negate(AffineExpr expr) {
   return expr ? subExprs(number(expr, 0), expr) : expr;
 }
 
-/// Two sums of what is not negative, of which the expression is the difference;
-/// null if a sign is not known.
+/// Splits the expression into the difference of two sums that are not negative.
+/// Returns null if a sign is unknown.
 static std::pair<AffineExpr, AffineExpr> getParts(AffineExpr expr) {
   AffineExpr sums[2] = {number(expr, 0), number(expr, 0)};
   for (const Term &term : getTerms(expr)) {
-    AffineExpr value; // none of -2^63, which has no opposite
+    AffineExpr value; // except -2^63, which has no opposite
     if (term.factor != INT64_MIN)
       value = number(expr, std::abs(term.factor));
     for (AffineExpr atom : term.atoms)
@@ -59,7 +59,7 @@ static AffineExpr makeClamp(AffineExpr expr) {
   return isAtom ? result : AffineExpr();
 }
 
-/// Whether one of them is 0 in each case.
+/// Returns true if one of them is 0 in each case.
 static bool areExclusive(AffineExpr lhs, AffineExpr rhs, unsigned depth = 0) {
   if (!lhs || !rhs || getConstant(lhs) == 0 || getConstant(rhs) == 0)
     return lhs && rhs;
@@ -74,7 +74,8 @@ static bool areExclusive(AffineExpr lhs, AffineExpr rhs, unsigned depth = 0) {
                       });
 }
 
-/// What all terms of an expression are multiples of, and are not negative.
+/// Returns the common factor of all terms of an expression, which is not
+/// negative.
 static AffineExpr getShared(AffineExpr expr) {
   SmallVector<Term> terms = getTerms(expr);
   int64_t factor = 0;
@@ -103,7 +104,7 @@ AffineExpr adze::graph::clampExpr(AffineExpr expr) {
   AffineExpr shared = getShared(expr);
   if (getConstant(shared) != 1)
     return mulExprs(shared, clampExpr(divideExactly(expr, shared)));
-  // max(x, 0) = x + max(-x, 0): of both only one is made.
+  // max(x, 0) = x + max(-x, 0), so only one of both is used.
   if (getTerms(expr).front().factor < 0)
     return addExprs(expr, makeClamp(minus));
   return makeClamp(expr);
@@ -196,12 +197,13 @@ namespace {
 
 enum class Outcome { Equal, Different, Impossible, Open };
 
-/// Tells for which values of the symbols two sizes are equal.
+/// Determines the values of the symbols for which two sizes are equal.
 struct Cases {
   static constexpr unsigned mostSteps = 512;
   unsigned depth = 0, steps = 0;
 
-  /// `bounds` gets what makes them equal where `given` holds.
+  /// `bounds` receives the conditions under which they are equal, assuming
+  /// `given`.
   Outcome solve(AffineExpr lhs, AffineExpr rhs, Exprs given, Exprs &bounds);
 };
 
@@ -244,7 +246,7 @@ Outcome Cases::solve(AffineExpr lhs, AffineExpr rhs, Exprs given,
   };
   solveCase(0);
   solveCase(1);
-  // Where it is 0 both cases are one, and one that is decided decides that.
+  // If it is 0, both cases are equal, and the decided one is the result.
   for (unsigned i : {0, 1})
     if (outcomes[i] == Outcome::Open && outcomes[1 - i] != Outcome::Open) {
       signs[i] = subExprs(signs[i], number(inner, 1));
@@ -267,7 +269,7 @@ Outcome Cases::solve(AffineExpr lhs, AffineExpr rhs, Exprs given,
   return isSame ? outcomes[0] : Outcome::Open;
 }
 
-/// Those that do not follow of the others.
+/// Returns the bounds that the others do not imply.
 static Exprs withoutImplied(Exprs bounds) {
   for (size_t i = 0; i < bounds.size();) {
     Exprs others(bounds);
@@ -282,7 +284,7 @@ static Exprs withoutImplied(Exprs bounds) {
 
 /// `cut` may be less than `size`.
 static std::optional<Meeting> meetCut(AffineExpr cut, AffineExpr size) {
-  // What has been cut before is a size like any other.
+  // A size with a bound of its own counts as any other.
   unsigned symbol = countSymbols({cut, size});
   AffineExpr whole = size;
   SmallVector<std::pair<AffineExpr, AffineExpr>> names;

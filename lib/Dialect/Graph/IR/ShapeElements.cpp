@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The contents of small integer tensors as expressions of the symbols: what
-// models compute from shapes, also on the way through known floats.
+// The elements of small integer tensors as expressions of the symbols: shape
+// arithmetic of models, including that on known floats.
 #include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Elements.h"
 #include "Dialect/Graph/IR/Graph.h"
@@ -15,20 +15,19 @@ using namespace adze::graph;
 
 namespace {
 
-/// Above these nothing is looked at: shapes are short.
+/// Larger tensors are not analysed, as shapes are short.
 constexpr int64_t kMaxElements = 256;
 constexpr int kMaxDepth = 256;
 
-/// A null element: no expression says it.
+/// A null element is not an expression.
 using Elements = SmallVector<AffineExpr>;
 using Result = std::optional<Elements>;
 
-/// What one question has found already: a value that is used twice is looked at
-/// once.
+/// The results of one query: a value that is used twice is analysed once.
 struct Walk {
   llvm::DenseMap<Value, Result> known;
   int depth = 0;
-  /// Whether comparisons of dynamic sizes are expressions.
+  /// True if minima and maxima of dynamic sizes are expressions.
   bool cuts = false;
 };
 
@@ -98,8 +97,8 @@ Result getConcat(ConcatOp op, Walk &walk) {
   return result;
 }
 
-/// The elements at other places: `source` makes the place of an element in the
-/// input from its place in the result.
+/// Returns permuted elements: `source` maps the position of an element in the
+/// result to that in the input.
 Result
 move(Value input, Value output, Walk &walk,
      llvm::function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> source) {
@@ -156,7 +155,7 @@ Result getReverse(ReverseOp op, Walk &walk) {
   });
 }
 
-/// A splat of one element, or the same elements.
+/// Returns a splat of one element, or the same elements.
 Result getBroadcast(BroadcastToOp op, Walk &walk) {
   Result elements = get(op.getInput(), walk);
   std::optional<int64_t> size = getSize(op.getResult());
@@ -167,7 +166,7 @@ Result getBroadcast(BroadcastToOp op, Walk &walk) {
   return int64_t(elements->size()) == *size ? elements : std::nullopt;
 }
 
-/// Division that truncates is that of expressions where nothing is negative.
+/// Truncating division equals that of expressions if nothing is negative.
 AffineExpr divide(AffineExpr lhs, AffineExpr rhs, Walk &walk) {
   auto l = adze::graph::getConstant(lhs), r = adze::graph::getConstant(rhs);
   if (r == 0)
@@ -186,7 +185,7 @@ AffineExpr divide(AffineExpr lhs, AffineExpr rhs, Walk &walk) {
   return subExprs(floorDivExprs(positive, rhs), floorDivExprs(negative, rhs));
 }
 
-/// The greater (or lesser), as far as an expression says it.
+/// Returns the maximum or minimum, if it is an expression.
 AffineExpr extremum(AffineExpr lhs, AffineExpr rhs, bool greater, Walk &walk) {
   if (isNonNegative(subExprs(lhs, rhs)))
     return greater ? lhs : rhs;
@@ -197,8 +196,8 @@ AffineExpr extremum(AffineExpr lhs, AffineExpr rhs, bool greater, Walk &walk) {
   return greater ? maxExprs(lhs, rhs) : minExprs(lhs, rhs);
 }
 
-/// The reduction of all elements; `ofNone` is that of no elements, if there is
-/// one.
+/// Returns the reduction of all elements; `ofNone` is that of no elements, if
+/// it exists.
 Result
 getReduction(Value input, std::optional<int64_t> ofNone, ArrayRef<int64_t> axes,
              llvm::function_ref<AffineExpr(AffineExpr, AffineExpr)> combine,
@@ -222,7 +221,7 @@ AffineExpr truth(AffineExpr like, bool isTrue, bool known) {
                : AffineExpr();
 }
 
-/// lhs < rhs or, with `orEqual`, lhs <= rhs.
+/// Returns lhs < rhs or, with `orEqual`, lhs <= rhs.
 AffineExpr less(AffineExpr lhs, AffineExpr rhs, bool orEqual) {
   AffineExpr one = getAffineConstantExpr(1, lhs.getContext());
   AffineExpr gap = subExprs(rhs, lhs);
@@ -232,7 +231,7 @@ AffineExpr less(AffineExpr lhs, AffineExpr rhs, bool orEqual) {
   return truth(lhs, isTrue, isTrue || isFalse);
 }
 
-/// One element of the result of an arithmetic op; null if it has no expression.
+/// Computes one element of the result of an arithmetic op, or returns null.
 AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x, Walk &walk) {
   if (isOfFloats(op) && !isa<SelectOp>(op))
     return computeFloats(op, x);
@@ -259,7 +258,8 @@ AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x, Walk &walk) {
       .Case([&](NotOp) { return subExprs(constant(op, 1), x[0]); })
       .Case([&](AndOp) { return mulExprs(x[0], x[1]); })
       .Case([&](CastOp) {
-        // To bool is a test; between integers sizes are taken to fit.
+        // A cast to bool is a test; in casts between integers, sizes are
+        // assumed to be in range.
         auto type = cast<RankedTensorType>(op->getResult(0).getType());
         if (!type.getElementType().isInteger(1))
           return x[0];
@@ -274,7 +274,7 @@ AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x, Walk &walk) {
       .Default(AffineExpr());
 }
 
-/// Whether the operands that count are known.
+/// Returns true if the operands that determine the element are known.
 bool isComputable(Operation *op, ArrayRef<AffineExpr> x) {
   if (!isa<SelectOp>(op))
     return !llvm::is_contained(x, AffineExpr());
@@ -288,7 +288,7 @@ Result getArithmetic(Operation *op, Walk &walk) {
   SmallVector<Elements> operands;
   for (Value operand : op->getOperands()) {
     Result elements = get(operand, walk);
-    // Only scalars broadcast here.
+    // Only scalars are broadcast here.
     if (!elements ||
         (int64_t(elements->size()) != *size && elements->size() != 1))
       return std::nullopt;
@@ -376,7 +376,7 @@ Result get(Value value, Walk &walk) {
   return result;
 }
 
-/// What is asked for are integers: bits of floats stay here.
+/// Queries are about integers: bits of floats are only intermediate results.
 Result ask(Value value, Walk &walk) {
   if (!value)
     return std::nullopt;

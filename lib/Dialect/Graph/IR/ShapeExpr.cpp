@@ -15,8 +15,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// A total order of expressions by their structure, so that it does not depend
-/// on where they were allocated.
+/// A total order of expressions by structure, which does not depend on
+/// addresses.
 int compare(AffineExpr lhs, AffineExpr rhs) {
   if (lhs == rhs)
     return 0;
@@ -47,14 +47,15 @@ struct MonomialLess {
   }
 };
 
-/// No model's dims come near; above these an expression is not known, so that
-/// products of products do not grow for ever.
+/// Dims of models are far below these limits. Larger expressions are unknown,
+/// so that products of products do not grow without bound.
 constexpr size_t kMaxTerms = 128, kMaxDegree = 16;
 
 /// A sum of monomials with coefficients; the empty monomial is the constant.
 struct Polynomial {
   std::map<Monomial, int64_t, MonomialLess> terms;
-  /// False after an overflow or above the limits; then the rest is void.
+  /// False after an overflow or above the limits; the other members are then
+  /// invalid.
   bool valid = true;
 
   void add(const Monomial &monomial, int64_t coefficient) {
@@ -80,7 +81,7 @@ struct Polynomial {
 
 Polynomial parse(AffineExpr expr);
 
-/// Null if not valid.
+/// Returns null if the polynomial is invalid.
 AffineExpr build(const Polynomial &polynomial, MLIRContext *context) {
   if (!polynomial.valid)
     return {};
@@ -132,7 +133,8 @@ divideTerm(const std::pair<const Monomial, int64_t> &lhs,
   return std::make_pair(rest, lhs.second / rhs.second);
 }
 
-/// lhs / rhs if it is a polynomial: long division by the leading term.
+/// Returns lhs / rhs if it is a polynomial, by long division by the leading
+/// term.
 std::optional<Polynomial> divide(Polynomial lhs, const Polynomial &rhs) {
   if (rhs.terms.empty() || !lhs.valid || !rhs.valid)
     return std::nullopt;
@@ -169,7 +171,7 @@ void split(const Polynomial &value, int64_t divisor, Polynomial &quotient,
   }
 }
 
-/// The quotient inside if the polynomial is `(x floordiv c) + constant`.
+/// Returns the quotient if the polynomial is `(x floordiv c) + constant`.
 AffineExpr getSingleQuotient(const Polynomial &value) {
   AffineExpr quotient;
   for (const auto &[monomial, coefficient] : value.terms) {
@@ -191,7 +193,7 @@ Polynomial getInvalid() {
   return result;
 }
 
-/// Removes from `common` what `monomial` has not.
+/// Removes the atoms from `common` that `monomial` does not have.
 void keepCommon(Monomial &common, Monomial monomial) {
   llvm::erase_if(common, [&](AffineExpr atom) {
     auto it = llvm::find(monomial, atom);
@@ -202,9 +204,9 @@ void keepCommon(Monomial &common, Monomial monomial) {
   });
 }
 
-/// Takes away the atoms that all terms of both have. The quotient stays what it
-/// is, and has a value where these are 0, too: the sizes of a tensor without
-/// elements.
+/// Removes the atoms that all terms of both have. The quotient does not change,
+/// but also has a value where these atoms are 0, as for the sizes of an empty
+/// tensor.
 void cancelAtoms(Polynomial &lhs, Polynomial &rhs) {
   if (lhs.terms.empty() || rhs.terms.empty())
     return;
@@ -226,7 +228,8 @@ void cancelAtoms(Polynomial &lhs, Polynomial &rhs) {
   }
 }
 
-/// A quotient or a remainder in normal form, by no number.
+/// Returns a quotient or a remainder in normal form, by an expression that is
+/// not constant.
 AffineExpr keepAtom(AffineExpr atom) {
   if (ExprFacts *facts = getFacts(atom))
     facts->atoms.insert(atom);
@@ -419,11 +422,12 @@ bool adze::graph::areEqual(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs) {
 // Broadcasts of dynamic sizes
 //===----------------------------------------------------------------------===//
 
-// Sizes x_i of which the run finds that they are equal or 1 broadcast to
+// Sizes x_i that are equal or 1, as checked at run time, broadcast to
 //   (sum x_i - sum e_i + prod e_i) floordiv (n - sum e_i + prod e_i),
 // where e_i = (2 floordiv (x_i + 1)) mod 2 is 1 if x_i is 1, else 0: the sum of
-// those that are not 1 by their number, and 1 / 1 if all are. No divisor is
-// ever 0, 0 is a size as any other, and the x_i can be read off the divisor.
+// those that are not 1 divided by their number, and 1 / 1 if all are. No
+// divisor is ever 0, 0 is a valid size, and the x_i can be recovered from the
+// divisor.
 
 static AffineExpr makeBroadcast(ArrayRef<AffineExpr> sizes) {
   MLIRContext *context = sizes.front().getContext();
@@ -461,7 +465,7 @@ SmallVector<AffineExpr> adze::graph::getBroadcastSizes(AffineExpr expr) {
   return sizes;
 }
 
-/// Is a number above 1 a factor of all terms, as of twice a size?
+/// Returns true if a number above 1 divides all terms, as for twice a size.
 static bool cannotBeOne(AffineExpr size) {
   int64_t factor = 0;
   for (const auto &[monomial, coefficient] : parse(size).terms)
@@ -482,12 +486,13 @@ AffineExpr adze::graph::broadcastExprs(AffineExpr lhs, AffineExpr rhs) {
       parts.push_back(expr);
     sizes.append(parts);
   }
-  // One form for all orders and repetitions.
+  // The form is the same for all orders and repetitions.
   llvm::sort(sizes,
              [](AffineExpr a, AffineExpr b) { return compare(a, b) < 0; });
   sizes.erase(llvm::unique(sizes), sizes.end());
-  // What is never 1 is what the others are, or they are 1. Else sums of levels
-  // of a pyramid would have sizes of sizes, twice as long at each level.
+  // If a size is never 1, all others equal it or are 1. Otherwise, sums of
+  // levels of a pyramid would have nested broadcasts, twice as long at each
+  // level.
   if (auto it = llvm::find_if(sizes, cannotBeOne); it != sizes.end())
     return *it;
   if (sizes.size() > maxSizes)

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Floats of 8 bits and less: their bits are integers in memory and arithmetic,
-// and are converted from and to f32 here, by the parameters of their format.
+// Conversions between f32 and floats of at most 8 bits, whose bits are integers
+// in memory and arithmetic, by the parameters of their format.
 #include "SmallFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <cmath>
@@ -20,7 +20,7 @@ bool adze::graph::isPacked(Type type) {
 
 namespace {
 
-/// sign | exponent | mantissa.
+/// A format: sign, exponent and mantissa.
 struct Format {
   explicit Format(FloatType type) {
     const llvm::fltSemantics &semantics = type.getFloatSemantics();
@@ -35,7 +35,7 @@ struct Format {
       infinity = getBits(APFloat::getInf(semantics));
     if (hasNaN)
       nan = getBits(APFloat::getNaN(semantics));
-    // The pattern of -0 is the only NaN of some.
+    // In some formats, the pattern of -0 is the only NaN.
     nanIsNegativeZero = hasNaN && nan == 1u << (bits - 1);
   }
   static unsigned getBits(const APFloat &value) {
@@ -84,9 +84,9 @@ public:
 
 using P = arith::CmpIPredicate;
 
-/// Powers of two from 2^-127 on, and NaN.
+/// Decodes powers of two from 2^-127 on, and NaN.
 Value decodePower(Bits &e, Value bits) {
-  // 2^-127 is below f32's normal numbers.
+  // 2^-127 is subnormal in f32.
   Value shifted =
       e.select(e.compare(P::eq, bits, 0), e.num(0x00400000), e.left(bits, 23));
   Value isNaN = e.compare(P::eq, bits, 255);
@@ -97,7 +97,8 @@ Value encodePower(Bits &e, Value x, CastRules rules) {
   bool saturate = rules.saturate;
   Value bits = e.toBits(x);
   Value magnitude = e.andOf(bits, 0x7fffffff);
-  // Numbers below f32's normal ones: 2^-127 down, 2^-126 or 2^-127 else.
+  // Subnormal f32 numbers become 2^-127 with rounding down, and 2^-126 or
+  // 2^-127 otherwise.
   Value exponent = e.right(magnitude, 23);
   Value rest = e.andOf(magnitude, 0x7fffff);
   Value isSubnormal = e.compare(P::eq, exponent, 0);
@@ -118,9 +119,9 @@ Value encodePower(Bits &e, Value x, CastRules rules) {
   Value power = e.add(exponent, e.make<arith::ExtUIOp>(e.i32, up));
   Value beyond = e.compare(P::ugt, power, 254);
   power = e.select(beyond, e.num(saturate ? 254 : 255), power);
-  if (!saturate) // less than all powers
+  if (!saturate) // below all powers
     power = e.select(e.compare(P::ult, magnitude, 0x400000), e.num(255), power);
-  // NaN, and what has no logarithm.
+  // NaN, and numbers without a logarithm.
   Value isNaN = e.compare(P::ugt, magnitude, 0x7f800000);
   Value isNegative = e.make<arith::AndIOp>(e.compare(P::slt, bits, 0),
                                            e.compare(P::ne, magnitude, 0));
@@ -130,7 +131,8 @@ Value encodePower(Bits &e, Value x, CastRules rules) {
 
 Value decode(Bits &e, Value bits, const Format &f) {
   Value magnitude = e.andOf(bits, f.magnitudeMask);
-  // As f32 it is too small by a power of two; subnormal numbers, too.
+  // As f32, the value is too small by a power of two, including subnormal
+  // numbers.
   Value value = e.toFloat(e.left(magnitude, 23 - f.mantissa));
   value = e.make<arith::MulFOp>(value, e.real(std::ldexp(1.0, 127 - f.bias)));
   Value result = e.toBits(value);
@@ -148,17 +150,19 @@ Value decode(Bits &e, Value bits, const Format &f) {
   return e.toFloat(result);
 }
 
-/// To nearest, halves to even.
+/// Encodes with rounding to nearest, ties to even.
 Value encode(Bits &e, Value x, const Format &f, bool saturate) {
   Value bits = e.toBits(x);
   Value magnitude = e.andOf(bits, 0x7fffffff);
   unsigned dropped = 23 - f.mantissa;
-  // Normal numbers: half of the last place is added, less a bit if it is even.
+  // Normal numbers: half of the last place is added, minus one bit if it is
+  // even.
   Value odd = e.andOf(e.right(magnitude, dropped), 1);
   Value normal = e.add(magnitude, e.add(odd, e.num((1 << (dropped - 1)) - 1)));
   normal = e.add(e.right(normal, dropped),
                  e.num(-(int64_t(127 - f.bias) << f.mantissa)));
-  // Others: next to a number whose last place is theirs the sum is rounded.
+  // Subnormal numbers: the addition of a number with the same last place rounds
+  // the sum.
   Value base = e.num(int64_t(127 + 1 - f.bias - int(f.mantissa) + 23) << 23);
   Value sum = e.make<arith::AddFOp>(e.toFloat(magnitude), e.toFloat(base));
   Value subnormal = e.make<arith::SubIOp>(e.toBits(sum), base);
@@ -176,12 +180,12 @@ Value encode(Bits &e, Value x, const Format &f, bool saturate) {
     if (f.hasNaN)
       result = e.select(isNaN, e.num(f.nan & f.magnitudeMask), result);
     result = e.orOf(result, sign);
-    // Where there is neither NaN nor infinity, -0 stands for NaN.
+    // In a format without NaN and infinity, -0 represents NaN.
     return f.hasNaN || f.hasInf
                ? result
                : e.select(isNaN, e.num(int64_t(1) << (f.bits - 1)), result);
   }
-  // There is no -0, and the NaN has no other sign.
+  // There is no -0, and NaN has no sign.
   Value keeps = e.compare(P::eq, result, 0);
   keeps = e.orOf(keeps, e.compare(P::eq, result, f.nan));
   result = e.select(keeps, result, e.orOf(result, sign));

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Conversion of floats of 8 bits and less, whose bits are signless integers.
+// Conversion of floats of at most 8 bits, whose bits are signless integers.
 #ifndef ADZE_LIB_DIALECT_GRAPH_IR_SMALLFLOATS_H
 #define ADZE_LIB_DIALECT_GRAPH_IR_SMALLFLOATS_H
 
@@ -8,11 +8,11 @@
 
 namespace adze::graph {
 
-/// From bits to f32, which holds all of them.
+/// Converts bits to f32, which holds all values.
 mlir::Value decodeSmallFloat(ElementBuilder &builder, mlir::Value bits,
                              mlir::FloatType from);
 
-/// From f32 to bits, by the rules of graph.cast.
+/// Converts f32 to bits, by the rules of graph.cast.
 mlir::Value encodeSmallFloat(ElementBuilder &builder, mlir::Value value,
                              mlir::FloatType to, CastRules rules);
 

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// A buffer and what is seen of it differ along one dim at most.
+/// Verifies that a buffer and the rows of it differ in at most one dim.
 static LogicalResult verifyRows(Operation *op, Value input, Value result) {
   Dims lhs = getDims(input), rhs = getDims(result);
   bool isSame = lhs.size() == rhs.size() &&

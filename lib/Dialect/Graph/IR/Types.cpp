@@ -40,9 +40,10 @@ TensorType adze::graph::joinElements(TensorType lhs, TensorType rhs) {
                 /*isOptional=*/true);
   if (auto leftSequence = dyn_cast<SequenceType>(left)) {
     auto rightSequence = dyn_cast<SequenceType>(right);
-    TensorType element = rightSequence ? joinElements(leftSequence.getElement(),
-                                                      rightSequence.getElement())
-                                       : TensorType();
+    TensorType element = rightSequence
+                             ? joinElements(leftSequence.getElement(),
+                                            rightSequence.getElement())
+                             : TensorType();
     return element ? makeHandleType(
                          SequenceType::get(element.getContext(), element))
                    : TensorType();
@@ -70,7 +71,7 @@ TensorType adze::graph::getNoElement(Type elementType) {
 
 TensorType adze::graph::getElementOf(Type type) {
   auto tensor = cast<TensorType>(type);
-  // A tensor without elements is one all the same.
+  // A tensor without elements is an element of a sequence, too.
   if (auto ranked = dyn_cast<RankedTensorType>(type))
     if (!isHandle(type))
       tensor = RankedTensorType::get(
@@ -93,7 +94,7 @@ std::optional<Dtype> adze::graph::getDtype(Type type) {
                  uint8_t(integer.getWidth())};
   if (type.isBF16())
     return Dtype{4, 16};
-  // Floats of 8 bits and less have a code each.
+  // Each float of at most 8 bits has its own code.
   uint8_t code = llvm::TypeSwitch<Type, uint8_t>(type)
                      .Case<Float8E4M3FNType>([](Type) { return 10; })
                      .Case<Float8E4M3FNUZType>([](Type) { return 11; })
@@ -152,5 +153,6 @@ std::string adze::graph::getTypeName(TensorType type) {
         return "map(" + getElementName(map.getKey()) + "," +
                getTypeName(map.getElement()) + ")";
       })
-      .Default([](Type type) { return "tensor(" + getElementName(type) + ")"; });
+      .Default(
+          [](Type type) { return "tensor(" + getElementName(type) + ")"; });
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The matrices of minimal filtering, and inference and cost of its op.
+// The matrices of Winograd's algorithm, and inference and cost of its op.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Infer.h"
 
@@ -12,7 +12,8 @@ using namespace adze::graph::op_detail;
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// The coefficients of (x - roots[0]) (x - roots[1]) .., the constant first.
+/// Returns the coefficients of (x - roots[0]) (x - roots[1]) .., the constant
+/// first.
 static SmallVector<double, 6> expandProduct(ArrayRef<double> roots) {
   SmallVector<double, 6> result{1};
   for (double root : roots) {
@@ -58,7 +59,7 @@ Winograd::Winograd(int64_t tile) : tile(tile), size(tile + taps - 1) {
     input.back().push_back(0);
     addPoint(point, scale);
   }
-  // Infinity: the highest coefficients.
+  // The point at infinity has the highest coefficients.
   input.push_back(expandProduct(points));
   filter.push_back({0, 0, 1});
   for (int64_t i = 0; i < tile; ++i)
@@ -111,8 +112,8 @@ LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// A multiply-add for each patch and each element of the filter; and those of
-/// the sparse matrices, measured on the code that they become.
+/// There is a multiply-add for each patch and each element of the filter, and
+/// those of the sparse matrices, counted in the generated code.
 AffineExpr WinogradConvOp::getFlops() {
   MLIRContext *context = getContext();
   Dims result = getDims(getResult()), filter = getDims(getFilter());

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a transformed convolution costs, and how it is cut into programs.
+// The cost of a Winograd convolution, and its tiling into programs.
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Support/LargestDivisor.h"
@@ -14,31 +14,32 @@ using namespace adze::graph;
 
 namespace {
 
-/// A core, in cycles and bytes.
+/// The rates of a core, in cycles and bytes.
 struct Core {
   static constexpr double lanes = 16, multiplyAdds = 2;
-  /// A weight that comes from memory for the first time, as far as the
-  /// multiplications do not hide it; and again, beside the multiplications,
-  /// from the last cache or, where that has lost it, from memory.
+  /// The cost of a weight: read from memory for the first time, as far as
+  /// multiplications do not hide it; and again, in parallel to multiplications,
+  /// from the last-level cache, or from memory if it was evicted.
   static constexpr double coldWeight = 0.6, weightFromL3 = 4.0 / 18,
                           weightFromMemory = 1.0;
-  /// Rows of a block of registers; fewer leave multipliers idle.
+  /// The rows of a register block; fewer leave multipliers idle.
   static constexpr int64_t rows = 8, leastRows = 4;
-  /// How many there are: more programs than that should be a multiple of it.
+  /// The number of cores: larger numbers of programs should be a multiple of
+  /// it.
   static constexpr int64_t count = 4;
   static constexpr double programCycles = 2000;
 };
 
-/// Cycles to transform one patch of a vector of channels, to and from memory
-/// near the core; measured in whole kernels, on a core whose multiplications
-/// run at their peak.
+/// The cycles to transform one patch of a vector of channels, in both
+/// directions, in memory near the core; measured in whole kernels, on a core
+/// whose multiplications run at their peak.
 struct Transforms {
   double input, output;
   explicit Transforms(int64_t tile)
       : input(tile == 2 ? 48 : 205), output(tile == 2 ? 41 : 155) {}
 };
 
-/// The work of one candidate.
+/// The work of one candidate plan.
 class Candidate {
 public:
   Candidate(const WinogradSizes &sizes, int64_t tile, const WinogradPlan &plan,
@@ -61,7 +62,7 @@ public:
                     llvm::divideCeil(patchColumns, plan.columns);
     double programs = blocks * llvm::divideCeil(sizes.outputs, channels);
     double program = getProgramCost(channels, blocks > 1);
-    // Between the time of one core and that of several.
+    // The time is between that of one core and that of several.
     double rounds = std::ceil(programs / Core::count) * Core::count;
     double cold = double(products) * sizes.inputs * sizes.outputs;
     return program * (programs + rounds) / 2 + cold * Core::coldWeight;
@@ -81,8 +82,9 @@ private:
         products * rows * sizes.inputs * vectors / Core::multiplyAdds;
     bool fitsCache = weights * floatBytes + inputBytes() + productBytes() <=
                      target.getL2Bytes();
-    // Patches come one after the other for the same channels. Half of the last
-    // cache, for other programs and processes have their part.
+    // Patches are processed one after the other for the same channels. Half of
+    // the last-level cache is assumed to be available, as other programs and
+    // processes use it, too.
     double again = weights * floatBytes <= target.getL3Bytes() / 2
                        ? Core::weightFromL3
                        : Core::weightFromMemory;
@@ -105,9 +107,10 @@ private:
 
 std::optional<WinogradSizes>
 adze::graph::getWinogradSizes(ArrayRef<AffineExpr> result, AffineExpr inputs) {
-  // Networks halve their images as they double the channels: 64 channels of
-  // 112 pixels, 512 of 14, twice what classifiers have. Small images lose
-  // little by Winograd, large ones much without.
+  // Networks halve the size of images as they double the channels: 64 channels
+  // of 112 pixels, 512 of 14, which is twice the size of those in classifiers.
+  // Winograd's algorithm loses little on small images, and direct convolution
+  // loses much on large ones.
   constexpr int64_t sideTimesChannels = 112 * 64;
   int64_t channels = std::max<int64_t>(getConstant(result[3]).value_or(1), 1);
   int64_t usualSide = std::clamp<int64_t>(sideTimesChannels / channels, 7, 112);
@@ -140,7 +143,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
   auto bytes = [&](auto share) {
     return (Candidate(sizes, tile, plan, target).*share)();
   };
-  // A whole row, or as much of it as fits.
+  // A program has a whole row, or as much of it as fits.
   plan.columns = std::min(patchColumns, maxRow);
   plan.outputs = plan.panel;
   while (plan.columns > 1 && (bytes(&Candidate::inputBytes) > inputShare ||
@@ -159,7 +162,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
         break;
       together = largestDivisor(panels, together - 1);
     }
-    // All parts of the channels, down to one panel.
+    // All divisions of the channels are tried, down to one panel.
     for (int64_t part = panels; part >= 1; --part) {
       if (panels % part != 0)
         continue;
@@ -176,7 +179,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
 
 WinogradLimit adze::graph::getWinogradLimit(const WinogradSizes &sizes,
                                             int64_t tile) {
-  // Tenths of cycles of a vector of results and an input.
+  // Tenths of cycles for a vector of results and one input.
   constexpr double parts = 10;
   double row = parts / Core::multiplyAdds;
   double weight = parts * Core::lanes * Core::coldWeight;

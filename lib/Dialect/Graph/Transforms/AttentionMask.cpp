@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Masks of attention: conditions are taken apart into the causal triangle and
-// the rest; sums that only hide become conditions.
+// Masks of attention: conditions are split into the causal mask and the rest,
+// and biases that only mask become conditions.
 #include "AttentionMask.h"
 #include "IndexForm.h"
 #include <cmath>
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// The value before repetition along dims: masks broadcast by themselves.
+/// Returns the value before a broadcast, as masks are broadcast by attention.
 static Value stripBroadcast(Value value) {
   while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
     value = broadcast.getInput();
@@ -24,9 +24,9 @@ bool AttentionMask::setFill(double number) {
   return true;
 }
 
-/// Dims that broadcast to the scores for all values of the symbols. Where the
-/// scores have other dims, those from the first that is not repeated on are the
-/// same.
+/// Returns true if the dims broadcast to the scores for all values of the
+/// symbols. If the scores have been reshaped, the dims from the first one that
+/// is not broadcast on must be equal.
 bool AttentionMask::fits(Value value) const {
   Dims dims = getDims(value);
   if (dims.size() > scores.size())
@@ -45,7 +45,8 @@ bool AttentionMask::fits(Value value) const {
                    ArrayRef<AffineExpr>(place).take_back(count)));
 }
 
-/// A condition and whether it shows where it is true, without negations.
+/// Returns a condition without negations, and whether it unmasks where it is
+/// true.
 static std::pair<Value, bool> getLiteral(Value condition, bool visibleIfTrue) {
   while (Operation *op = stripBroadcast(condition).getDefiningOp()) {
     condition = stripBroadcast(condition);
@@ -58,14 +59,15 @@ static std::pair<Value, bool> getLiteral(Value condition, bool visibleIfTrue) {
 }
 
 /// Calls `check` for each element of the last two dims of a static constant
-/// whose other dims are 1; false if one fails or it is no such constant.
+/// whose other dims are 1. Returns false if a check fails or the value is not
+/// such a constant.
 static bool
 checkMatrix(Value value,
             llvm::function_ref<bool(int64_t, int64_t, double)> check) {
   constexpr int64_t most = 1 << 22;
   bool isCondition = getElement(value).isInteger(1);
   if (auto cast = value.getDefiningOp<CastOp>(); cast && isCondition)
-    value = cast.getInput(); // not 0
+    value = cast.getInput(); // a test for nonzero values
   auto constant = value.getDefiningOp<ConstantOp>();
   auto type = cast<RankedTensorType>(value.getType());
   int64_t rank = type.getRank();
@@ -93,8 +95,8 @@ checkMatrix(Value value,
   return false;
 }
 
-/// Which triangle j <= i + distance is: the same queries and keys, or the last
-/// ones of both.
+/// Returns the causal mask j <= i + distance: of equal numbers of queries and
+/// keys, or aligned to their ends.
 Causal AttentionMask::getTriangle(AffineExpr distance) const {
   if (!distance)
     return Causal::None;
@@ -104,7 +106,7 @@ Causal AttentionMask::getTriangle(AffineExpr distance) const {
   return areEqual(distance, more) ? Causal::LowerRight : Causal::None;
 }
 
-/// One number for each key of each query.
+/// Returns true if there is one element for each key of each query.
 bool AttentionMask::hasPairs(Value value) const {
   Dims dims = getDims(value);
   return dims.size() >= 2 && scores.size() >= 2 &&
@@ -112,12 +114,13 @@ bool AttentionMask::hasPairs(Value value) const {
                   ArrayRef<AffineExpr>(scores).take_back(2));
 }
 
-/// The triangle of keys j that a condition shows query i, if it is one.
+/// Returns the causal mask that a condition is, if it is one.
 Causal AttentionMask::matchTriangle(Value condition) const {
   if (!hasPairs(condition))
     return Causal::None;
   Value ones = condition;
-  if (auto cast = condition.getDefiningOp<CastOp>()) // not 0
+  // a test for nonzero values
+  if (auto cast = condition.getDefiningOp<CastOp>())
     ones = cast.getInput();
   if (auto trilu = ones.getDefiningOp<TriluOp>()) {
     bool shows = getSplatBool(trilu.getInput()) == true ||
@@ -127,7 +130,7 @@ Causal AttentionMask::matchTriangle(Value condition) const {
                : Causal::None;
   }
   if (auto form = getConditionForm(condition, /*truth=*/true)) {
-    // j - i - distance <= 0.
+    // The condition is j - i - distance <= 0.
     auto slopes = ArrayRef(form->slopes);
     auto runs = [&](size_t fromEnd, int64_t slope) {
       return slopes[slopes.size() - fromEnd] == slope ||
@@ -146,7 +149,7 @@ Causal AttentionMask::matchTriangle(Value condition) const {
   return isCausal ? Causal::UpperLeft : Causal::None;
 }
 
-/// 0 where j <= i, one hiding number elsewhere.
+/// Matches 0 for j <= i, and one masking number elsewhere.
 Causal AttentionMask::matchTriangleBias(Value term, double &number) const {
   if (!hasPairs(term))
     return Causal::None;
@@ -173,7 +176,7 @@ bool AttentionMask::hideWhereFalse(Value condition) {
     return true;
   if (auto both = condition.getDefiningOp<AndOp>())
     return hideWhereFalse(both.getLhs()) && hideWhereFalse(both.getRhs());
-  // The triangle needs both dims of the scores, or one that is 1 in both.
+  // A causal mask needs both dims of the scores, or one that is 1 in both.
   if (causal == Causal::None && fits(condition)) {
     causal = matchTriangle(condition);
     if (causal != Causal::None)
@@ -187,8 +190,8 @@ bool AttentionMask::hideWhereFalse(Value condition) {
 }
 
 bool AttentionMask::hide(Value condition, bool visibleIfTrue, double number) {
-  // What is hidden first may be seen by a later sum: so no sum is there yet, or
-  // none that matters beside the number.
+  // A later bias could unmask scores that are masked first, so there must be
+  // none, or the number must be so large that a bias is negligible.
   return (!bias || hidesScores(number)) &&
          hideAlone(condition, visibleIfTrue, number);
 }
@@ -215,7 +218,7 @@ bool AttentionMask::hideAlone(Value condition, bool visibleIfTrue,
 }
 
 bool AttentionMask::bound(double number) {
-  // What is hidden behind the bound is not bounded.
+  // Scores that are masked after the bound are not bounded.
   if (!isEmpty() || isBounded() || !hidesScores(number))
     return false;
   least = number;
@@ -227,8 +230,8 @@ bool AttentionMask::hidesJust(Value condition, bool visibleIfTrue) const {
          conditions.front() == getLiteral(condition, visibleIfTrue);
 }
 
-/// A bias that hides does so within the bound: what is added to the least
-/// number changes it by nothing.
+/// A masking bias is within the bound, as adding it to the least number has no
+/// effect.
 std::pair<Value, Value> AttentionMask::getOperands() {
   if (!bias || !isBounded())
     return {bias, mask};
@@ -304,7 +307,7 @@ bool AttentionMask::add(Value term) {
     bias = term;
     return true;
   }
-  // At most as large as the scores, which are not stored.
+  // It is at most as large as the scores, which are not stored.
   bias = AddOp::create(b, term.getLoc(), bias, term);
   return true;
 }
@@ -324,7 +327,7 @@ void AttentionMask::take(const AttentionMask &other) {
 // Masks that are numbers
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a float constant, of at most `most`.
+/// Returns the elements of a float constant, if there are at most `most`.
 static std::optional<SmallVector<float>> getNumbers(Value value) {
   constexpr int64_t most = 1 << 22;
   auto constant = value.getDefiningOp<ConstantOp>();
@@ -355,7 +358,7 @@ Value adze::graph::getIndicated(OpBuilder &b, Value value) {
                         makeType(b.getI1Type(), getDims(value)), value);
 }
 
-/// The same for constants, where x is one.
+/// Matches constants likewise, if x is one.
 static bool matchLinearNumbers(Value value, Value x, double &a, double &b) {
   auto numbers = getNumbers(value), places = getNumbers(x);
   if (!numbers || !places || numbers->size() != places->size())

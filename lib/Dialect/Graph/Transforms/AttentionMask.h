@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What hides keys from queries, gathered from sums and selections of scores.
+// The mask and bias of attention, collected from sums and selections of scores.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_ATTENTIONMASK_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_ATTENTIONMASK_H
 
@@ -8,14 +8,14 @@
 
 namespace adze::graph {
 
-/// Whether a number in the place of a score leaves it no weight.
+/// Returns true if a score of this value has weight 0.
 inline bool hidesScores(double number) { return number <= -1e30; }
 
-/// c where a value is of the form c ? 1 : 0, as a condition; null for others.
-/// Makes a cast of numbers that are known to be 0 and 1.
+/// Returns the condition c of a value of the form c ? 1 : 0, or null. Creates a
+/// cast for numbers that are known to be 0 and 1.
 mlir::Value getIndicated(mlir::OpBuilder &builder, mlir::Value value);
 
-/// a and b of a value that is a * x + b, where x is 0 or 1.
+/// Matches a value a * x + b, where x is 0 or 1, and returns a and b.
 bool matchLinear(mlir::Value value, mlir::Value x, double &a, double &b,
                  unsigned depth = 0);
 
@@ -23,23 +23,24 @@ class AttentionMask {
 public:
   explicit AttentionMask(mlir::OpBuilder &builder) : b(builder) {}
 
-  /// The dims of the scores that masks broadcast to; before any mask.
+  /// Sets the dims of the scores, which masks broadcast to; called first.
   void setScores(const Dims &dims) { scores = place = dims; }
-  /// The dims that they have where what follows hides some, behind a view.
+  /// Sets the dims of the scores after a reshape, for later masks.
   void setPlace(const Dims &dims) { place = dims; }
   bool isEmpty() const {
     return !mask && !bias && causal == Causal::None && !hidden;
   }
 
-  /// select(condition, scores, number) or the other way round. Fails where it
-  /// does not go together with what is there.
+  /// Adds select(condition, scores, number), or with swapped operands. Fails if
+  /// it cannot be combined with the present mask.
   bool hide(mlir::Value condition, bool visibleIfTrue, double number);
-  /// scores + term.
+  /// Adds scores + term.
   bool add(mlir::Value term);
-  /// max(scores, number) of all that follows; what is hidden before anything
-  /// else is bounded, too.
+  /// Adds max(scores, number) to all later scores; scores that were masked
+  /// first are bounded, too.
   bool bound(double number);
-  /// Whether just this condition hides scores, so that they have no weight.
+  /// Returns true if this condition alone masks scores, so that they have
+  /// weight 0.
   bool hidesJust(mlir::Value condition, bool visibleIfTrue) const;
   /// Whether a condition is known to be false: it asks which queries a triangle
   /// shows no key, and all see one.
@@ -47,7 +48,7 @@ public:
   /// Takes over what another one, made from this one, has found.
   void take(const AttentionMask &other);
 
-  /// Bias and mask, either may be null.
+  /// Returns bias and mask; either may be null.
   std::pair<mlir::Value, mlir::Value> getOperands();
   double getFill() const { return std::max(hidden.value_or(-INFINITY), least); }
   Causal getCausal() const { return causal; }
@@ -68,9 +69,10 @@ private:
   Dims scores, place;
   mlir::Value mask, bias;
   std::optional<double> hidden;
-  double least = -INFINITY; // that a score may be
+  double least = -INFINITY; // lower bound of scores
   Causal causal = Causal::None;
-  /// What hides where it is false (or true), as given; null: a causal bias.
+  /// The conditions that mask where they are false (or true); null: a causal
+  /// bias.
   llvm::SmallVector<std::pair<mlir::Value, bool>, 2> conditions;
 };
 

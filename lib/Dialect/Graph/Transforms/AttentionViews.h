@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How operands of attention are moved about: batch dims merged, keys
-// transposed, small floats widened.
+// Data movement of the operands of attention: merged batch dims, transposed
+// keys, extended small floats.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_ATTENTIONVIEWS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_ATTENTIONVIEWS_H
 
@@ -9,31 +9,31 @@
 
 namespace adze::graph {
 
-/// A reshape that leaves the last two dims as they are.
+/// Returns true for a reshape that preserves the last two dims.
 bool isBatchReshape(ReshapeOp op);
 
 bool isFloatCast(mlir::Operation *op);
 
-/// The product of which `op` swaps the last two dims, if nobody else reads it.
+/// Returns the product whose last two dims `op` swaps, if it has no other use.
 MatmulOp getTransposedProduct(mlir::Operation *op);
 
 Dims getBatch(mlir::Value value);
 
-/// The value with its last two dims swapped; no op where it is swapped already,
-/// also before its batch dims were merged.
+/// Returns the value with its last two dims swapped. Creates no op if it was
+/// swapped already, also before its batch dims were merged.
 mlir::Value swapLastTwo(mlir::OpBuilder &b, mlir::Value value);
 
-/// How many dims are not 1.
+/// Returns the number of dims that are not 1.
 int64_t countLarge(mlir::Value value);
 
 mlir::RankedTensorType withElement(mlir::Value value, mlir::Type element);
 
-/// What `value` is a lossless cast of, as far as elements are only moved about
-/// behind it; null if it is none of a float type below 32 bits.
+/// Returns the operand of a lossless cast to `value` from a float type of less
+/// than 32 bits, moved as `value` is after the cast, or null.
 mlir::Value getNarrow(mlir::OpBuilder &b, mlir::Value value);
 
-/// The cast to `type` that all readers of `value` read, and the ops before it
-/// that move elements about.
+/// Returns the cast to `type` that all users of `value` read, and the ops
+/// before it that move elements.
 CastOp findNarrowing(mlir::Value value, mlir::Type type,
                      llvm::SmallVectorImpl<mlir::Operation *> &ops);
 

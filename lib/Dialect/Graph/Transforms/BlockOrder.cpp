@@ -1,13 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What comes before what in a block.
+// Dependences between the ops of a block.
 #include "BlockOrder.h"
 #include <queue>
 
 using namespace mlir;
 using namespace adze::graph;
 
-/// The sizes that an op needs beside those of its operands and results.
+/// Visits the sizes that an op uses in addition to those of its operands and
+/// results.
 static void forEachSize(Operation *op,
                         llvm::function_ref<void(AffineExpr)> visit) {
   if (auto insert = dyn_cast<InsertSliceOp>(op))
@@ -22,7 +23,7 @@ static void forEachSize(Operation *op,
     assume.forEachSize(visit);
 }
 
-/// The symbols that an op by itself gives values.
+/// Returns the symbols that an op itself binds.
 static ArrayRef<int64_t> getBoundSymbols(Operation *op) {
   if (auto bind = dyn_cast<BindOp>(op))
     return bind.getSymbols();
@@ -66,7 +67,7 @@ Predecessors::Predecessors(Block &block, bool withChecks) : block(block) {
   }
 }
 
-/// The last one in front of the op, which comes behind those in front of it.
+/// Adds the last check before the op, which depends on the earlier ones.
 void Predecessors::addCheck(Operation *op, unsigned symbol,
                             llvm::function_ref<void(Operation *)> visit) const {
   auto found = checks.find(symbol);
@@ -101,7 +102,7 @@ void Predecessors::forEach(Operation *op,
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
       Operation *producer = operand.getDefiningOp();
-      // Of what is inside of the op nothing has to be waited for.
+      // Values defined inside of the op are no dependences.
       if (producer && producer->getBlock() == &block && producer != op)
         visit(producer);
       if (hasSymbols)
@@ -120,13 +121,13 @@ void Predecessors::forEach(Operation *op,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The ops of a block with who waits for whom.
+/// The ops of a block with their dependences.
 struct Order {
   explicit Order(Block &block);
   void promoteChecks();
 
   SmallVector<Operation *> ops;
-  DenseMap<Operation *, unsigned> keys; // who comes first of those that can
+  DenseMap<Operation *, unsigned> keys; // priority of ready ops
   DenseMap<Operation *, SmallVector<Operation *, 4>> before;
 };
 } // namespace
@@ -146,8 +147,8 @@ Order::Order(Block &block) {
   }
 }
 
-/// What a check needs comes in front of all that it is in front of, also a
-/// kernel that stands behind it for the sake of its other ops.
+/// Moves the dependences of a check before all ops that follow the check,
+/// including a kernel that was placed after it for its other ops.
 void Order::promoteChecks() {
   for (Operation *check : ops) {
     if (!isa<AssumeOp>(check))
@@ -173,7 +174,7 @@ void adze::graph::sortBlock(Block &block) {
     for (Operation *other : order.before[op])
       followers[other].push_back(op);
   }
-  // The key, then the place: keys need not be different.
+  // The key and then the position, as keys need not be unique.
   using Entry = std::pair<unsigned, unsigned>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
   DenseMap<Operation *, unsigned> places;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What comes before what in a block: by operands, by values that regions use,
-// by symbols that the data gives their values, and by effects.
+// Dependences between the ops of a block: by operands, by values that regions
+// use, by data-dependent symbols, and by effects.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_BLOCKORDER_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_BLOCKORDER_H
 
@@ -9,18 +9,18 @@
 
 namespace adze::graph {
 
-/// The ops of a block that an op of the block needs done before itself.
+/// The ops of a block that an op of the block depends on.
 class Predecessors {
 public:
-  /// `withChecks`: also the checks of sizes in front of it, as long as the ops
-  /// stand where they were made.
+  /// With `withChecks`, an op also depends on the checks of sizes before it, as
+  /// long as ops are in their original order.
   explicit Predecessors(mlir::Block &block, bool withChecks = false);
 
   void forEach(mlir::Operation *op,
                llvm::function_ref<void(mlir::Operation *)> visit) const;
 
 private:
-  /// `sizes`: a type or an expression.
+  /// `sizes` is a type or an expression.
   template <typename T>
   void addSymbols(mlir::Operation *op, T sizes,
                   llvm::function_ref<void(mlir::Operation *)> visit) const;
@@ -30,21 +30,20 @@ private:
 
   using Ops = llvm::SmallVector<mlir::Operation *, 1>;
   mlir::Block &block;
-  /// Ops of the block that bind symbols, also inside of their regions, and
-  /// checks of symbols, in order.
+  /// The ops of the block that bind symbols, including those in their regions,
+  /// and checks of symbols, in order.
   llvm::DenseMap<unsigned, Ops> binders, checks;
-  /// The op with an effect before each one, so that effects keep their order.
-  /// A check of sizes has none in this sense.
+  /// The previous op with an effect for each one, so that effects keep their
+  /// order. Checks of sizes do not count.
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> effects;
 };
 
-/// Puts the ops in an order that respects all of that, changing as little as
-/// needed. A check of sizes stays in front of what it is in front of, but for
-/// what it needs itself.
+/// Sorts the ops by all dependences with as few changes as necessary. A check
+/// of sizes stays before the ops after it, except for its own dependences.
 void sortBlock(mlir::Block &block);
 
-/// Moves each check of sizes in the function to the place where they are known
-/// first: no other order of the ops behind it comes in front of it.
+/// Moves each check of sizes in the function to the first position where the
+/// sizes are known, so that no reordering moves dependent ops before it.
 void hoistChecks(mlir::Operation *function);
 
 } // namespace adze::graph

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// As reductions and arithmetic element by element: all is read and written as
-// it lies, by many programs even where there is one row only.
+// Expands normalisation of channels-last tensors to reductions and elementwise
+// arithmetic: all memory is accessed in order, by many programs even for a
+// single row.
 #include "ChannelsLastNorm.h"
 #include "Matching.h"
 
@@ -10,7 +11,7 @@ using namespace adze::graph;
 
 namespace {
 
-/// What is taken off all elements, and what they are then divided by.
+/// The value that is subtracted from all elements, and the divisor.
 struct Statistics {
   Value mean, variance;
 };
@@ -50,8 +51,9 @@ Statistics ChannelsLastNorm::getStatistics(Value elements, int64_t axis) {
   return {centre, mean(MulOp::create(b, loc, distance, distance), axis)};
 }
 
-/// Of groups, from those of channels, which are as many elements each: a
-/// variance is the mean of the parts' and of how far these lie from its centre.
+/// Combines the statistics of channels, which have equal numbers of elements,
+/// to those of groups: a variance is the mean of the variances plus that of the
+/// squared distances of the means.
 Statistics ChannelsLastNorm::mergeChannels(const Statistics &each,
                                            int64_t groups) {
   int64_t channels = *getConstant(dims.back());
@@ -83,9 +85,9 @@ Value ChannelsLastNorm::normalise(int64_t groups, APFloat epsilon) {
       ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, epsilon));
   Value deviation =
       SqrtOp::create(b, loc, AddOp::create(b, loc, all.variance, least));
-  // A number for each channel: whatever follows is beside elements in their own
-  // dims. Not the same op as the distance: that is computed where it is summed,
-  // and not stored for both.
+  // There is one number for each channel, so that later ops apply to the
+  // original dims. The difference is computed again and not shared, as it is
+  // then fused into the sum, and not stored.
   Dims numbers(dims.size(), number(1));
   numbers[0] = dims[0];
   numbers.back() = number(groups == 1 ? 1 : channels);

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-collect-assumptions: what ops take for granted of dynamic sizes. Inside
-// of a kernel nothing would stop a read beyond the end of a tensor, so the run
-// has to find it before: before it begins, where it can.
+// graph-collect-assumptions: collects the relations of dynamic sizes that ops
+// require. Kernels do not check bounds, so the relations are checked before the
+// run begins if possible.
 #include "BlockOrder.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Clamp.h"
@@ -22,17 +22,16 @@ using namespace adze::graph;
 
 namespace {
 
-/// Three kinds of assumptions, and the ops' rules in terms of them. A verifier
-/// refuses sizes that are known to be wrong; each of its rules is here for
-/// those that are not known.
+/// Collects three kinds of relations, by a rule for each op. A verifier rejects
+/// sizes that are known to be wrong; each rule here is that of a verifier, for
+/// dynamic sizes.
 class Collector {
 public:
   explicit Collector(func::FuncOp function);
 
-  /// `always`: the op runs whenever the function does.
+  /// With `always`, the op runs whenever the function does.
   void visit(Operation *op, bool always);
-  /// Writes the function's attributes and the checks; how many assumptions are
-  /// new.
+  /// Sets the attributes, creates the checks, and counts new relations.
   unsigned finish();
 
 private:
@@ -40,13 +39,13 @@ private:
 
   void equal(AffineExpr lhs, AffineExpr rhs);
   void equal(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs);
-  /// A tensor, if there is one, has these dims.
+  /// Requires that a tensor, if there is one, has these dims.
   void equal(Value value, ArrayRef<AffineExpr> dims);
-  /// Numpy broadcasting, from the last dim on.
+  /// Requires numpy broadcasting, from the last dim on.
   void broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to);
   void broadcasts(Value value, ArrayRef<AffineExpr> to);
   void notNegative(AffineExpr size);
-  /// Groups of channels are of one size.
+  /// Requires groups of channels of equal size.
   void isMultiple(AffineExpr size, int64_t of);
 
   //===--- Ops ------------------------------------------------------------===//
@@ -77,8 +76,7 @@ private:
   void know(AssumeOp op);
   void lift(AssumeOp op);
 
-  /// Maps of sizes for each kind of condition, by the names of the function's
-  /// attributes.
+  /// The maps of sizes for each kind of relation, by attribute names.
   using Conditions = llvm::MapVector<StringRef, llvm::SetVector<Attribute>>;
 
   func::FuncOp function;
@@ -86,15 +84,15 @@ private:
   unsigned numSymbols = 0;
   llvm::DenseSet<unsigned> inputSymbols;
   Conditions ofFunction;
-  /// Those of a block that runs where something decides so, or of
-  /// data-dependent sizes; and what there is no check for yet, by its op.
+  /// The relations of a block that runs conditionally, or of data-dependent
+  /// sizes, and those without a check yet, by their op.
   DenseMap<Block *, Conditions> ofBlocks;
   llvm::MapVector<Operation *, Conditions> unchecked;
-  SmallVector<AssumeOp> lifted; // what the function says now
-  // Of the op that is looked at.
+  SmallVector<AssumeOp> lifted; // relations that moved to the function
+  // The op that is visited.
   Operation *current = nullptr;
   bool runsAlways = true;
-  DenseSet<std::pair<Block *, Type>> seen; // whose dims have been looked at
+  DenseSet<std::pair<Block *, Type>> seen; // whose dims have been visited
 };
 
 } // namespace
@@ -103,7 +101,7 @@ private:
 // Assumptions
 //===----------------------------------------------------------------------===//
 
-/// What the function says already stays, in front.
+/// Existing relations of the function stay first.
 Collector::Collector(func::FuncOp function)
     : function(function), context(function.getContext()) {
   if (auto names = function->getAttrOfType<ArrayAttr>(adze::host::symbolsAttr))
@@ -117,7 +115,7 @@ Collector::Collector(func::FuncOp function)
   function->walk([&](AssumeOp op) { know(op); });
 }
 
-/// `visit` gets the kind of each condition and its sizes.
+/// `visit` receives the kind of each relation and its sizes.
 static void forEachCondition(
     AssumeOp op,
     llvm::function_ref<void(StringRef, ArrayRef<AffineExpr>)> visit) {
@@ -136,7 +134,7 @@ void Collector::know(AssumeOp op) {
   });
 }
 
-/// What can be checked before the run begins is.
+/// Moves the relations to the function that can be checked before the run.
 void Collector::lift(AssumeOp op) {
   bool isEarlier = runsAlways;
   op.forEachSize([&](AffineExpr size) { isEarlier &= isEarly(size); });
@@ -174,7 +172,7 @@ unsigned Collector::finish() {
   return added;
 }
 
-/// Known before the run begins.
+/// Returns true if the sizes are known before the run begins.
 bool Collector::isEarly(ArrayRef<AffineExpr> sizes) const {
   bool early = true;
   for (AffineExpr size : sizes)
@@ -188,12 +186,12 @@ Attribute Collector::getMap(ArrayRef<AffineExpr> sizes) const {
   return AffineMapAttr::get(AffineMap::get(0, count, sizes, context));
 }
 
-/// Unless it is checked already, by the function or in a block around: there it
-/// stands where its sizes are known first, so in front of `current`.
+/// Adds a relation unless the function or an enclosing block checks it already,
+/// at the position where its sizes are known first, so before `current`.
 void Collector::add(StringRef condition, ArrayRef<AffineExpr> sizes) {
   if (isDecided(sizes, condition))
     return;
-  // What meets the size that it was to be cut to has not been cut.
+  // A bounded size that equals its bound.
   if (auto met = sizes.size() == 2 ? meet(sizes[0], sizes[1]) : std::nullopt) {
     for (AffineExpr bound : met->bounds)
       notNegative(bound);
@@ -233,8 +231,8 @@ void Collector::equal(Value value, ArrayRef<AffineExpr> dims) {
     equal(getDims(value), dims);
 }
 
-/// A size other than 1 wins over an unknown one, which has to be 1 or the same:
-/// no expression of the result says so.
+/// A size other than 1 determines the result, and the unknown one has to be 1
+/// or equal, which no expression of the result states.
 void Collector::broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
   for (auto [size, wide] : llvm::zip(llvm::reverse(from), llvm::reverse(to)))
     if (size && wide && getConstant(size) != 1 && !areEqual(size, wide) &&
@@ -272,8 +270,9 @@ void Collector::visitMatmul(MatmulOp op) {
   broadcasts(ArrayRef(rhs).drop_back(2), batch);
 }
 
-/// The channels of the input, and one bias an output channel. A filter's first
-/// dim are the channels of the result or, of a transposed one, of the input.
+/// Requires the input channels, and one bias for each output channel. The first
+/// dim of a filter are the output channels or, in a transposed convolution, the
+/// input channels.
 template <typename OpT>
 void Collector::visitConvolution(OpT op) {
   Dims input = getDims(op.getInput()), filter = getDims(op.getFilter());
@@ -295,8 +294,8 @@ void Collector::visitNorm(OpT op, int64_t axis) {
     equal(vector, channels);
 }
 
-/// Heads of the query may share one of the key and value: their number is then
-/// a multiple of it, which the op says (AttentionOp::getRepeats).
+/// If heads of the query share one of key and value, their number is a
+/// multiple, which the op states (AttentionOp::getRepeats).
 void Collector::visitAttention(AttentionOp op) {
   Dims query = getDims(op.getQuery()), scores = op.getScoreDims();
   for (Value other : {op.getKey(), op.getValue()}) {
@@ -365,7 +364,8 @@ void Collector::visitArithmetic(Operation *op) {
 // Data movement
 //===----------------------------------------------------------------------===//
 
-/// The first and the last element lie within the input, where there are any.
+/// Requires that the first and the last element are inside of the input, if the
+/// result has elements.
 void Collector::visitSlice(SliceOp op) {
   if (op.getBegin())
     return;
@@ -421,8 +421,7 @@ void Collector::visitMovement(Operation *op) {
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-/// Along dims other than the axis each index stands for its own place, if there
-/// is one.
+/// Along dims other than the axis, each index selects its own position.
 void Collector::visitIndices(Value data, Value indices, int64_t axis) {
   Dims from = getDims(data), at = getDims(indices);
   AffineExpr count = product(context, at);
@@ -464,7 +463,7 @@ void Collector::visitLookup(Operation *op) {
 // Branches and loops
 //===----------------------------------------------------------------------===//
 
-/// A value takes a place of this type, whose dims that are `bound` follow it.
+/// Requires that a value fits this type, and binds the dims in `bound`.
 void Collector::becomes(Value value, Type type, ArrayRef<int64_t> bound) {
   for (auto [from, to] : llvm::zip(getDims(value), getDims(type))) {
     auto symbol = dyn_cast_if_present<AffineSymbolExpr>(to);
@@ -473,7 +472,7 @@ void Collector::becomes(Value value, Type type, ArrayRef<int64_t> bound) {
   }
 }
 
-/// All slices are of one size: where it is bound, that of the one before.
+/// Requires that all slices have one size, that of the previous one.
 void Collector::collects(Value slice, Type type, LoopOp loop) {
   Dims dims = getDims(type);
   AffineExpr count = getAffineSymbolExpr(*loop.getCount(), context);
@@ -514,8 +513,8 @@ void Collector::visitControl(Operation *op) {
 // All
 //===----------------------------------------------------------------------===//
 
-/// Sizes that broadcast to an expression, and results that say more than the
-/// operands do.
+/// Adds sizes that broadcast to an expression, and results whose types are more
+/// precise than the operands imply.
 void Collector::visitResults(Operation *op) {
   bool isTop = op->getParentOp() == function;
   for (Type type : op->getResultTypes())
@@ -528,7 +527,8 @@ void Collector::visitResults(Operation *op) {
           if (!sizes.empty())
             add(broadcastsAttr, sizes);
         });
-        // The host program sees to the others before it takes memory for them.
+        // The host program checks other sizes before it allocates memory for
+        // them.
         if (!isTop || !isEarly(dim))
           notNegative(dim);
       }
@@ -556,8 +556,8 @@ void Collector::visit(Operation *op, bool always) {
   visitLookup(op);
 }
 
-/// What a branch takes for granted need not hold where it is not taken; nor
-/// what a loop without iterations does.
+/// Returns true for ops whose relations need not hold: branches that are not
+/// taken, and loops without iterations.
 static bool mayNotRun(Operation *op) {
   auto loop = dyn_cast<LoopOp>(op);
   if (!loop || loop.getCondition() || !loop.getTripCount())
@@ -585,7 +585,8 @@ public:
   }
 
 private:
-  /// First what is checked for all regions of the block's ops as well.
+  /// Visits relations that are also checked for all regions of the ops of the
+  /// block first.
   void visit(Block &block, bool always, Collector &collector) {
     for (Operation &op : block)
       collector.visit(&op, always);

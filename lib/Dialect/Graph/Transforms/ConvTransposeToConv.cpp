@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-conv-transpose-to-conv: transposed convolutions as convolutions, those
-// with a stride of all phases at once.
+// graph-conv-transpose-to-conv: converts transposed convolutions to
+// convolutions, which compute all phases of a stride at once.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -19,12 +19,12 @@ using namespace adze::graph;
 
 namespace {
 
-/// A spatial dim: outputs `stride * q + r - pad` take taps `stride * j + r`, of
+/// A spatial dim: outputs `stride * q + r - pad` use taps `stride * j + r` of
 /// input q - j. Phase r is a channel of a convolution over q.
 struct Dim {
   int64_t stride, taps;  // of a phase
   int64_t before, after; // pads of the convolution
-  int64_t low, high;     // what is added to its results, negative: dropped
+  int64_t low, high;     // padding of its results, cropping if negative
 };
 
 struct Shape {
@@ -33,8 +33,9 @@ struct Shape {
   int64_t phases = 1, taps = 1;    // of all dims
 };
 
-/// Sizes and borders, where zeros are never multiplied that the transposed
-/// convolution doesn't multiply (0 * inf) and every result gets its bias.
+/// Computes sizes and pads such that no zeros are multiplied that the
+/// transposed convolution does not multiply (0 * inf), and every result has its
+/// bias.
 std::optional<Shape> getShape(ConvTransposeOp op) {
   if (op.getLayout() != Layout::NCHW || !isConstant(op.getFilter()) ||
       (op.getBias() && !isConstant(op.getBias())))
@@ -63,8 +64,8 @@ std::optional<Shape> getShape(ConvTransposeOp op) {
     } else {
       return std::nullopt;
     }
-    // Windows that are mostly outside would multiply with zeros; of nothing, or
-    // for nothing, they don't fit.
+    // Windows that are mostly out of bounds would multiply zeros; for empty
+    // inputs or results they do not fit.
     if (auto size = getConstant(input[d + 2])) {
       int64_t windows = *size + dim.before + dim.after - reach;
       if (windows < 1 || 2 * windows >= 3 * *size)
@@ -80,21 +81,21 @@ std::optional<Shape> getShape(ConvTransposeOp op) {
   return shape;
 }
 
-/// Do vectors of channels have so many lanes without work that taking all
-/// phases at once makes up for moving the results to their places?
+/// Returns true if vectors of channels have so many unused lanes that computing
+/// all phases at once pays off the movement of the results.
 bool isWorthIt(const Shape &shape) {
   if (shape.phases == 1)
     return true;
   constexpr int64_t lanes = 16;
-  constexpr int64_t moved = 64; // multiply-adds that moving an element costs
+  constexpr int64_t moved = 64; // cost of moving an element, in multiply-adds
   int64_t now = shape.phases * llvm::alignTo(shape.outputs, lanes);
   int64_t together = llvm::alignTo(shape.phases * shape.outputs, lanes);
   return (now - together) * shape.taps * shape.inputs >=
          moved * shape.phases * shape.outputs;
 }
 
-/// The filter [C, O / group, kernel..] as that of a convolution, [phases * O,
-/// C / group, taps..]: taps in the other direction, phases outermost.
+/// Returns the filter [C, O / group, kernel..] as that of a convolution,
+/// [phases * O, C / group, taps..]: taps in reverse order, phases outermost.
 Value turnFilter(OpBuilder &b, ConvTransposeOp op, const Shape &shape) {
   Location loc = op.getLoc();
   Type element = getElementTypeOrSelf(op.getFilter());
@@ -119,7 +120,7 @@ Value turnFilter(OpBuilder &b, ConvTransposeOp op, const Shape &shape) {
                            value);
 }
 
-/// The bias of each channel, for all phases.
+/// Repeats the bias of each channel for all phases.
 Value repeatBias(OpBuilder &b, ConvTransposeOp op, const Shape &shape) {
   Value bias = op.getBias();
   if (!bias || shape.phases == 1)
@@ -132,7 +133,8 @@ Value repeatBias(OpBuilder &b, ConvTransposeOp op, const Shape &shape) {
   return ReshapeOp::create(b, loc, flat, repeated);
 }
 
-/// [N, phases * O, Q..] as [N, O, Q * stride..]: each phase to its places.
+/// Rearranges [N, phases * O, Q..] to [N, O, Q * stride..]: each phase to its
+/// positions.
 Value spreadPhases(OpBuilder &b, Location loc, Value value,
                    const Shape &shape) {
   auto constant = [&](int64_t n) { return b.getAffineConstantExpr(n); };
@@ -174,7 +176,7 @@ void rewrite(ConvTransposeOp op, const Shape &shape) {
   auto isZero = [](int64_t n) { return n == 0; };
   if (!llvm::all_of(low, isZero) || !llvm::all_of(high, isZero))
     value = PadOp::create(b, loc, value, Value(), low, high);
-  // Sizes that are the same may be spelled in another way.
+  // Equal sizes may have different expressions.
   if (value.getType() != op.getType())
     value = ReshapeOp::create(b, loc, op.getType(), value);
   op.replaceAllUsesWith(value);

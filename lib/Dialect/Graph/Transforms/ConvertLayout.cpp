@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Channels last for convolutions and pooling: each is wrapped in transposes,
-// and these then sink through what is in between until they meet their inverse,
-// or the border of the model.
+// graph-convert-layout: each convolution or pooling op is wrapped in
+// transposes, which then sink through other ops until they cancel with their
+// inverse, or reach a result of the model.
 #include "ChannelsLastNorm.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -23,7 +23,7 @@ namespace {
 
 using Perm = SmallVector<int64_t, 5>;
 
-/// perm of the transpose from channels first to channels last.
+/// Returns the permutation from channels first to channels last.
 Perm toChannelsLast(int64_t rank) {
   Perm perm{0};
   for (int64_t d = 2; d < rank; ++d)
@@ -32,7 +32,7 @@ Perm toChannelsLast(int64_t rank) {
   return perm;
 }
 
-/// perm of the transpose from channels last to channels first.
+/// Returns the permutation from channels last to channels first.
 Perm toChannelsFirst(int64_t rank) {
   Perm perm{0, rank - 1};
   for (int64_t d = 1; d < rank - 1; ++d)
@@ -44,7 +44,7 @@ int64_t getRank(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank();
 }
 
-/// The transpose to channels first that makes the value, if one does.
+/// Returns the transpose to channels first that defines the value, or null.
 TransposeOp getSinkable(Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   if (!transpose || getRank(value) < 3 ||
@@ -53,7 +53,7 @@ TransposeOp getSinkable(Value value) {
   return transpose;
 }
 
-/// The type before `transpose`d to channels first.
+/// Returns the type before a transpose to channels first.
 RankedTensorType toChannelsLast(RankedTensorType type) {
   Dims dims = getDims(type), last;
   for (int64_t d : toChannelsLast(type.getRank()))
@@ -61,7 +61,7 @@ RankedTensorType toChannelsLast(RankedTensorType type) {
   return makeType(type.getElementType(), last);
 }
 
-/// Per-dim attribute values, reordered to channels last.
+/// Reorders attribute values for each dim to channels last.
 template <typename T>
 SmallVector<T> toChannelsLast(ArrayRef<T> values) {
   SmallVector<T> last;
@@ -99,8 +99,9 @@ bool wrap(Operation *candidate, OpBuilder &builder) {
 bool wrapConvolution(Operation *op, OpBuilder &builder) {
   return wrap<ConvOp>(op, builder) || wrap<ConvTransposeOp>(op, builder);
 }
-/// A convolution of so few outputs that its pixels are better lanes of vectors
-/// than its channels: planes of its inputs are read, one after the other.
+/// Returns true for a convolution with so few output channels that pixels are
+/// better vector lanes than channels: it reads planes of its inputs, one after
+/// the other.
 bool keepsPlanes(Operation *candidate) {
   constexpr int64_t leastWidth = 16, fewOutputs = 4;
   auto op = dyn_cast<ConvOp>(candidate);
@@ -118,8 +119,8 @@ bool keepsPlanes(Operation *candidate) {
                    [](AffineExpr dim) { return getConstant(dim) == 1; });
   if (!known || pointwise)
     return false;
-  // What comes channels last would have to be moved. Patches (Winograd.cpp) do
-  // a quarter of the work, which leaves nothing to win by that.
+  // Channels-last inputs would have to be moved. Winograd's algorithm
+  // (Winograd.cpp) has a quarter of the work, so planes are no improvement.
   auto isOne = [](int64_t step) { return step == 1; };
   bool patches = filter.size() == 4 && getConstant(filter[2]) == 3 &&
                  getConstant(filter[3]) == 3 &&
@@ -138,13 +139,13 @@ bool wrapPool(Operation *op, OpBuilder &builder) {
 // Sinking
 //===----------------------------------------------------------------------===//
 
-/// Where dim `axis` of a channels-first tensor is in the channels-last one.
+/// Returns the channels-last dim of dim `axis` of a channels-first tensor.
 int64_t mapAxis(int64_t axis, int64_t rank) {
   return toChannelsFirst(rank)[axis];
 }
 
-/// Makes the op, already on channels-last operands, mean what it meant on
-/// channels-first ones; an elementwise op needs nothing.
+/// Adjusts attributes of an op that now has channels-last operands; elementwise
+/// ops need no change.
 void permuteAttributes(Operation *op, int64_t rank) {
   TypeSwitch<Operation *>(op)
       .Case<ConcatOp, SoftmaxOp, LogSoftmaxOp, LRNOp, BatchNormOp,
@@ -166,7 +167,7 @@ void permuteAttributes(Operation *op, int64_t rank) {
       });
 }
 
-/// Whether transposes may sink through the op at all, before anything changes.
+/// Returns true if transposes may sink through the op, before anything changes.
 bool isTransparent(Operation *op) {
   if (op->getNumResults() != 1)
     return false;
@@ -178,16 +179,16 @@ bool isTransparent(Operation *op) {
              BatchNormOp, InstanceNormOp, PadOp>(op);
 }
 
-/// Operands that are not indexed like the result: vectors of a channel each,
-/// the scalar of a pad.
+/// Returns true for operands that are not indexed like the result: one element
+/// for each channel, and the scalar of a pad.
 bool isParameter(OpOperand &operand) {
   return isa<BatchNormOp, InstanceNormOp, PadOp>(operand.getOwner()) &&
          operand.getOperandNumber() > 0;
 }
 
-/// op(transpose(x), ..) -> transpose(op(x, ..)). An operand that is no such
-/// transpose gets the inverse one, which folds where it is a constant; there
-/// must not be more of these than of the others.
+/// op(transpose(x), ..) -> transpose(op(x, ..)). Other operands get the inverse
+/// transpose, which folds for constants; there must not be more of these than
+/// of the others.
 class SinkTranspose final : public RewritePattern {
 public:
   SinkTranspose(MLIRContext *context, Pass::Statistic &sunk)
@@ -208,8 +209,8 @@ public:
       else if (!isCheap(operand.get(), rank))
         ++added;
     }
-    // In rank 3 the transpose is its own inverse: what is added could sink
-    // again, for ever, if there were as many.
+    // In rank 3 the transpose is its own inverse, so added transposes could
+    // sink again, without end, if there were as many.
     if (added > gained || (added == gained && (rank == 3 || gained == 0)))
       return rewriter.notifyMatchFailure(op, "would add transposes");
     SmallVector<Value> operands;
@@ -233,8 +234,9 @@ private:
     return matchPattern(value, m_Constant());
   }
 
-  /// No data moves at run time to transpose this. In rank 3 what is computed
-  /// counts all the same: its transpose could sink again, for ever.
+  /// Returns true if transposing the value moves no data at run time. In rank
+  /// 3, computed values count as expensive in any case, as their transposes
+  /// could sink again without end.
   static bool isCheap(Value value, int64_t rank) {
     auto type = cast<RankedTensorType>(value.getType());
     if (isConstant(value))
@@ -252,7 +254,7 @@ private:
     if (type.getRank() == 0)
       return value;
     Dims dims = getDims(type);
-    if (type.getRank() < rank) { // broadcasting, made visible
+    if (type.getRank() < rank) { // makes broadcasting explicit
       dims.insert(dims.begin(), rank - type.getRank(),
                   getAffineConstantExpr(1, value.getContext()));
       type = makeType(type.getElementType(), dims);
@@ -265,8 +267,8 @@ private:
   Pass::Statistic &sunk;
 };
 
-/// reduce(transpose(x)) -> transpose(reduce(x)); without keepdims the transpose
-/// is that of the dims that are left.
+/// reduce(transpose(x)) -> transpose(reduce(x)); without keepdims, the
+/// transpose is that of the remaining dims.
 class SinkThroughReduce final
     : public OpInterfaceRewritePattern<ReduceOpInterface> {
 public:
@@ -286,7 +288,7 @@ public:
     Operation *op = reduce, *last = rewriter.clone(*op);
     last->setOperand(0, transpose.getInput());
     last->setAttr("axes", rewriter.getDenseI64ArrayAttr(axes));
-    // Which dim of the new result each dim of the old one is.
+    // The new dim of each old dim of the result.
     Perm perm;
     for (int64_t d : toChannelsFirst(rank)) {
       bool gone = llvm::is_contained(axes, d);
@@ -340,8 +342,8 @@ private:
   Pass::Statistic &sunk;
 };
 
-/// A normalisation of what was transposed to channels first, over groups of
-/// channels and all that is behind these.
+/// A normalisation of a tensor that was transposed to channels first, over
+/// groups of channels and all later dims.
 struct ChannelNorm {
   TransposeOp transpose;
   Value source; // the transposed elements, [batch, channels, ..]
@@ -376,8 +378,8 @@ std::optional<ChannelNorm> ChannelNorm::match(LayerNormOp op) {
   return norm;
 }
 
-/// The dims of a scale or bias of `rows` beside channels-first elements: one
-/// number for each channel, or one for all. None: it is of another kind.
+/// Returns the dims of a scale or bias of `rows` for channels-first elements:
+/// one number for each channel, or one for all. Returns nothing for others.
 std::optional<Dims> ChannelNorm::perChannel(Value operand,
                                             ArrayRef<AffineExpr> rows) const {
   AffineExpr one = getAffineConstantExpr(1, operand.getContext());
@@ -403,9 +405,9 @@ std::optional<Dims> ChannelNorm::perChannel(Value operand,
 }
 
 /// layer_norm(transpose(x)) -> transpose((x - mean) / deviation): the kernel of
-/// a normalisation has rows that lie together, which channels-last ones do not.
-/// As reductions and element by element all is read and written as it lies, by
-/// many programs even where there is one row only.
+/// a normalisation requires contiguous rows, which channels-last groups are
+/// not. As reductions and elementwise ops, all memory is accessed in order, by
+/// many programs even for a single row.
 class SinkThroughNorm final : public OpRewritePattern<LayerNormOp> {
 public:
   SinkThroughNorm(MLIRContext *context, Pass::Statistic &sunk)
@@ -472,12 +474,13 @@ public:
     for (Operation *op : candidates)
       if (isForGpus || !keepsPlanes(op))
         wrapped += wrapConvolution(op, builder);
-    if (wrapped == 0) // pools alone are faster as they are
+    if (wrapped == 0) // pooling alone is faster without
       return;
     for (Operation *op : candidates)
       wrapped += wrapPool(op, builder);
     converted += wrapped;
-    // Normalisations wait until no transpose is left that meets its inverse.
+    // Normalisations are converted when no other transpose can cancel with its
+    // inverse.
     if (!sink(/*norms=*/false) || !sink(/*norms=*/true))
       return signalPassFailure();
     transposesAfter = countTransposes();

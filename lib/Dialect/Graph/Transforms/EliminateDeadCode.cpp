@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Removal of what no result depends on. From the last op to the first, from
-// outside to inside: who reads a value is settled before the op that computes
-// it is looked at, so one walk finds all.
+// graph-eliminate-dead-code: removes ops and values that no result depends on.
+// Ops are visited from the last to the first, and from outside to inside: all
+// users of a value are visited before its definition, so one walk suffices.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -23,7 +23,7 @@ namespace {
 // Symbols
 //===----------------------------------------------------------------------===//
 
-/// How often sizes mention each symbol.
+/// The number of uses of each symbol in sizes.
 using Mentions = DenseMap<int64_t, int64_t>;
 
 void addMentions(AffineExpr expr, Mentions &mentions) {
@@ -41,7 +41,7 @@ void addMentions(Attribute attr, Mentions &mentions) {
   });
 }
 
-/// Of one op by itself, with the arguments of its regions.
+/// Adds the uses of one op itself, and of the arguments of its regions.
 void addOwnMentions(Operation *op, Mentions &mentions) {
   for (Type type : op->getResultTypes())
     addMentions(type, mentions);
@@ -64,7 +64,7 @@ bool mentionsAny(Type type, const DenseSet<int64_t> &symbols) {
       own, [&](auto &entry) { return symbols.contains(entry.first); });
 }
 
-/// Those of `symbols` that sizes outside of the op mention.
+/// Returns those of `symbols` that sizes outside of the op use.
 DenseSet<int64_t> findOutside(Operation *op, ArrayRef<int64_t> symbols,
                               const Mentions &everywhere) {
   DenseSet<int64_t> found;
@@ -137,7 +137,7 @@ Operation *dropResults(IfOp op, const Mentions &everywhere,
   if (kept.all())
     return op;
   DenseSet<int64_t> needed = findOutside(op, op.getSymbols(), everywhere);
-  // A result that is read needs all of its sizes.
+  // A result that is used needs all of its sizes.
   for (OpResult result : op.getResults())
     if (kept.test(result.getResultNumber()))
       for (int64_t symbol : op.getSymbols())
@@ -167,8 +167,8 @@ Operation *dropResults(IfOp op, const Mentions &everywhere,
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// What of a loop is needed: a carried value is if its result is read, or if
-/// something that is needed comes from it in this or a later iteration.
+/// Liveness in a loop: a carried value is live if its result is used, or if a
+/// live value depends on it in this or a later iteration.
 class LoopLiveness {
 public:
   LoopLiveness(LoopOp op, const Mentions &everywhere)
@@ -177,14 +177,14 @@ public:
     own.insert_range(op.getSymbols());
   }
 
-  /// Whether all of it is needed.
+  /// Returns true if all of it is live.
   bool run();
   Operation *shrink(IRRewriter &rewriter);
 
 private:
   void need(Value value);
   void need(Operation *inside);
-  /// `sizes`: a type or an expression.
+  /// `sizes` is a type or an expression.
   template <typename T>
   void needSymbols(T sizes);
   void needResult(unsigned index);
@@ -194,7 +194,7 @@ private:
   Block &body;
   llvm::BitVector results;
   DenseSet<int64_t> symbols, own;
-  DenseSet<Operation *> ops; // of the body's block
+  DenseSet<Operation *> ops; // of the block of the body
   SmallVector<Value> work;
 };
 
@@ -209,7 +209,8 @@ void LoopLiveness::needSymbols(T sizes) {
       symbols.insert(symbol);
 }
 
-/// A result and, where it is carried, what the next iteration takes.
+/// Marks a result as live and, if it is carried, the value of the next
+/// iteration.
 void LoopLiveness::needResult(unsigned index) {
   results.set(index);
   needSymbols(op.getResult(index).getType());
@@ -258,12 +259,13 @@ bool LoopLiveness::run() {
       need(&inside);
   for (unsigned index : results.set_bits())
     needResult(index);
-  // Sizes that are needed come from what has them; that may need more sizes.
+  // Live sizes make the values with these sizes live, which may make more sizes
+  // live.
   for (size_t before = ~size_t(0); before != symbols.size();) {
     before = symbols.size();
     finishWork();
     DenseSet<int64_t> sizes(symbols);
-    if (op.getCount()) // the loop itself gives it
+    if (op.getCount()) // the loop itself binds it
       sizes.erase(*op.getCount());
     for (OpResult result : op.getResults()) {
       unsigned index = result.getResultNumber();
@@ -328,7 +330,7 @@ public:
     int64_t before = countOps(root);
     root->walk([&](func::FuncOp function) {
       mentions.clear();
-      // Most functions have no branch whose sizes could matter.
+      // Most functions have no branches whose sizes matter.
       bool branches = false;
       function->walk([&](Operation *op) { branches |= isa<IfOp, LoopOp>(op); });
       if (branches)
@@ -347,8 +349,9 @@ private:
     return count;
   }
 
-  /// A number that nobody reads is read in no run, and a sequence of values
-  /// cannot fail as other calls can.
+  /// Returns true for ops with effects that may be erased: an unused random
+  /// number is not read, and calls that make sequences cannot fail, unlike
+  /// others.
   static bool isDead(Operation *op) {
     auto call = dyn_cast<CallOp>(op);
     bool isLeft = isa<EntropyOp>(op) ||

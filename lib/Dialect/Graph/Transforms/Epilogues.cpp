@@ -1,15 +1,15 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Epilogues of parallel branches: ops that only some branches have are done
-// to all, with numbers that change nothing for the others.
+// Epilogues of parallel branches: ops that only some branches have are applied
+// to all, with the neutral element for the others.
 #include "Epilogues.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace adze::graph;
 
-/// Constant operands of an elementwise op beside `operand`, one number a column
-/// or one for all.
+/// Returns true if the operands of an elementwise op other than `operand` are
+/// constants with one element for each column, or one for all.
 static bool hasColumnConstants(Operation *op, unsigned operand, int64_t axis) {
   int64_t rank = getRank(op->getResult(0));
   for (OpOperand &other : op->getOpOperands()) {
@@ -61,7 +61,8 @@ Epilogue adze::graph::getEpilogue(Value value, int64_t axis) {
 // Ops with a number that changes nothing
 //===----------------------------------------------------------------------===//
 
-/// Which operand is not constant: the branch's value.
+/// Returns the index of the operand that is not constant: the value of the
+/// branch.
 static unsigned getChainOperand(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     if (!matchPattern(operand.get(), m_Constant()))
@@ -69,8 +70,9 @@ static unsigned getChainOperand(Operation *op) {
   return 0;
 }
 
-/// The op, by one number a column or by none, as which an op can be left out by
-/// a choice of that number; the branch's value is its operand 0.
+/// Returns the name of the op, with one number for each column or none, of
+/// which the op is the neutral or a special case; operand 0 is the value of the
+/// branch.
 static std::optional<OperationName> getKind(Operation *op) {
   MLIRContext *context = op->getContext();
   if (isa<ReluOp>(op))
@@ -91,7 +93,7 @@ static TypedAttr makeNumber(Type element, double number) {
                                          /*implicitTrunc=*/true));
 }
 
-/// x op number == x, also for zeros of either sign and NaN.
+/// Returns n with x op n == x, also for zeros of either sign and NaN.
 static TypedAttr getNumberOfNoEffect(StringRef name, Type element) {
   bool isFloat = isa<FloatType>(element);
   if (name == AddOp::getOperationName())
@@ -137,7 +139,7 @@ Value adze::graph::getStepNumber(OpBuilder &b, const EpilogueStep &step,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The chains with how far each has come.
+/// The chains, and the position in each.
 class Aligner {
 public:
   Aligner(ArrayRef<Epilogue> chains, int64_t axis)
@@ -162,7 +164,7 @@ private:
 };
 } // namespace
 
-/// All branches do the same next.
+/// Returns true if the next op of all branches is the same.
 bool Aligner::haveOneFront() const {
   Operation *first = front(0);
   for (unsigned i = 0; i < chains.size(); ++i)
@@ -172,7 +174,7 @@ bool Aligner::haveOneFront() const {
   return true;
 }
 
-/// Whether a branch that does something else next does this afterwards.
+/// Returns true if a branch with another next op has this one later.
 bool Aligner::comesLater(OperationName kind) const {
   for (unsigned i = 0; i < chains.size(); ++i) {
     if (front(i) && kindOf(i, at[i]) == kind)
@@ -184,8 +186,8 @@ bool Aligner::comesLater(OperationName kind) const {
   return false;
 }
 
-/// What some branches do next and the others can be left alone by; rather what
-/// no other does later.
+/// Chooses an op that some branches have next and that has a neutral element
+/// for the others, preferably one that no other branch has later.
 std::optional<OperationName> Aligner::chooseKind() const {
   std::optional<OperationName> choice;
   for (unsigned i = 0; i < chains.size(); ++i) {

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What branches of one input do next, made one: each step with a number a column.
+// Merged epilogues of branches of one input: each step has one number for each
+// column.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_EPILOGUES_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_EPILOGUES_H
 
@@ -8,35 +9,36 @@
 
 namespace adze::graph {
 
-/// Elementwise ops one after the other, whose other operands are constants of
-/// one number a column.
+/// Consecutive elementwise ops, whose other operands are constants with one
+/// element for each column.
 using Epilogue = llvm::SmallVector<mlir::Operation *>;
 
-/// Whether `op` does to its branch what `first` does to the first one, but for
-/// constants and the number of columns, which run along `axis`.
+/// Returns true if `op` applies the same operation to its branch as `first` to
+/// the first one, up to constants and the number of columns, which are along
+/// `axis`.
 bool doesTheSame(mlir::Operation *first, mlir::Operation *op, int64_t axis);
 
-/// The ops that follow `value`, where each is the only reader of the one before:
-/// what the kernel of a branch would do before it stores anything.
+/// Returns the ops that follow `value`, each of which is the only user of the
+/// previous one: the kernel of a branch would fuse them.
 Epilogue getEpilogue(mlir::Value value, int64_t axis);
 
-/// One op on all branches. A branch that lacks it (null) takes the number that
-/// changes nothing; a relu is a bound of 0 then.
+/// One op on all branches. A branch without it (null) has the neutral element;
+/// a relu then becomes a maximum with 0.
 struct EpilogueStep {
   std::optional<mlir::OperationName> name;
   mlir::DictionaryAttr attributes; // null: some branches lack it
-  unsigned operand = 0;            // that is the branches' value
+  unsigned operand = 0;            // index of the value of the branches
   llvm::SmallVector<mlir::Operation *> ops;
   mlir::Type element; // of its result
 };
 
-/// The steps that do to each branch what its own epilogue does; none where one
-/// has an op that the others can neither do nor be left alone by.
+/// Returns the steps that apply the epilogue of each branch, or nothing if an
+/// op neither applies to the others nor has a neutral element.
 std::optional<llvm::SmallVector<EpilogueStep>>
 alignEpilogues(llvm::ArrayRef<Epilogue> branches, int64_t axis);
 
-/// What branch `i` has in the place of operand `operand` of a step: its constant,
-/// or the number that changes nothing.
+/// Returns operand `operand` of a step for branch `i`: its constant, or the
+/// neutral element.
 mlir::Value getStepNumber(mlir::OpBuilder &builder, const EpilogueStep &step,
                           unsigned i, unsigned operand);
 

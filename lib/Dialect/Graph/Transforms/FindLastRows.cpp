@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-find-last-rows: results of which the caller may want few rows.
+// graph-find-last-rows: results of which the caller may request only the last
+// rows.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -26,11 +27,11 @@ using namespace adze::graph;
 // Ops that compute each row from the same row of their operands
 //===----------------------------------------------------------------------===//
 
-/// Of each operand the dim that has the rows, or -1: all rows read all of it.
+/// The dim of the rows in each operand, or -1 if all rows read all of it.
 using RowDims = SmallVector<int64_t>;
 
-/// Operands stand at the last dims of the result. Returns nothing where one has
-/// neither the rows nor one element for all of them.
+/// Operands are aligned to the last dims of the result. Returns nothing if one
+/// has neither the rows nor a single element for all of them.
 static std::optional<RowDims> getBroadcastDims(Operation *op, int64_t dim) {
   Dims result = getDims(op->getResult(0));
   RowDims dims;
@@ -56,7 +57,7 @@ static std::optional<RowDims> getReducedDims(ReduceOpInterface op,
   return RowDims{dim};
 }
 
-/// The dims up to the rows are the same on both sides.
+/// The dims up to the rows are equal on both sides.
 static std::optional<RowDims> getReshapedDims(ReshapeOp op, int64_t dim) {
   Dims from = getDims(op.getInput()), to = getDims(op.getResult());
   if (int64_t(from.size()) <= dim ||
@@ -66,7 +67,7 @@ static std::optional<RowDims> getReshapedDims(ReshapeOp op, int64_t dim) {
   return RowDims{dim};
 }
 
-/// Returns nothing where rows of the result depend on others of the operands.
+/// Returns nothing if rows of the result depend on other rows of the operands.
 static std::optional<RowDims> getRowDims(Operation *op, int64_t dim) {
   using Result = std::optional<RowDims>;
   int64_t rank = getRank(op->getResult(0));
@@ -109,7 +110,8 @@ static std::optional<RowDims> getRowDims(Operation *op, int64_t dim) {
                    : std::nullopt;
       })
       .Case([&](WordMatmulOp product) -> Result {
-        // Operands with a row for each of the result's; then the weights.
+        // The first operands have a row for each of the result; then the
+        // weights follow.
         RowDims dims(op->getNumOperands(), -1);
         dims[0] = dims[1] = dims[2] = dim;
         return dim == rank - 2 ? Result(dims) : std::nullopt;
@@ -140,16 +142,16 @@ private:
   func::FuncOp function;
   Block &block;
   const StateNames &names;
-  /// The dim of rows of each op that is to compute the last ones alone.
+  /// The dim of the rows of each op that computes the last rows only.
   llvm::MapVector<Operation *, std::pair<int64_t, RowDims>> chosen;
-  /// The last rows of a value, of which that dim has the rows.
+  /// The last rows of a value, for the dim that has the rows.
   DenseMap<std::pair<Value, int64_t>, Value> last;
 };
 
 } // namespace
 
-/// Rows are the dim before the last one, as many as those of an input, and
-/// none of those that states have.
+/// The rows are the dim before the last one, a dim of an input, and not of a
+/// state.
 std::optional<adze::host::LastRows> LastRowFinder::match(unsigned output) {
   Dims dims = getDims(block.getTerminator()->getOperand(output));
   if (dims.size() < 2)
@@ -174,7 +176,7 @@ std::optional<adze::host::LastRows> LastRowFinder::match(unsigned output) {
   return adze::host::LastRows{output, dim, all.getPosition(), 0};
 }
 
-/// The symbol behind those of the inputs, which nothing else may have.
+/// Returns a new symbol after those of the inputs, which must be unused.
 std::optional<unsigned> LastRowFinder::takeSymbol(unsigned all) {
   unsigned symbol = 0;
   for (Type type : function.getArgumentTypes())
@@ -223,8 +225,8 @@ std::optional<unsigned> LastRowFinder::takeSymbol(unsigned all) {
   return symbol;
 }
 
-/// Chooses what leads to `returned` alone, from the last op to the first, so
-/// that whoever reads a value is settled before the op that computes it.
+/// Selects the ops that only `returned` depends on, from the last to the first,
+/// so that all users of a value are visited before its definition.
 void LastRowFinder::collect(Value returned, int64_t dim) {
   DenseMap<Value, int64_t> wanted{{returned, dim}};
   chosen.clear();
@@ -245,7 +247,7 @@ void LastRowFinder::collect(Value returned, int64_t dim) {
     if (!dims)
       continue;
     for (auto [operand, own] : llvm::zip_equal(op.getOperands(), *dims)) {
-      // -1: by other rows as well, so that it is needed whole.
+      // -1: other users need all rows
       auto [entry, isNew] = wanted.insert({operand, own});
       if (!isNew && entry->second != own)
         entry->second = -1;
@@ -254,7 +256,7 @@ void LastRowFinder::collect(Value returned, int64_t dim) {
   }
 }
 
-/// The last `number` rows of a value.
+/// Returns the last `number` rows of a value.
 Value LastRowFinder::getLast(OpBuilder &b, Value value, int64_t dim,
                              AffineExpr number) {
   Value &rows = last[{value, dim}];

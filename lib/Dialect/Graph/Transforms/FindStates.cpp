@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-find-states: results that continue arguments, in buffers of the caller.
+// graph-find-states: finds results that update states held by arguments, in
+// buffers of the caller.
 #include "Dialect/Graph/IR/IntegerBounds.h"
 #include "Dialect/Graph/IR/States.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -23,16 +24,16 @@ using namespace adze::graph;
 
 namespace {
 
-/// How a result is made of an argument.
+/// The update of a state.
 struct Update {
   BlockArgument input;
-  Value past;              // the input, with sizes that were solved
-  Operation *op = nullptr; // a concat or a scatter, which gives all rows
-  SliceOp last;            // takes the last of them, or null
+  Value past;              // the input, after sizes were solved
+  Operation *op = nullptr; // a concat or a scatter with all rows as result
+  SliceOp last;            // selects the last of them, or null
   unsigned output = 0;
   int64_t axis = 0;
-  AffineExpr drop;     // rows before those that `last` takes
-  bool zeroed = false; // rows behind those of the past are 0 before the update
+  AffineExpr drop;     // rows before those that `last` selects
+  bool zeroed = false; // rows after the past are 0 before the update
 };
 
 class StateFinder {
@@ -59,7 +60,7 @@ private:
   bool findWhole(unsigned output);
   LogicalResult checkNamed();
 
-  /// Takes over the past if that is an input which no output continues yet.
+  /// Sets the past if it is an input that no other output updates.
   bool setPast(Value value, Update &update);
   bool arePaired(unsigned input, unsigned output) {
     return names.arePaired(function, input, output);
@@ -74,10 +75,10 @@ private:
   const InputNames inputs;
   TypicalSizes sizes;
   SmallVector<Attribute> states;
-  /// The inputs that an output continues, and these outputs.
+  /// The inputs that outputs update, and these outputs.
   DenseMap<unsigned, unsigned> continued;
   DenseSet<unsigned> outputs;
-  /// Why the buffer of an output's past does not serve it.
+  /// The reason why an output cannot be updated in place.
   DenseMap<unsigned, StringRef> reasons;
   /// Buffers with equal dims have one pitch.
   llvm::MapVector<std::tuple<Type, AffineExpr, int64_t>, unsigned> pitches;
@@ -85,8 +86,8 @@ private:
 
 } // namespace
 
-/// Whether a reshape only says what sizes are: one dim is spelled in another
-/// way, or each that differs was a symbol that has been solved.
+/// Returns true if a reshape only changes the expressions of sizes: one dim has
+/// another form, or each dim that differs was a symbol that has been solved.
 static bool isSolved(Value general, Value solved) {
   Dims from = getDims(general), to = getDims(solved);
   if (from.size() != to.size())
@@ -105,7 +106,7 @@ static bool isSolved(Value general, Value solved) {
   return differing == 1 || unsolved == 0;
 }
 
-/// What a value is made of by reshapes that only say what sizes are.
+/// Looks through reshapes that only change the expressions of sizes.
 static Value skipSolved(Value value) {
   auto reshape = value.getDefiningOp<ReshapeOp>();
   bool isView = reshape && !reshape.getShape() &&
@@ -129,8 +130,8 @@ static AffineExpr getRows(const Update &update) {
 // Matching
 //===----------------------------------------------------------------------===//
 
-/// The concat or scatter whose last rows the slice takes, all the way to the
-/// end; null if it takes others.
+/// Returns the concat or scatter of which the slice selects the last rows up to
+/// the end, or null.
 static Operation *getSliced(SliceOp slice, int64_t &axis, AffineExpr &drop) {
   if (slice.getBegin() ||
       !llvm::all_of(slice.getSteps(), [](int64_t step) { return step == 1; }))
@@ -151,7 +152,7 @@ static Operation *getSliced(SliceOp slice, int64_t &axis, AffineExpr &drop) {
   return axis < 0 ? nullptr : slice.getInput().getDefiningOp<ConcatOp>();
 }
 
-/// Whether all elements of an integer tensor are known to be >= 0.
+/// Returns true if all elements of an integer tensor are known to be >= 0.
 static bool isNeverNegative(Value value, unsigned depth = 0) {
   constexpr unsigned deepest = 16;
   SmallVector<IntegerBounds> bounds = getIntegerBounds(value);
@@ -180,7 +181,8 @@ bool StateFinder::matchAppend(ConcatOp op, Update &update) {
   if (pieces.size() < 2 || !setPast(pieces.front(), update))
     return false;
   update.axis = op.getAxis();
-  // What is made of arguments alone is no cache, unless its name says so.
+  // A value computed from arguments only is not a cache, unless its name
+  // matches.
   return arePaired(update.input.getArgNumber(), update.output) ||
          llvm::none_of(pieces.drop_front(), [](Value piece) {
            return isa<BlockArgument>(skipSolved(piece));
@@ -194,7 +196,7 @@ bool StateFinder::matchWrite(Operation *op, Update &update) {
     update.axis = scatter.getAxis();
     reduction = scatter.getReduction();
   } else {
-    // The last of the dims that are indexed; rows are all that lies behind.
+    // The rows are the last of the indexed dims and all later ones.
     auto count = getConstant(getDims(indices).back());
     update.axis = count.value_or(0) - 1;
     reduction = cast<ScatterNDOp>(op).getReduction();
@@ -209,12 +211,12 @@ bool StateFinder::matchWrite(Operation *op, Update &update) {
   if (reduction != ScatterReduction::None || update.axis < 0 ||
       !setPast(data, update))
     return false;
-  // An index from the end would count from that of the buffer.
+  // A negative index would count from the end of the buffer.
   return isNeverNegative(indices) || getConstant(getRows(update));
 }
 
-/// Rows that are scattered by their first dim, between a transpose and its
-/// inverse, are scattered along their own dim without these.
+/// Replaces a scatter of rows by their first dim, between a transpose and its
+/// inverse, by a scatter along their original dim.
 static void scatterInPlace(TransposeOp back) {
   auto scatter = back.getInput().getDefiningOp<ScatterNDOp>();
   auto there =
@@ -250,7 +252,7 @@ static void scatterInPlace(TransposeOp back) {
     there.erase();
 }
 
-/// Whether the result may lie in a buffer of the caller.
+/// Returns true if the result may be in a buffer of the caller.
 bool StateFinder::haveBuffer(const Update &update) {
   Type element = getElement(update.past);
   Dims before = getDims(update.past), after = getDims(update.op->getResult(0));
@@ -264,8 +266,8 @@ bool StateFinder::haveBuffer(const Update &update) {
   return true;
 }
 
-/// Whether the readers of the past find it in the buffer: they come behind the
-/// update, which leaves the rows that they read as they are.
+/// Returns true if the users of the past can read it in the buffer: they come
+/// after the update, which does not change the rows that they read.
 bool StateFinder::areReadersBehind(const Update &update) {
   Operation *data = update.op->getOperand(0).getDefiningOp();
   bool appends = isa<ConcatOp>(update.op);
@@ -285,7 +287,8 @@ bool StateFinder::areReadersBehind(const Update &update) {
           }));
 }
 
-/// Why the op is no update of an input in place; empty if it is.
+/// Returns the reason why the op is not an in-place update of an input, or an
+/// empty string.
 StringRef StateFinder::whyNot(Update &update, int64_t sliced) {
   bool isUpdate = false, appends = false;
   if (auto concat = dyn_cast<ConcatOp>(update.op))
@@ -300,7 +303,7 @@ StringRef StateFinder::whyNot(Update &update, int64_t sliced) {
     return "its sizes or elements suit no buffer";
   if (!areReadersBehind(update))
     return "the input is read before the update, or replaced where it is read";
-  // Rows that come and go are a cache; of fixed sizes only names tell.
+  // A dynamic number of rows indicates a cache; with fixed sizes only names do.
   bool grows = appends && !getConstant(getDims(update.past)[update.axis]);
   return grows || update.zeroed ||
                  arePaired(update.input.getArgNumber(), update.output)
@@ -328,7 +331,8 @@ std::optional<Update> StateFinder::match(unsigned output) {
   return reason.empty() ? std::optional(update) : std::nullopt;
 }
 
-/// Says why an output does not continue the input that its name does.
+/// Emits a remark on why an output does not update the input with the matching
+/// name.
 void StateFinder::refuseNamed(unsigned output) {
   Operation *op = getReturned(output).getDefiningOp();
   if (op && llvm::any_of(inputs.findPaired(output), [&](unsigned input) {
@@ -349,7 +353,7 @@ unsigned StateFinder::getPitch(const Update &update) {
   return entry->second;
 }
 
-/// The rows of `type` in a buffer, from `start` on.
+/// Returns the rows of `type` in a buffer, from `start` on.
 static Value createRows(OpBuilder &b, Location loc, Type type, Value buffer,
                         int64_t axis, AffineExpr start) {
   int64_t rank = getRank(buffer);
@@ -359,7 +363,7 @@ static Value createRows(OpBuilder &b, Location loc, Type type, Value buffer,
                          SmallVector<int64_t>(rank, 1));
 }
 
-/// Inserts the pieces of a concat behind the first one.
+/// Inserts the operands of a concat after the first one.
 Value StateFinder::insert(OpBuilder &b, ConcatOp op, const Update &update,
                           Value buffer) {
   AffineExpr offset = getDims(update.past)[update.axis];
@@ -376,7 +380,8 @@ static Value replaceRows(OpBuilder &b, const Update &update, Value buffer) {
   Location loc = update.op->getLoc();
   Value indices = update.op->getOperand(1);
   if (!isNeverNegative(indices)) {
-    // From the end of the rows. Indices of other dims stay as they are.
+    // Indices count from the end of the rows. Indices of other dims do not
+    // change.
     SmallVector<int64_t> sizes{*getConstant(getRows(update))};
     SmallVector<int64_t> shape;
     if (isa<ScatterNDOp>(update.op)) {
@@ -410,7 +415,7 @@ void StateFinder::apply(Update update, unsigned output) {
              numRows = getRows(update);
   dims[axis] = getAffineSymbolExpr(pitch, context);
   Location loc = update.op->getLoc();
-  // Rows that are copied are read next: the update asks for the buffer late.
+  // Copied rows are read next, so the buffer is opened as late as possible.
   OpBuilder b(update.op);
   Value buffer = OpenStateOp::create(
       b, loc, makeType(getElement(update.past), dims), update.past, state);
@@ -420,7 +425,7 @@ void StateFinder::apply(Update update, unsigned output) {
     buffer = replaceRows(b, update, buffer);
   }
 
-  // Whoever reads the past or all rows finds them in the buffer.
+  // All users of the past and of all rows read the buffer.
   Value rows = update.op->getResult(0), returned = getReturned(output);
   block.getTerminator()->setOperand(
       output, CloseStateOp::create(b, loc, returned.getType(), buffer, state));
@@ -463,7 +468,8 @@ void StateFinder::apply(Update update, unsigned output) {
 // States that are replaced or kept
 //===----------------------------------------------------------------------===//
 
-/// Whether the output is an input, or replaces one of its type, by their names.
+/// Returns true if the output is an input, or replaces one of its type with a
+/// matching name.
 bool StateFinder::findWhole(unsigned output) {
   Value value = getReturned(output);
   Type type = function.getResultTypes()[output];
@@ -486,7 +492,7 @@ bool StateFinder::findWhole(unsigned output) {
   return false;
 }
 
-/// Fails where --state names what is no update.
+/// Fails if --state names a pair that is not an update.
 LogicalResult StateFinder::checkNamed() {
   if (!names.areGiven())
     return success();
@@ -515,7 +521,7 @@ LogicalResult StateFinder::run() {
     if (auto back =
             skipSolved(getReturned(output)).getDefiningOp<TransposeOp>())
       scatterInPlace(back);
-  // Paired names win where several results are made of one argument.
+  // Matching names have priority if several results depend on one argument.
   for (bool paired : {true, false})
     for (unsigned output = 0; output < numOutputs; ++output) {
       if (outputs.contains(output))

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Batch normalisation at inference is x * s + t with s and t known: it goes
-// into the weights of a neighbouring linear op, else becomes a multiply-add.
+// graph-fold-batch-norm: batch normalisation at inference is x * s + t with
+// constants s and t. It is folded into the weights of an adjacent linear op, or
+// lowered to a multiply-add.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
 #include "LinearFolds.h"
@@ -18,7 +19,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// x * scale + shift of a batch normalisation, as vectors of a channel each.
+/// x * scale + shift of a batch normalisation, with one element for each
+/// channel.
 struct Affine {
   Value scale, shift;
 };
@@ -44,7 +46,7 @@ bool hasConstantStatistics(BatchNormOp norm) {
          isConstant(norm.getMean()) && isConstant(norm.getVariance());
 }
 
-/// bias * scale + shift, or the shift where there is no bias.
+/// Returns bias * scale + shift, or the shift without a bias.
 Value scaleBias(OpBuilder &builder, Value bias, const Affine &affine) {
   if (!bias)
     return affine.shift;
@@ -167,7 +169,7 @@ private:
 };
 
 /// batch_norm(transpose(matmul(x, w))) -> transpose(batch_norm(matmul(x, w))),
-/// where it then goes into the constant w.
+/// where it can be folded into the constant w.
 class MoveBeforeTranspose final : public OpRewritePattern<BatchNormOp> {
 public:
   explicit MoveBeforeTranspose(MLIRContext *context)
@@ -197,8 +199,8 @@ public:
   }
 };
 
-/// The normalisation of dim `axis` that only a linear op with this weight
-/// reads, if its numbers can go into the weight; else null.
+/// Returns the normalisation of dim `axis` whose only user is a linear op with
+/// this weight, if it can be folded into the weight, or null.
 static BatchNormOp getNormBefore(Value input, Value weight, int64_t axis) {
   auto norm = input.getDefiningOp<BatchNormOp>();
   bool folds = norm && norm->hasOneUse() && hasConstantStatistics(norm) &&
@@ -206,9 +208,8 @@ static BatchNormOp getNormBefore(Value input, Value weight, int64_t axis) {
   return folds ? norm : BatchNormOp();
 }
 
-/// conv(batch_norm(x), w, b) -> conv(x, w * s, b + sum(w * t)), where no
-/// padding stands between: the padding is 0 after the normalisation, not
-/// before.
+/// conv(batch_norm(x), w, b) -> conv(x, w * s, b + sum(w * t)), without
+/// padding, as the padding is 0 after the normalisation, not before it.
 class FoldIntoConvAfter final : public OpRewritePattern<ConvOp> {
 public:
   FoldIntoConvAfter(MLIRContext *context, Pass::Statistic &folded)
@@ -249,9 +250,9 @@ private:
 };
 
 /// conv_transpose(batch_norm(x), w, b) -> conv_transpose(x, w * s, b) + c,
-/// where c is what the shifts of one image become: not the same at the border.
-/// Where x is computed by a kernel that the normalisation can be the end of, it
-/// costs nothing there, and c would.
+/// where c is the transposed convolution of the shifts of one image, which
+/// differs at the border. If the kernel that computes x can fuse the
+/// normalisation, it is free there, and c would not be.
 class FoldIntoTransposeAfter final : public OpRewritePattern<ConvTransposeOp> {
 public:
   FoldIntoTransposeAfter(MLIRContext *context, Pass::Statistic &folded)
@@ -273,7 +274,7 @@ public:
          added = getConstant(product(getContext(), result));
     if (!elements || !added)
       return nearMiss(rewriter, conv, "an image of dynamic size");
-    // A launch would read and write x.
+    // A separate launch would read and write x.
     if (*added > 2 * *elements)
       return nearMiss(rewriter, conv, "shifts that are more than the input");
     Location loc = conv.getLoc();
@@ -341,7 +342,7 @@ private:
   Pass::Statistic &folded;
 };
 
-/// What is left: x * s + t.
+/// Lowers the remaining ones to x * s + t.
 class LowerToMultiplyAdd final : public OpRewritePattern<BatchNormOp> {
 public:
   LowerToMultiplyAdd(MLIRContext *context, Pass::Statistic &lowered)
@@ -351,7 +352,7 @@ public:
                                 PatternRewriter &rewriter) const override {
     Location loc = norm.getLoc();
     Affine affine = getAffine(rewriter, norm);
-    // Of the input's size, even where they are dynamic.
+    // The result has the size of the input, even if dims are dynamic.
     auto spread = [&](Value vector) -> Value {
       Dims input = getDims(norm.getInput());
       int64_t axis = norm.getAxis();
@@ -378,7 +379,7 @@ public:
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    // Folding first and everywhere: what is lowered can no longer fold.
+    // All are folded before any is lowered, as lowered ones do not fold.
     RewritePatternSet fold(context), lower(context);
     fold.add<FoldIntoConvBefore, FoldIntoTransposeBefore, FoldIntoMatmulBefore,
              FoldIntoConvAfter, FoldIntoTransposeAfter, FoldIntoMatmulAfter>(

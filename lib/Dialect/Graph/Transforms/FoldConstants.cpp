@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-fold-constants: ops whose operands are all constants are computed now.
-// Shapes are looked up and data movement is done here on the bytes; arithmetic
-// is gathered into one function that the context's ConstantEvaluator runs.
-// Choices by what was computed are made.
+// graph-fold-constants: evaluates ops whose operands are all constants. Shapes
+// and data movement are evaluated here on the bytes; arithmetic is collected
+// into one function, which the ConstantEvaluator of the context runs. Branches
+// on results are folded.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -26,11 +26,11 @@ namespace {
 
 using Bytes = std::vector<char>;
 
-/// Shapes have few elements; what has more is data.
+/// Shapes have few elements; larger tensors are data.
 constexpr int64_t maxShapeElements = 64;
 
-/// Copies elements from strided places: element i.. of the result is at
-/// `offset + sum i[d] * strides[d]` of the source, in elements.
+/// Copies strided elements: element i.. of the result is at `offset + sum i[d]
+/// * strides[d]` of the source, in elements.
 void copyStrided(const char *source, int64_t offset, ArrayRef<int64_t> shape,
                  ArrayRef<int64_t> strides, size_t width, Bytes &result) {
   int64_t count = 1;
@@ -65,7 +65,7 @@ SmallVector<int64_t> getStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// The elements of the constant that defines a value; null if none does.
+/// Returns the elements of the constant that defines a value, or null.
 ElementsAttr getConstantValue(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   return constant ? constant.getValue() : ElementsAttr();
@@ -77,7 +77,7 @@ bool allConstant(Operation *op) {
   });
 }
 
-/// Whole bytes an element.
+/// Returns the bytes of an element, if it has whole bytes.
 std::optional<size_t> getWidth(Type type) {
   unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (bits == 1)
@@ -85,7 +85,7 @@ std::optional<size_t> getWidth(Type type) {
   return bits % 8 == 0 ? std::optional<size_t>(bits / 8) : std::nullopt;
 }
 
-/// Does data movement on bytes. Fails where the op is something else.
+/// Evaluates data movement on bytes. Fails for all other ops.
 LogicalResult moveBytes(Operation *op, Bytes &result) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   auto width = type ? getWidth(type) : std::nullopt;
@@ -97,7 +97,8 @@ LogicalResult moveBytes(Operation *op, Bytes &result) {
   };
   Bytes storage;
   if (auto concat = dyn_cast<ConcatOp>(op)) {
-    // One run of each piece after the other, for each index before the axis.
+    // For each index before the axis, one run of each operand follows the
+    // other.
     int64_t outer = 1;
     for (unsigned d = 0; d < concat.getAxis(); ++d)
       outer *= type.getDimSize(d);
@@ -154,7 +155,7 @@ struct FoldConstantsPass final
   using Base::Base;
 
   void runOnOperation() override {
-    // What one round computes may make more data movement constant.
+    // The values computed by one round may make more data movement constant.
     for (unsigned round = 0; round < maxRounds; ++round) {
       for (auto function : getOperation().getOps<func::FuncOp>()) {
         foldShapes(function);
@@ -172,7 +173,7 @@ struct FoldConstantsPass final
   }
 
 private:
-  /// Choices whose conditions were computed.
+  /// Folds branches and selections whose conditions were computed.
   void decide() {
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (auto select : function.getOps<SelectOp>())
@@ -180,8 +181,9 @@ private:
           select.getResult().replaceAllUsesWith(chosen);
   }
 
-  /// Does it become part of a constant that is as large by itself, as a window
-  /// that is padded to the size of another one and added to it?
+  /// Returns true if the result becomes part of a constant that is as large by
+  /// itself, as a window that is padded to the size of another one and added to
+  /// it.
   static bool joinsConstant(Operation *op) {
     if (!op->hasOneUse())
       return false;
@@ -194,7 +196,7 @@ private:
            });
   }
 
-  /// Results that are much larger than what they are computed from stay ops.
+  /// Results that are much larger than their operands stay ops.
   bool isSmallEnough(Operation *op) {
     uint64_t read = 0, written = 0;
     for (Type type : op->getOperandTypes())
@@ -214,13 +216,13 @@ private:
     return isa_and_nonnull<GraphDialect>(op->getDialect()) &&
            !isa<ConstantOp>(op) && op->getNumResults() > 0 &&
            op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-           !op->hasAttr(messageAttr) && // may raise a fault of the run
+           !op->hasAttr(messageAttr) && // may raise a fault at run time
            hasStaticTypes(op->getOperandTypes()) &&
            hasStaticTypes(op->getResultTypes()) && isSmallEnough(op);
   }
 
-  /// What is computed from sizes alone and is the same for all of them: the
-  /// last dim of a shape, say, beside others that are dynamic.
+  /// Folds values that depend on sizes only and are constant, such as the last
+  /// dim of a shape whose other dims are dynamic.
   void foldShapes(func::FuncOp function) {
     DenseSet<Operation *> ofSizes;
     auto isOfSizes = [&](Value operand) {
@@ -279,8 +281,8 @@ private:
     return success();
   }
 
-  /// Runs all subgraphs of constants in one function. Says whether there were
-  /// any.
+  /// Runs all subgraphs of constants in one function. Returns true if there
+  /// were any.
   FailureOr<bool> evaluateOnce() {
     // Without the dialect there is nothing to fold.
     auto *dialect = getContext().getLoadedDialect<GraphDialect>();
@@ -316,7 +318,8 @@ private:
     return true;
   }
 
-  /// Clones what can be computed; the targets are the values that others need.
+  /// Clones the ops that can be evaluated; the targets are the values that
+  /// other ops use.
   void gather(func::FuncOp function, OpBuilder &builder, IRMapping &mapping,
               SmallVectorImpl<Value> &targets,
               SmallVectorImpl<Value> &results) {

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-fold-requantization: one linear combination, one rounding and one pair
-// of bounds between integers and the 8-bit integers that are made of them.
+// graph-fold-requantization: computes 8-bit integers from other integers by one
+// linear combination, one rounding and one pair of bounds.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -20,13 +20,13 @@ using namespace adze::graph;
 
 namespace {
 
-/// The sum of `value * factor` (null: 1) over the terms, and of a constant.
+/// The sum of `value * factor` (null: 1) over the terms, plus a constant.
 class LinearCombination {
 public:
   LinearCombination(OpBuilder &b, Location loc) : b(b), loc(loc) {}
 
-  /// Adds `value * factor`. Returns false if the value is not made of integers
-  /// by sums and constant factors.
+  /// Adds `value * factor`. Returns false if the value is not computed from
+  /// integers by sums and constant factors.
   bool add(Value value, Value factor, unsigned depth = 0) {
     constexpr unsigned most = 8;
     Operation *op = value.getDefiningOp();
@@ -36,7 +36,7 @@ public:
       addOffset(multiply(value, factor));
       return true;
     }
-    // What casts and convolutions make of integers; both have them first.
+    // Casts and convolutions of integers are the leaves.
     if (isa<CastOp, ConvOp>(op)) {
       bool isTerm = getElement(value).isF32() &&
                     isa<IntegerType>(getElement(op->getOperand(0)));
@@ -44,7 +44,8 @@ public:
         terms.push_back({value, factor});
       return isTerm;
     }
-    // What others read is there anyway, unless it is only a conversion.
+    // Values with other uses are computed in any case, unless they are only
+    // conversions.
     if (depth > 0 && !value.hasOneUse() && !isConversion(op))
       return false;
     if (auto mul = dyn_cast<MulOp>(op)) {
@@ -73,7 +74,7 @@ public:
 
   bool hasTerms() const { return !terms.empty(); }
 
-  /// Returns the sum; there are terms.
+  /// Emits the sum; there is at least one term.
   Value emit() {
     Value sum;
     for (auto [value, factor] : terms) {
@@ -86,7 +87,7 @@ public:
   }
 
 private:
-  /// (cast(x) - z) * s, in part.
+  /// Returns true for a part of (cast(x) - z) * s.
   static bool isConversion(Operation *op) {
     Operation *input = op->getOperand(0).getDefiningOp();
     return isa<MulOp, SubOp>(op) && isConstant(op->getOperand(1)) && input &&
@@ -133,9 +134,9 @@ std::optional<Quantization> matchQuantization(CastOp cast) {
   return result;
 }
 
-/// round(x / s) + z between bounds, for x = bounds(sum of q * t): the factors
-/// are divided by s, and the inner bounds go into the outer ones, as rounding
-/// keeps the order.
+/// Folds round(x / s) + z between bounds, for x = bounds(sum of q * t): the
+/// factors are divided by s, and the inner bounds are merged into the outer
+/// ones, as rounding is monotonic.
 LogicalResult fold(CastOp cast, RewriterBase &b) {
   std::optional<Quantization> q = matchQuantization(cast);
   if (!q || !q->scaled.hasOneUse())
@@ -169,7 +170,8 @@ LogicalResult fold(CastOp cast, RewriterBase &b) {
          high = std::min(q->bounds.high, move(inner.high));
   if (!(low <= high) || !sum.add(inner.x, factor) || !sum.hasTerms())
     return failure();
-  // Halves are rounded to even numbers: an even summand moves none.
+  // Ties are rounded to even, so an even summand can be added before or after
+  // the rounding.
   bool isEven = q->zero % 2 == 0;
   if (isEven && q->zero != 0)
     sum.addOffset(createF32(b, loc, double(q->zero)));

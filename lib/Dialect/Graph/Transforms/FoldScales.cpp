@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Factors and summands of channels beside convolutions and matmuls go into
-// their weights: what is left of normalisations, and what exporters make of
-// scales.
+// Folds factors and summands of channels before or after convolutions and
+// matmuls into their weights: those of lowered normalisations, and scales that
+// exporters write.
 #include "LinearFolds.h"
 
 using namespace mlir;
@@ -10,8 +10,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// A constant that only `reader` and other constants are made of: what is made
-/// of it takes its place.
+/// Returns true for a constant, or a function of constants, whose only other
+/// user is `reader`, so that a new constant replaces it.
 bool isOwnConstant(Value value, Operation *reader) {
   return isConstant(value) &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -20,7 +20,7 @@ bool isOwnConstant(Value value, Operation *reader) {
          });
 }
 
-/// What a vector stands for beside an op: as a factor or a summand.
+/// Converts a vector to the shape that a factor or summand of an op requires.
 Value asFactorOrSummand(OpBuilder &builder, Operation *op, Value vector) {
   Location loc = op->getLoc();
   if (isa<SubOp>(op))
@@ -29,22 +29,23 @@ Value asFactorOrSummand(OpBuilder &builder, Operation *op, Value vector) {
                         : vector;
 }
 
-/// Whether all that the op does is a factor: not so where quotients are cut.
+/// Returns true if the op multiplies by a factor, false for truncating
+/// divisions.
 bool isFactor(Operation *op) {
   return isa<MulOp>(op) ||
          (isa<DivOp>(op) &&
           isa<FloatType>(getElementTypeOrSelf(op->getResult(0))));
 }
 
-/// How many operands of the op may be the value: x - t is no t - x.
+/// The number of operands that may be the value, as x - t is not t - x.
 template <typename OpT>
 unsigned countPlaces() {
   return std::is_same_v<OpT, DivOp> || std::is_same_v<OpT, SubOp> ? 1 : 2;
 }
 
 /// conv(x, w, b) * s -> conv(x, w * s, b * s); conv(x, w, b) + t -> conv(x, w,
-/// b + t): what exporters make of scales and shifts of channels; / s and - t
-/// too.
+/// b + t), for scales and shifts of channels that exporters write; likewise for
+/// / s and - t.
 template <typename OpT>
 class FoldScaleIntoConv final : public OpRewritePattern<OpT> {
 public:
@@ -94,7 +95,7 @@ private:
     }
     if (bias)
       fused.getBiasMutable().assign(bias);
-    // What the weights are made of stands before them.
+    // The ops that compute the weights precede them.
     fused->moveBefore(op);
     rewriter.replaceOp(op, fused);
   }
@@ -102,8 +103,8 @@ private:
   Pass::Statistic &folded;
 };
 
-/// (matmul(x, w) + b) * s -> matmul(x, w * s) + b * s, and / s; and numbers of
-/// the rows into a left operand.
+/// (matmul(x, w) + b) * s -> matmul(x, w * s) + b * s, likewise for / s, and
+/// for numbers of the rows into a left operand.
 template <typename OpT>
 class FoldScaleIntoMatmul final : public OpRewritePattern<OpT> {
 public:
@@ -158,7 +159,7 @@ private:
   Pass::Statistic &folded;
 };
 
-/// (matmul(x, w) + b) + t -> matmul(x, w) + (b + t), of columns.
+/// (matmul(x, w) + b) + t -> matmul(x, w) + (b + t), for columns.
 class JoinSummands final : public OpRewritePattern<AddOp> {
 public:
   JoinSummands(MLIRContext *context, Pass::Statistic &folded)
@@ -188,7 +189,7 @@ private:
 };
 
 /// transpose(matmul(x, w) + b) * s -> transpose((matmul(x, w) + b) * s), where
-/// s then goes into the constants w and b.
+/// s can be folded into the constants w and b.
 template <typename OpT>
 class MoveBeforeTranspose final : public OpRewritePattern<OpT> {
 public:
@@ -225,8 +226,8 @@ public:
   }
 };
 
-/// conv(x * s, w) -> conv(x, w * s), transposed ones too, and / s. (Summands
-/// before a convolution are not the same where it is padded.)
+/// conv(x * s, w) -> conv(x, w * s), also transposed, and likewise for / s.
+/// (Summands before a padded convolution cannot be folded.)
 template <typename OpT>
 class FoldScaleBefore final : public OpRewritePattern<OpT> {
 public:
@@ -269,7 +270,7 @@ private:
     if constexpr (std::is_same_v<OpT, ConvOp>) {
       return scaleSecond(rewriter, op.getLoc(), weight, vector, op.getGroup());
     } else {
-      // Its filters are [inputs, outputs of a group, window..].
+      // The filters are [inputs, outputs of a group, window..].
       int64_t rank = cast<RankedTensorType>(weight.getType()).getRank();
       return MulOp::create(rewriter, op.getLoc(), weight,
                            alongAxis(rewriter, vector, /*axis=*/0, rank));
@@ -280,7 +281,8 @@ private:
 };
 
 /// matmul(x * s, w) -> matmul(x, w * s), and matmul(w, x * s) -> matmul(w * s,
-/// x), where s has a number for each place that is summed; and / s.
+/// x), if s has one element for each index of the contracted dim; likewise for
+/// / s.
 class FoldScaleBeforeMatmul final : public OpRewritePattern<MatmulOp> {
 public:
   FoldScaleBeforeMatmul(MLIRContext *context, Pass::Statistic &folded)
@@ -333,7 +335,7 @@ private:
   Pass::Statistic &folded;
 };
 
-/// conv(x + t, w, b) -> conv(x, w, b + sum(w * t)), where nothing is padded.
+/// conv(x + t, w, b) -> conv(x, w, b + sum(w * t)), without padding.
 class FoldShiftBeforeConv final : public OpRewritePattern<ConvOp> {
 public:
   FoldShiftBeforeConv(MLIRContext *context, Pass::Statistic &folded)

@@ -1,15 +1,15 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sums of convolutions of one input are a convolution by the sum of their
-// filters: the branches of blocks that are trained apart (RepVGG, Ding et al.,
-// 2021; MobileOne, Vasu et al., 2023).
+// Merges sums of convolutions of one input into a convolution by the sum of
+// their filters, as for blocks with several branches in training (RepVGG, Ding
+// et al., 2021; MobileOne, Vasu et al., 2023).
 #include "LinearFolds.h"
 
 using namespace mlir;
 using namespace adze::graph;
 
-/// Of each spatial dim the tap of `outer` at which the window of `inner`
-/// begins, if all of that lies inside.
+/// Returns, for each spatial dim, the tap of `outer` at which the window of
+/// `inner` begins, if all taps of `inner` are inside.
 static std::optional<SmallVector<int64_t>> getPlace(ConvOp inner,
                                                     ConvOp outer) {
   Dims own = getDims(inner.getFilter()), all = getDims(outer.getFilter());
@@ -27,7 +27,7 @@ static std::optional<SmallVector<int64_t>> getPlace(ConvOp inner,
   return place;
 }
 
-/// A convolution that only a sum reads, of constants.
+/// Returns a convolution by constants whose only user is a sum.
 static ConvOp getSummand(Value value) {
   auto conv = value.getDefiningOp<ConvOp>();
   bool folds = conv && conv->hasOneUse() && isConstant(conv.getFilter()) &&
@@ -44,7 +44,7 @@ static bool areAlike(ConvOp lhs, ConvOp rhs) {
          lhs.getGroup() == rhs.getGroup() && lhs.getLayout() == rhs.getLayout();
 }
 
-/// The convolution with `inner` in its filter, zeros around it.
+/// Returns the filter of `outer` plus that of `inner`, padded with zeros.
 static Value sumFilters(RewriterBase &rewriter, ConvOp outer, ConvOp inner,
                         ArrayRef<int64_t> place) {
   Location loc = rewriter.getFusedLoc({outer.getLoc(), inner.getLoc()});
@@ -72,7 +72,7 @@ static Value sumFilters(RewriterBase &rewriter, ConvOp outer, ConvOp inner,
 }
 
 namespace {
-/// conv(x, v) + .. + conv(x, w) -> conv(x, v + w) + ..: the smaller window is
+/// conv(x, v) + .. + conv(x, w) -> conv(x, v + w) + ..: the smaller filter is
 /// padded with zeros.
 class SumConvolutions final : public OpRewritePattern<AddOp> {
 public:

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-form-block-products: products by weights that are quantized by blocks,
-// with the weights as they are, packed.
+// graph-form-block-products: products by blockwise quantized weights, which
+// stay packed.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -43,7 +43,7 @@ AffineExpr number(Value like, int64_t size) {
 // In parts
 //===----------------------------------------------------------------------===//
 
-/// The numbers of few bits [N, B, block] that bytes hold.
+/// Unpacks the numbers [N, B, block] from bytes.
 Value unpack(OpBuilder &b, Location loc, DequantizeBlocksOp op) {
   Value packed = op.getPacked();
   int64_t bits = op.getBits();
@@ -65,7 +65,7 @@ Value unpack(OpBuilder &b, Location loc, DequantizeBlocksOp op) {
   return reshapeTo(b, loc, joined, all);
 }
 
-/// (q - zero) * scale.
+/// Emits (q - zero) * scale.
 void decompose(DequantizeBlocksOp op, RewriterBase &b) {
   Location loc = op.getLoc();
   b.setInsertionPoint(op);
@@ -94,7 +94,7 @@ void decompose(DequantizeBlocksOp op, RewriterBase &b) {
 // In words
 //===----------------------------------------------------------------------===//
 
-/// The constant behind reshapes; null if there is none.
+/// Returns the constant before reshapes, or null.
 ElementsAttr getConstantBehind(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getInput();
@@ -102,7 +102,7 @@ ElementsAttr getConstantBehind(Value value) {
   return constant ? constant.getValue() : ElementsAttr();
 }
 
-/// The scales as f32; empty if they are no constant.
+/// Returns the scales as f32, or an empty vector if they are not constant.
 std::vector<float> readScales(DequantizeBlocksOp op) {
   Value scales = op.getScales();
   while (auto cast = scales.getDefiningOp<CastOp>())
@@ -130,8 +130,9 @@ std::vector<float> readScales(DequantizeBlocksOp op) {
   return result;
 }
 
-/// The words of `graph.word_matmul` of `count` bytes whose elements follow each
-/// other from the lowest bits on: byte b of a word takes elements b, 4 + b, ..
+/// Packs `count` bytes, whose elements are in order from the lowest bits on,
+/// into words of `graph.word_matmul`: byte b of a word holds elements b, 4 + b,
+/// ..
 template <int64_t bits>
 void formWords(const uint8_t *bytes, int64_t count, uint32_t *words,
                int64_t stride) {
@@ -147,7 +148,8 @@ void formWords(const uint8_t *bytes, int64_t count, uint32_t *words,
   }
 }
 
-/// The right operand [B, words + 1, N]; null if it is no constant.
+/// Creates the right operand [B, words + 1, N], or null if it is not a
+/// constant.
 Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
   ElementsAttr packed = getConstantBehind(op.getPacked());
   std::vector<float> scales = readScales(op);
@@ -187,7 +189,7 @@ Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
              : Value();
 }
 
-/// Makes the left operand of f32 rows: planes of signed bytes by blocks.
+/// Creates the left operand from f32 rows: planes of signed bytes by blocks.
 class Rows {
 public:
   Rows(OpBuilder &b, Location loc, int64_t block, int64_t planes)
@@ -220,7 +222,7 @@ public:
     for (int64_t plane = 0; plane < planes; ++plane) {
       Value bytes = rest;
       if (plane + 1 < planes) {
-        // Rounded, so that what is left is a signed byte.
+        // The value is rounded so that the remainder is a signed byte.
         Value up = AddOp::create(b, loc, rest, createF32(b, loc, 128));
         Value high = FloorOp::create(
             b, loc, MulOp::create(b, loc, up, createF32(b, loc, 1. / 256)));
@@ -254,8 +256,8 @@ private:
                : ConcatOp::create(b, loc, parts, axis).getResult();
   }
 
-  /// Whole numbers in [-128, 127] as bytes of words, four neighbours in each.
-  /// Halves of a word are exact in f32.
+  /// Packs integers in [-128, 127] as bytes of words, four adjacent ones in
+  /// each. Halves of a word are exact in f32.
   Value joinBytes(Value bytes) {
     Dims result = getDims(bytes);
     result.back() = number(bytes, block / wordBytes);
@@ -342,7 +344,7 @@ private:
     auto [left, isNew] =
         lefts.try_emplace({op->getBlock(), op.getLhs().getAsOpaquePointer(),
                            blocks, weights.getBlock(), planes, zero});
-    if (isNew) // dominates the others: products are rewritten in their order
+    if (isNew) // dominates the others, as products are rewritten in order
       left->second = quantize(b, loc, castTo(b, loc, op.getLhs(), f32), blocks,
                               weights.getBlock(), planes, zero);
     auto &[lhs, scales, starts] = left->second;
@@ -355,8 +357,8 @@ private:
     return success();
   }
 
-  /// The words, the scales and what each block begins with of f32 rows, of
-  /// which a zero point takes `zero` times the sums away.
+  /// Returns the words, the scales and the starts of each block of f32 rows,
+  /// from which a zero point subtracts `zero` times the sums.
   static Left quantize(OpBuilder &b, Location loc, Value x, int64_t blocks,
                        int64_t block, int64_t planes, int64_t zero) {
     Rows rows(b, loc, block, planes);
@@ -368,8 +370,8 @@ private:
     return {rows.words, rows.scales, starts};
   }
 
-  DenseMap<Operation *, Value> words; // by what is dequantized
-  /// By what is quantized and how: products of one input share it.
+  DenseMap<Operation *, Value> words; // by dequantized weight
+  /// By quantized value and parameters, as products of one input share it.
   std::map<std::tuple<Block *, void *, int64_t, int64_t, int64_t, int64_t>,
            Left>
       lefts;

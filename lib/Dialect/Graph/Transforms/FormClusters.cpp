@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-form-clusters: each group of ops that run as one kernel becomes a
-// cluster.
+// graph-form-clusters: makes a cluster of each group of ops that become one
+// kernel.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Grouping.h"
 #include "Quantized.h"
@@ -18,8 +18,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// A constant of one repeated value becomes part of each cluster using it. Not
-/// so where an op looks beyond it: there it has that value no more.
+/// Returns a splat constant that is copied into each cluster that uses it. Ops
+/// that read out of bounds are excluded, as the value differs there.
 Operation *getInnerConstant(OpOperand &use) {
   auto constant = use.get().getDefiningOp<ConstantOp>();
   auto elements =
@@ -30,12 +30,12 @@ Operation *getInnerConstant(OpOperand &use) {
                                                     : nullptr;
 }
 
-/// "conv", or "pointwise" without an anchor.
+/// Returns the mnemonic as in "conv", or "pointwise" without an anchor.
 StringRef getAnchorName(const Group &group) {
   return group.anchor ? group.anchor->getName().stripDialect() : "pointwise";
 }
 
-/// Moves the group's ops into a cluster that stands at its last op.
+/// Moves the ops of the group into a cluster at the position of the last one.
 void buildCluster(const Group &group) {
   DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
   llvm::SetVector<Value> inputs, outputs;
@@ -47,7 +47,8 @@ void buildCluster(const Group &group) {
           !members.contains(use.get().getDefiningOp()))
         inputs.insert(use.get());
     for (Value result : op->getResults())
-      // A step of a recurrent layer reads what the one before it stored.
+      // A step of a recurrent layer reads the results that the previous one
+      // stored.
       if (isa<RecurrentOp>(op) ||
           llvm::any_of(result.getUsers(), [&](Operation *user) {
             return !members.contains(user);
@@ -88,7 +89,7 @@ void buildCluster(const Group &group) {
     op->erase();
 }
 
-/// In a kernel, whole numbers of 8 bits are the same as f32.
+/// In a kernel, integers of 8 bits and f32 are equivalent.
 void skipConversion(CastOp op) {
   auto narrow = op.getInput().getDefiningOp<CastOp>();
   if (!narrow || !isa<ClusterOp>(op->getParentOp()) ||
@@ -111,7 +112,8 @@ struct FormClustersPass final
     func::FuncOp function = getOperation();
     if (function.isExternal() || function->hasAttr("adze.kernel"))
       return;
-    // Inner blocks first: outer ones see what these take from outside.
+    // Inner blocks are processed first, so that outer ones see the values that
+    // they use.
     SmallVector<Block *> blocks;
     function.walk<WalkOrder::PostOrder>([&](Block *block) {
       if (!isa<ClusterOp>(block->getParentOp()))
@@ -132,7 +134,8 @@ private:
       grouping.fuse();
       if (!adze::tile::findCudaTarget(getOperation())) {
         auto target = adze::tile::getCpuTarget(getOperation());
-        // What does not stay in a core's cache beside what it is computed from.
+        // Tensors of this size do not stay in the cache of a core together with
+        // their operands.
         grouping.joinChains(chainBytes ? chainBytes
                                        : target.getL2Bytes() * 2 / 3,
                             target.getFlopsPerByte());

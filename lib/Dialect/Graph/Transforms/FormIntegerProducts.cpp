@@ -21,7 +21,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// Returns the bytes of the other signedness that differ by half their range.
+/// Returns the bytes with the other signedness, which differ by half their
+/// range.
 Value flipSign(OpBuilder &b, Location loc, Value bytes) {
   bool wasSigned = !getElement(bytes).isUnsignedInteger();
   Type type =
@@ -30,8 +31,8 @@ Value flipSign(OpBuilder &b, Location loc, Value bytes) {
   return BitwiseXorOp::create(b, loc, cast, createNumber(b, loc, type, 128));
 }
 
-/// An activation as unsigned bytes. All readers of signed ones that convert
-/// them to f32 read the unsigned ones instead, so that only these are stored.
+/// Converts an activation to unsigned bytes. Users that convert the signed ones
+/// to f32 read the unsigned ones instead, so that only these are stored.
 void makeUnsigned(RewriterBase &b, Dequantized &activation) {
   if (!activation.isSigned())
     return;
@@ -50,12 +51,12 @@ void makeUnsigned(RewriterBase &b, Dequantized &activation) {
   }
 }
 
-/// Whether the zero point of a weight is in the middle of its range.
+/// Returns true if the zero point of a weight is the middle of its range.
 bool isSymmetric(const Dequantized &weight) {
   return weight.zero == (weight.isSigned() ? 0 : 128);
 }
 
-/// A symmetric weight as signed bytes.
+/// Converts a symmetric weight to signed bytes.
 void makeSigned(OpBuilder &b, Dequantized &weight) {
   if (weight.isSigned())
     return;
@@ -63,7 +64,7 @@ void makeSigned(OpBuilder &b, Dequantized &weight) {
   weight.zero = 0;
 }
 
-/// sum * scale of the activation * scales of the weight, in f32.
+/// Emits sum * scale of the activation * scales of the weight, in f32.
 Value dequantize(OpBuilder &b, Location loc, Value sum, Value scale,
                  Value scales, int64_t axis) {
   int64_t rank = getRank(sum);
@@ -75,19 +76,18 @@ Value dequantize(OpBuilder &b, Location loc, Value sum, Value scale,
   return MulOp::create(b, loc, sum, alongAxis(b, both, axis, rank));
 }
 
-/// Returns of how many bytes the depth has to be a multiple: a CPU's unit sums
-/// four at once; a GPU copies whole pieces of 16.
+/// Returns the required divisor of the contracted dim in bytes: a CPU unit sums
+/// four at once, and a GPU copies segments of 16.
 int64_t getGroup(Operation *op) {
   constexpr int64_t group = 4, piece = 16;
   return adze::tile::findCudaTarget(op) ? piece : group;
 }
 
-/// Sums of so many products of bytes fit 32 bits.
+/// Sums of this many products of bytes fit into 32 bits.
 constexpr int64_t greatestDepth = 1 << 16;
 
-/// The input of a convolution with more channels of the zero point, `missing`
-/// of them, and with its pads, if these do not stand for 0: then `pads` become
-/// 0.
+/// Pads the input of a convolution with `missing` channels of the zero point.
+/// Also adds the pads if the zero point is not 0; `pads` are then set to 0.
 Value padInput(OpBuilder &b, Location loc, const Dequantized &input,
                int64_t missing, MutableArrayRef<int64_t> pads) {
   int64_t rank = getRank(input.bytes);
@@ -105,8 +105,9 @@ Value padInput(OpBuilder &b, Location loc, const Dequantized &input,
   return PadOp::create(b, loc, input.bytes, fill, low, high);
 }
 
-/// What the zero point adds to the sums of each output channel, taken away;
-/// null if it is 0. The channels are dim `own` of the weight.
+/// Returns the negated contribution of the zero point to the sums of each
+/// output channel, or null if it is 0. The channels are dim `own` of the
+/// weight.
 Value makeBias(OpBuilder &b, Location loc, Value weight, int64_t own, Type type,
                int64_t zero) {
   if (zero == 0)
@@ -123,9 +124,9 @@ Value makeBias(OpBuilder &b, Location loc, Value weight, int64_t own, Type type,
   return MulOp::create(b, loc, sums, factor);
 }
 
-/// conv(x, w) of (p - z) * s and q * t is (conv(p, q) - z * sum(q)) * (s * t).
-/// Pads stand for z then. A depthwise convolution, whose lanes are channels,
-/// sums the whole numbers in f32, which holds sums of few products exactly.
+/// Rewrites conv(x, w) of (p - z) * s and q * t to (conv(p, q) - z * sum(q)) *
+/// (s * t), with z as padding. A depthwise convolution, whose lanes are
+/// channels, sums the integers in f32, which is exact for sums of few products.
 LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   auto input = matchDequantized(op.getInput()),
        filter = matchDequantized(op.getFilter());
@@ -173,7 +174,7 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   return success();
 }
 
-/// The same of a matrix product by a constant matrix.
+/// Rewrites a matrix product by a constant matrix likewise.
 LogicalResult rewriteMatmul(MatmulOp op, RewriterBase &b) {
   auto lhs = matchDequantized(op.getLhs()), rhs = matchDequantized(op.getRhs());
   if (!lhs || !rhs || op.getTransposeA() || !getSplatNumber(lhs->scale) ||

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What several passes ask of ops, and the form of clusters.
+// Properties of ops for fusion, and hashes of clusters.
 #include "Fusion.h"
 #include "Dialect/Graph/IR/Shape.h"
 

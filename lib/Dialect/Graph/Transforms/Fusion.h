@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What kernels can do with values that ops of the graph compute.
+// Properties of graph ops that determine their fusion into kernels.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_FUSION_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_FUSION_H
 
@@ -8,12 +8,14 @@
 
 namespace adze::graph {
 
-/// Ops that compute each element from the elements at its place, and from that.
+/// Returns true for ops that compute each element from the elements, and the
+/// index, at its position.
 inline bool isPointwise(mlir::Operation *op) {
   return llvm::isa<ElementwiseOpInterface, BatchNormOp, TriluOp>(op);
 }
 
-/// Ops whose accumulator tile other ops can read before it is stored.
+/// Returns true for ops whose accumulator tile other ops can read before it is
+/// stored.
 inline bool hasEpilogue(mlir::Operation *op) {
   return llvm::isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
                    AvgPoolOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
@@ -22,17 +24,17 @@ inline bool hasEpilogue(mlir::Operation *op) {
          llvm::isa<ReduceOpInterface>(op);
 }
 
-/// Ops that read an operand element by element in any form it is computed.
+/// Returns true for ops that read elements of an operand computed on demand.
 inline bool takesPointwisePrologue(mlir::Operation *op) {
   return llvm::isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, ConcatOp,
                    ArgMaxOp, ArgMinOp>(op) ||
          llvm::isa<ReduceOpInterface>(op);
 }
 
-/// Whether the dims other than 1 stay as they are.
+/// Returns true if the dims other than 1 do not change.
 bool isUnitReshape(ReshapeOp op);
 
-/// Pooling whose kernel has the channels along its lanes.
+/// Returns true for pooling whose kernel has the channels along its lanes.
 inline bool isChannelsLastPool(mlir::Operation *op) {
   if (auto pool = llvm::dyn_cast<MaxPoolOp>(op))
     return pool.getLayout() == Layout::NHWC;
@@ -40,7 +42,7 @@ inline bool isChannelsLastPool(mlir::Operation *op) {
   return pool && pool.getLayout() == Layout::NHWC;
 }
 
-/// Resizing whose elements a kernel computes where it wants them.
+/// Returns true for resizing whose elements a kernel computes on demand.
 inline bool isSampling(mlir::Operation *op) {
   auto resize = llvm::dyn_cast<ResizeOp>(op);
   return resize && !resize.getRoi() && !resize.getAntialias() &&
@@ -49,14 +51,16 @@ inline bool isSampling(mlir::Operation *op) {
               mlir::getElementTypeOrSelf(resize.getResult())));
 }
 
-/// One value put into a tensor: where a kernel stores it.
+/// Returns true for the insertion of one value into a tensor, which a kernel
+/// stores.
 inline bool isStore(mlir::Operation *op) {
   auto insert = llvm::dyn_cast<InsertSliceOp>(op);
   return insert && insert.getSources().size() == 1;
 }
 
-/// Hash of a cluster's body that does not see value identities, only their
-/// places. Of the ops of `isFree` the attributes may be any.
+/// Returns a hash of the body of a cluster that depends on the positions of
+/// values, not their identities. Attributes of ops for which `isFree` is true
+/// are ignored.
 unsigned hashForm(
     mlir::Block &body, llvm::function_ref<bool(mlir::Operation &)> isFree =
                            [](mlir::Operation &) { return false; });

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which ops of a block run as one kernel.
+// Groups the ops of a block into kernels.
 #include "Grouping.h"
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// A reshape that adds or takes away dims of size 1 after data movement: as a
-/// view it would need the moved data in memory.
+/// Returns true for a reshape that adds or drops dims of size 1 after data
+/// movement: as a view, it would require the moved data in memory.
 static bool isMovedUnitReshape(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
   return reshape && !reshape.getShape() &&
@@ -26,7 +26,7 @@ bool adze::graph::isMovement(Operation *op) {
          isMovedUnitReshape(op);
 }
 
-/// Ops that pick whole runs of the last dim.
+/// Returns true for gathers of whole runs of the last dim.
 static bool isRowLookup(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
   if (!gather)
@@ -35,13 +35,13 @@ static bool isRowLookup(Operation *op) {
   return gather.getAxis() + 1 < uint64_t(type.getRank());
 }
 
-/// Ops that are computed one element at a time.
+/// Returns true for ops that are computed one element at a time.
 static bool isElementLookup(Operation *op) {
   return isa<GatherElementsOp, GatherNDOp, ShapeOp>(op) ||
          (isa<GatherOp>(op) && !isRowLookup(op));
 }
 
-/// Constants, views and what the host does: no kernels.
+/// Returns true for constants, views and host ops, which need no kernel.
 static bool staysOutside(Operation *op) {
   return isa<AssignOp, AssumeOp, BindOp, CallOp, CheckOp, CheckRangeOp,
              CloseStateOp, ClusterOp, ConstantOp, EmptyOp, IfOp, LoopOp,
@@ -51,8 +51,7 @@ static bool staysOutside(Operation *op) {
          op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// Does `anchor` read the result, or parts of it, with its dims in another
-/// order?
+/// Returns true if `anchor` reads permuted dims of the result or its parts.
 static bool readsTransposed(Operation *anchor, Operation *op,
                             bool isTransposed = false) {
   return llvm::any_of(op->getUsers(), [&](Operation *user) {
@@ -64,8 +63,8 @@ static bool readsTransposed(Operation *anchor, Operation *op,
   });
 }
 
-/// Movement that keeps the padding of a window where it is: parts of channels,
-/// which are last where `anchor` reads.
+/// Returns true for data movement that does not move the padding of a window:
+/// parts of channels, which are the last dim that `anchor` reads.
 static bool suitsWindow(Operation *op, Operation *anchor) {
   auto slice = dyn_cast<SliceOp>(op);
   if (!slice)
@@ -84,10 +83,10 @@ static bool sameDims(Value lhs, Value rhs) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// The input of a reduction over dims that lie together, where a tile holds
-/// whole rows of it and there are several: what needs elements and the number
-/// of their row can be part of its kernel. Rows of inner dims lie beside each
-/// other along the lanes: as many as fill these.
+/// Returns the input of a reduction over contiguous dims, if a tile holds whole
+/// rows of it and there are several: ops on elements and on the results of
+/// their rows can be part of its kernel. Rows along inner dims need enough
+/// adjacent ones to fill the lanes.
 static Value getRows(Operation *op) {
   constexpr int64_t longestInner = 2048, fewest = 8;
   auto reduce = dyn_cast_or_null<ReduceOpInterface>(op);
@@ -112,7 +111,7 @@ static Value getRows(Operation *op) {
   return known && fits ? reduce.getInput() : Value();
 }
 
-/// Elements of the rows that the anchor reduces, or a number for each row.
+/// Returns true for elements of the reduced rows, or one number per row.
 static bool fitsRows(Value value, Operation *anchor) {
   Value rows = getRows(anchor);
   if (!rows)
@@ -160,11 +159,11 @@ Grouping::Grouping(Block &block, unsigned mostOps, bool fuses)
   }
 }
 
-/// Whether joining two groups closes a cycle: a path from `from` to `to` that
-/// passes through a third group or through an op outside of all groups. The
-/// search goes back from `to` and ends at the first op of `from`.
+/// Returns true if joining two groups closes a cycle: a path from `from` to
+/// `to` through a third group or an op outside of all groups. The search goes
+/// back from `to` and ends at the first op of `from`.
 bool Grouping::makesCycle(unsigned from, unsigned to) {
-  constexpr unsigned budget = 4096; // keeps the pass linear; then: no fusion
+  constexpr unsigned budget = 4096; // limits the time; beyond it, no fusion
   unsigned floor = groups[from].first;
   DenseSet<Operation *> seen;
   SmallVector<Operation *> work;
@@ -208,7 +207,7 @@ void Grouping::merge(unsigned from, unsigned into) {
   for (Operation *op : source.ops)
     groupOf[op] = into;
   target.ops.append(source.ops);
-  // A chain grows at its end: sorting it again each time would make the pass
+  // A chain grows at its end, so sorting it again each time would make the pass
   // quadratic.
   if (source.first < target.last)
     llvm::sort(target.ops, [&](Operation *lhs, Operation *rhs) {
@@ -222,7 +221,7 @@ void Grouping::merge(unsigned from, unsigned into) {
   source.ops.clear();
 }
 
-/// Whether the kernel of both groups is of a size that is quick to compile.
+/// Returns true if the kernel of both groups is small enough to compile fast.
 bool Grouping::isSmall(unsigned lhs, unsigned rhs) const {
   constexpr unsigned mostResults = 16;
   size_t count = groups[lhs].ops.size() + groups[rhs].ops.size();
@@ -241,13 +240,12 @@ bool Grouping::isSmall(unsigned lhs, unsigned rhs) const {
   return results <= mostResults;
 }
 
-/// Whether `to` can become part of `from`, which it reads.
+/// Returns true if `to` can become part of `from`, which it reads.
 bool Grouping::canMerge(unsigned from, unsigned to) {
   return isSmall(from, to) && !makesCycle(from, to);
 }
 
-/// Whether the store goes on with a tensor of which its kernel stores a part
-/// already: another part of the same shape along the same dim.
+/// Returns true if the kernel already stores another such part.
 static bool addsPart(InsertSliceOp op) {
   auto before = op.getDest().getDefiningOp<InsertSliceOp>();
   return before && isStore(before) && before->hasOneUse() &&
@@ -255,7 +253,7 @@ static bool addsPart(InsertSliceOp op) {
          sameDims(before.getSources().front(), op.getSources().front());
 }
 
-/// A store joins the group that computes what it stores.
+/// Adds a store to the group that computes the stored value.
 void Grouping::joinProducer(InsertSliceOp op) {
   unsigned self = groupOf.lookup(op);
   Value source = op.getSources().front();
@@ -272,8 +270,9 @@ void Grouping::joinProducer(InsertSliceOp op) {
     merge(self, *group);
 }
 
-/// Is it dynamic whether an operand is repeated? No tile kernel reads
-/// it, and what takes longer must not be computed element by element for it.
+/// Returns true if it is dynamic whether an operand is broadcast. Tile kernels
+/// do not support this, and slower ops must not be computed elementwise because
+/// of it.
 static bool mayRepeat(Operation *op) {
   Dims to = getDims(op->getResult(0));
   return llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -286,8 +285,9 @@ static bool mayRepeat(Operation *op) {
   });
 }
 
-/// The groups that an elementwise op (or a transpose of a whole result) can be
-/// the epilogue of: the latest first, so that the others are there already.
+/// Returns the groups that an elementwise op (or a transpose of a whole result)
+/// can be the epilogue of, the latest first, so that the other operands are
+/// available.
 SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
   bool elementwise = isPointwise(op);
   unsigned self = groupOf.lookup(op);
@@ -309,8 +309,8 @@ SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
             ? !sameDims(operand, op->getResult(0))
             : !anchor || !operand.hasOneUse() || usesWholeRows(groups[*group]))
       continue;
-    // A second output must be as large as the others: so it may not lie before
-    // a transpose, nor be the input of the anchor.
+    // A second output must have the size of the others, so it must not be
+    // before a transpose, nor be the input of the anchor.
     if (elementwise && isa<TransposeOp>(producer) && !operand.hasOneUse())
       continue;
     candidates.push_back(*group);
@@ -330,7 +330,7 @@ void Grouping::growEpilogue(Operation *op) {
     return;
   unsigned self = groupOf.lookup(op);
   SmallVector<unsigned> candidates = findEpilogues(op);
-  // What is moved on the way joins its reader, wherever that is.
+  // A moved value joins its user in any position.
   bool readsMoved = llvm::all_of(candidates, [&](unsigned candidate) {
     return llvm::all_of(groups[candidate].ops, isMovement);
   });
@@ -346,8 +346,7 @@ void Grouping::growEpilogue(Operation *op) {
     growRows(op);
 }
 
-/// Of the groups that reduce alike, an op that joins one makes one of all that
-/// it reads.
+/// Joins groups that reduce alike and whose results one op reads.
 void Grouping::joinRows(unsigned into, ArrayRef<unsigned> others) {
   for (unsigned other : others)
     if (other != into && !groups[other].ops.empty() &&
@@ -357,14 +356,14 @@ void Grouping::joinRows(unsigned into, ArrayRef<unsigned> others) {
       merge(other, into);
 }
 
-/// Whether only ops outside of all kernels read the result.
+/// Returns true if all users of the result are outside of kernels.
 bool Grouping::isReadOutside(Operation *op) const {
   return llvm::none_of(op->getUsers(),
                        [&](Operation *user) { return groupOf.contains(user); });
 }
 
-/// Elements beside the number of their row join the kernel that has both at
-/// hand; so does that number for each element.
+/// Adds ops on elements and on the results of their rows to the kernel that has
+/// both, and also the broadcast of such a result to each element.
 bool Grouping::growRows(Operation *op) {
   if (!isPointwise(op) && !(isa<BroadcastToOp>(op) && isReadOutside(op)))
     return false;
@@ -392,8 +391,8 @@ bool Grouping::growRows(Operation *op) {
   return false;
 }
 
-/// Bias and mask are computed again for each head and block of queries: what is
-/// cheap and read there only.
+/// Bias and mask are recomputed for each head and block of queries, so only
+/// cheap ops without other uses are fused.
 bool Grouping::feedsMaskOnly(const Group &producer,
                              AttentionOp attention) const {
   auto isCheap = [&](Operation *op) {
@@ -410,7 +409,8 @@ bool Grouping::feedsMaskOnly(const Group &producer,
          });
 }
 
-/// Why what is inserted at several places is not computed there.
+/// Returns the reason why a value that is inserted at several positions is not
+/// computed there.
 static StringRef whyNoPiece(const Group &producer, InsertSliceOp insert) {
   auto suits = [](Operation *op) {
     return isPointwise(op) || isa<SliceOp, BroadcastToOp>(op);
@@ -422,8 +422,8 @@ static StringRef whyNoPiece(const Group &producer, InsertSliceOp insert) {
              : "";
 }
 
-/// What positions and sizes are made of is computed beside what follows from a
-/// product as well.
+/// Values that depend on positions and sizes only are also computed in
+/// epilogues of products.
 bool Grouping::joinsEpilogue(const Group &producer, Operation *anchor) const {
   return isa_and_nonnull<AttentionOp, MatmulOp>(anchor) &&
          llvm::all_of(producer.ops, [&](Operation *op) {
@@ -432,9 +432,9 @@ bool Grouping::joinsEpilogue(const Group &producer, Operation *anchor) const {
          });
 }
 
-/// Elements that are picked by index beside others at the same places, and
-/// movement of the indices: what takes the place of an index is computed once
-/// for all that it picks.
+/// Gathers next to other values at the same positions, and movement of the
+/// indices: the position of an index is computed once for all elements that it
+/// selects.
 static StringRef whyNoPick(const Group &producer) {
   bool picks = llvm::any_of(producer.ops, isElementLookup),
        isMoved = llvm::all_of(producer.ops, isMovement);
@@ -496,7 +496,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
                ? ""
                : "the consumer's prologue takes slices and no other data "
                  "movement";
-  // Channels are read a vector at a time.
+  // Channels are read in vectors.
   if (isa<WinogradConvOp>(anchor) || isChannelsLastPool(anchor))
     return llvm::all_of(producer.ops,
                         [&](Operation *op) {
@@ -509,7 +509,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
         !llvm::all_of(producer.ops,
                       [&](Operation *op) { return suitsWindow(op, conv); }))
       return windows;
-    // Groups of bytes are read at once: they have to lie together.
+    // Groups of bytes are read at once, so they have to be contiguous.
     constexpr unsigned byteBits = 8;
     if (getElementTypeOrSelf(conv.getInput()).getIntOrFloatBitWidth() ==
             byteBits &&
@@ -526,8 +526,8 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
              : "the consumer's prologue takes no data movement";
 }
 
-/// Gives each reader of cheap data movement a copy of its own, which can then
-/// join the reader's group.
+/// Copies cheap data movement for each user, so that each copy can join the
+/// group of the user.
 void Grouping::copyMovement(Operation *op) {
   if (!isMovement(op) || op->hasOneUse() || op->use_empty())
     return;
@@ -550,7 +550,7 @@ void Grouping::copyMovement(Operation *op) {
   }
 }
 
-/// Lets a pointwise group join the only group that reads its results.
+/// Merges a pointwise group into the only group that reads its results.
 void Grouping::joinConsumer(unsigned index) {
   if (groups[index].ops.empty() || groups[index].anchor)
     return;
@@ -581,7 +581,8 @@ void Grouping::fuse() {
     copyMovement(op);
   for (Operation *op : order)
     growEpilogue(op);
-  // From the end of the block on: what reads a group has joined its own reader.
+  // Groups are processed from the end of the block, so that the user of a group
+  // has joined its own user already.
   auto indices = llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
   llvm::sort(indices, [&](unsigned lhs, unsigned rhs) {
     return std::pair(groups[lhs].last, lhs) > std::pair(groups[rhs].last, rhs);

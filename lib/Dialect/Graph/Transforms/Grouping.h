@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which ops of a block run as one kernel. Groups are sets of ops; a group grows
-// only where the graph of groups stays without cycles.
+// Groups the ops of a block into kernels. Groups are sets of ops; a group grows
+// only if the graph of groups stays acyclic.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_GROUPING_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_GROUPING_H
 
@@ -12,39 +12,38 @@ namespace adze::graph {
 
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; // in the order of the block
-  mlir::Operation *anchor = nullptr;        // null: pointwise or movement
-  bool isMoved = false; // stored at places made of digits of its indices
+  mlir::Operation *anchor = nullptr;        // null: pointwise or data movement
+  bool isMoved = false; // stored at positions made of digits of its indices
   unsigned first = 0, last = 0; // positions in the block
 };
 
-/// Whether both ops reduce the same dims of values of one shape.
+/// Returns true if both ops reduce the same dims of values of one shape.
 bool reduceAlike(mlir::Operation *lhs, mlir::Operation *rhs);
-/// Whether the group is more than a reduction with what follows from its
-/// results.
+/// Returns true if the group has more than a reduction and ops on its results.
 bool usesWholeRows(const Group &group);
-/// Why the group's movement costs more on the way into the kernel of `anchor`
-/// than by itself; empty: it does not.
+/// Returns the reason why the data movement of the group costs more inside of
+/// the kernel of `anchor` than as a separate kernel, or an empty string.
 llvm::StringRef whyMovedBefore(const Group &group, mlir::Operation *anchor);
-/// Whether dims are moved in the group.
+/// Returns true if the group permutes dims.
 bool hasTranspose(const Group &group);
 
 /// The groups of one block.
 class Grouping {
 public:
-  /// `mostOps`: in one group. `fuses`: groups will be joined.
+  /// A group has at most `mostOps` ops. With `fuses`, groups will be joined.
   Grouping(mlir::Block &block, unsigned mostOps, bool fuses);
 
   void fuse();
-  /// Convolutions one after the other join where what lies between them has
-  /// more bytes, and where these cost more than what is done twice then.
+  /// Joins convolutions of a chain if the tensors between them have more bytes,
+  /// and if moving these costs more than the recomputation.
   void joinChains(int64_t leastBytes, int64_t flopsPerByte);
-  /// Kernels that read f32 tensors that others convert from 8-bit integers read
-  /// the integers and convert them.
+  /// Makes kernels that read f32 tensors which other kernels convert from 8-bit
+  /// integers read the integers and convert them.
   void recomputeConversions();
-  /// Says why groups that read from one another are apart, where somebody
-  /// listens to remarks.
+  /// Emits remarks on why groups with data dependences are separate, if remarks
+  /// are enabled.
   void tellRefusals();
-  /// Groups that still have ops.
+  /// Returns the groups that have ops.
   std::vector<Group> takeGroups();
 
 private:
@@ -65,8 +64,8 @@ private:
   void joinRows(unsigned into, llvm::ArrayRef<unsigned> others);
   void joinProducer(InsertSliceOp op);
   void joinConsumer(unsigned index);
-  /// Why the consumer's kernel cannot compute the producer's values on the way;
-  /// empty: it can.
+  /// Returns the reason why the kernel of the consumer cannot compute the
+  /// values of the producer on demand, or an empty string.
   llvm::StringRef whyNoPrologue(const Group &producer,
                                 const Group &consumer) const;
   bool acceptsPrologue(const Group &producer, const Group &consumer) const {
@@ -76,8 +75,8 @@ private:
                            unsigned from, unsigned to);
   llvm::StringRef whyNotMerged(unsigned from, unsigned to);
   llvm::StringRef whyStored(unsigned from, unsigned to) const;
-  /// Says why what the group reads is computed by other kernels, one reason for
-  /// each op that reads and op that computes.
+  /// Emits remarks on why other kernels compute the operands of the group, one
+  /// for each pair of user and producer.
   void tellEdges(unsigned index);
 
   std::optional<unsigned> getGroup(mlir::Value value) const {
@@ -93,22 +92,23 @@ private:
   bool feedsMaskOnly(const Group &producer, AttentionOp attention) const;
   bool joinsEpilogue(const Group &producer, mlir::Operation *anchor) const;
 
-  llvm::DenseSet<mlir::Operation *> indexOps; // copies for one reader
+  llvm::DenseSet<mlir::Operation *> indexOps; // copies for one user
   Predecessors predecessors;
   unsigned mostOps;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOf;
   llvm::DenseMap<mlir::Operation *, unsigned> positions;
-  /// Reductions so far by what their elements are computed from.
+  /// Reductions by the values that their elements are computed from.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *>> reductions;
 };
 
-/// Ops that only say where an element comes from; cheap to compute twice.
+/// Returns true for ops that only determine the source of an element, and are
+/// cheap to duplicate.
 bool isMovement(mlir::Operation *op);
 
-/// Whether the producer is keys or values of few bits, which attention widens
-/// as it reads them: on CPUs, as the instructions of GPUs take both operands
-/// from memory.
+/// Returns true if the producer is keys or values of a narrow type, which
+/// attention extends as it reads them. This applies to CPUs, as GPU
+/// instructions read both operands from memory.
 bool widensOperand(const Group &producer, AttentionOp attention);
 
 } // namespace adze::graph

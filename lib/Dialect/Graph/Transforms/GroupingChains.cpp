@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions whose results no cache holds and the next convolution reads: one
-// kernel makes both, row by row.
+// Chains of convolutions whose intermediate tensors exceed the caches: one
+// kernel computes them row by row.
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
@@ -10,12 +10,12 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Images of the batch; one where their number is not known.
+/// Returns the number of images of the batch, or one if it is unknown.
 static int64_t getImages(Value value) {
   return getConstant(getDims(value)[0]).value_or(1);
 }
 
-/// Bytes of an image.
+/// Returns the bytes of an image.
 static int64_t getBytes(Value value) {
   Dims dims = getDims(value);
   auto elements = getConstant(
@@ -24,8 +24,9 @@ static int64_t getBytes(Value value) {
   return elements ? *elements * bits / 8 : 0;
 }
 
-/// The only convolution outside of the group that reads what the group makes,
-/// place by place, of its own last convolution.
+/// Returns the only convolution outside of the group that reads a result of the
+/// group, if the result is computed elementwise from the last convolution of
+/// the group.
 ConvOp Grouping::findNextInChain(unsigned index) const {
   const Group &group = groups[index];
   auto last = dyn_cast_or_null<ConvOp>(group.anchor);
@@ -55,7 +56,8 @@ ConvOp Grouping::findNextInChain(unsigned index) const {
   return next && canFollow(last, next) ? next : ConvOp();
 }
 
-/// Bytes of the rows that a window of the convolution sees: they are kept.
+/// Returns the bytes of the rows that a window of the convolution covers, which
+/// are kept.
 static int64_t getKeptBytes(ConvOp next) {
   int64_t height = *getConstant(getDims(next.getInput())[1]);
   return getBytes(next.getInput()) / height * getReach(next, 0);
@@ -69,8 +71,8 @@ static SmallVector<ConvOp> getConvs(const Group &group) {
   return convs;
 }
 
-/// Operations that one kernel for a chain costs beside those of a kernel for
-/// each: what is done twice, and shorter blocks of rows of the dense ones.
+/// Returns the operations that a chain costs in addition to separate kernels:
+/// recomputation, and shorter blocks of rows of the dense ones.
 static double getCost(ArrayRef<ConvOp> chain) {
   constexpr double shorter = .05;
   if (chain.size() < 2)
@@ -79,9 +81,9 @@ static double getCost(ArrayRef<ConvOp> chain) {
   return plan.again + shorter * plan.flops;
 }
 
-/// Of a depthwise convolution each element is read and made by few operations:
-/// what is beside one waits for memory. More than one in a chain would make
-/// many rows twice.
+/// A depthwise convolution has few operations for each element that it reads or
+/// writes, so it is bandwidth-bound. More than one in a chain would recompute
+/// many rows.
 static bool paysOff(ArrayRef<ConvOp> first, ArrayRef<ConvOp> second,
                     double gain) {
   auto isDepthwise = [](ConvOp op) { return op.getGroup() > 1; };
@@ -90,7 +92,7 @@ static bool paysOff(ArrayRef<ConvOp> first, ArrayRef<ConvOp> second,
          getCost(chain) - getCost(first) - getCost(second) <= gain;
 }
 
-/// The largest tensors first.
+/// Joins the largest tensors first.
 void Grouping::joinChains(int64_t leastBytes, int64_t flopsPerByte) {
   SmallVector<std::pair<int64_t, ConvOp>> candidates;
   for (unsigned index = 0; index < groups.size(); ++index)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Conversions from 8-bit integers are computed where they are read.
+// Duplicates conversions from 8-bit integers into the kernels that use them.
 #include "Dialect/Tile/IR/Targets.h"
 #include "Fusion.h"
 #include "Grouping.h"
@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// The ops that make the result of `op` of 8-bit integers, with constants
-/// alone, from the cast on; empty if there are none.
+/// Returns the ops that compute the result of `op` from 8-bit integers and
+/// constants only, from the cast on, or none.
 static SmallVector<Operation *> getConversion(Operation *op) {
   constexpr unsigned most = 4;
   SmallVector<Operation *> chain;
@@ -30,7 +30,8 @@ static SmallVector<Operation *> getConversion(Operation *op) {
   return {};
 }
 
-/// Gives each group that reads the result of `op` the ops that convert it.
+/// Adds the ops that convert the integers to each group that reads the result
+/// of `op`.
 void Grouping::recomputeConversion(Operation *op) {
   SmallVector<Operation *> chain = getConversion(op);
   if (chain.empty())
@@ -80,7 +81,7 @@ void Grouping::recomputeConversions() {
   SmallVector<Operation *> order;
   for (Group &group : groups)
     order.append(group.ops);
-  // An op takes those with it that it is made of: these are behind us.
+  // Operands of an op are moved with it, so ops are processed in reverse order.
   llvm::sort(order, [&](Operation *lhs, Operation *rhs) {
     return positions.lookup(lhs) < positions.lookup(rhs);
   });
@@ -95,7 +96,7 @@ bool adze::graph::widensOperand(const Group &producer, AttentionOp attention) {
   auto suits = [&](Operation *op) {
     if (auto cast = dyn_cast<CastOp>(op))
       return isNarrow(cast.getInput()) && !isNarrow(cast.getResult());
-    // A scale for each row.
+    // There may be a scale for each row.
     auto scaled = dyn_cast<MulOp>(op);
     Dims scales = scaled ? getDims(scaled.getRhs()) : Dims();
     return isMovement(op) ||

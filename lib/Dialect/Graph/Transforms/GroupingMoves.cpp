@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Movement behind which elements that lie together are those of other heads:
-/// each of a block of scores is then in a line of memory of its own.
+/// Returns true for movement after which adjacent elements belong to different
+/// heads: each element of a block of scores is then in its own cache line.
 static bool scattersScores(TransposeOp op) {
   ArrayRef<int64_t> perm = op.getPerm();
   int64_t last = perm.size() - 1;
@@ -20,8 +20,8 @@ static bool scattersScores(TransposeOp op) {
          getConstant(getDims(op.getInput()).back()) != 1;
 }
 
-/// Movement behind which rows follow one another by dynamic sizes: what reads
-/// them cuts each dim by itself, however short it is.
+/// Returns true for movement after which rows are adjacent by dynamic sizes, so
+/// that kernels tile each dim separately, however short it is.
 static bool mixesRows(TransposeOp op) {
   ArrayRef<int64_t> perm = op.getPerm();
   Dims dims = getDims(op.getResult());
@@ -39,8 +39,8 @@ static bool mixesRows(TransposeOp op) {
   return !isKnown && !llvm::is_sorted(from);
 }
 
-/// Whether an op of the group is among those that `value` follows from, by way
-/// of what the reader's kernel computes itself.
+/// Returns true if `value` depends on an op of the group through ops that the
+/// kernel of the user computes itself.
 static bool leadsTo(const Group &group, Value value) {
   constexpr unsigned mostSteps = 32;
   SmallVector<Value> work{value};
@@ -78,7 +78,7 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
              : "";
 }
 
-/// Kernels whose lanes run along the last dim of what they store.
+/// Returns true for kernels whose lanes are along the last dim of their result.
 static bool storesRows(Operation *op) {
   if (isa<LayerNormOp, RMSNormOp, SoftmaxOp>(op))
     return true;
@@ -87,15 +87,15 @@ static bool storesRows(Operation *op) {
          (conv && conv.getLayout() == Layout::NHWC);
 }
 
-/// A reshape that is no part of a kernel, of a value that nobody else reads.
+/// Returns a reshape outside of kernels of a value without other uses.
 static ReshapeOp getView(Value value) {
   auto reshape = value.getDefiningOp<ReshapeOp>();
   return reshape && !reshape.getShape() && reshape->hasOneUse() ? reshape
                                                                 : ReshapeOp();
 }
 
-/// Reshapes and transposes from the value that a kernel computes in the order
-/// of its own indices to `value`, also where arithmetic is in between.
+/// Collects the reshapes and transposes from the value that a kernel computes
+/// to `value`, with arithmetic in between.
 static Value findSteps(Value value, SmallVectorImpl<Operation *> &steps) {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -118,16 +118,16 @@ static Value findSteps(Value value, SmallVectorImpl<Operation *> &steps) {
   return value;
 }
 
-/// Columns of which the kernel knows how a vector of them begins: of a group of
-/// channels.
+/// Returns the columns within which the positions of a vector are constant:
+/// those of a group of channels.
 static int64_t getGroupColumns(Operation *anchor, int64_t columns) {
   auto conv = dyn_cast<ConvOp>(anchor);
   return conv ? columns / conv.getGroup() : columns;
 }
 
-/// Whether stores of vectors along the last dim of `start` are vectors still,
-/// or a few pieces that the code knows: more would take longer than to store
-/// and to move all of it.
+/// Returns true if stores of vectors along the last dim of `start` stay
+/// vectors, or a few constant pieces: more pieces would take longer than
+/// storing and moving the tensor.
 static bool keepsVectors(Value start, const Move &move, Operation *anchor) {
   constexpr int64_t lanes = 16, block = 2 * lanes;
   int64_t run = move.getRun();
@@ -146,14 +146,14 @@ static bool keepsVectors(Value start, const Move &move, Operation *anchor) {
   return isKnown && 2 * move.countPieces(first) <= first;
 }
 
-/// Whether the kernel of `anchor` can store `start` moved so.
+/// Returns true if the kernel of `anchor` can store `start` moved in this way.
 static bool canStore(Value start, ArrayRef<Operation *> steps,
                      Operation *anchor) {
   Dims dims = getDims(start);
   auto isEmpty = [](AffineExpr size) { return getConstant(size) == 0; };
   auto move = Move::get(start, steps);
   if (!move || !storesRows(anchor) || llvm::any_of(dims, isEmpty))
-    return false; // nothing is stored of what is empty
+    return false; // an empty tensor is not stored
   SmallVector<unsigned> apart(dims.size(), 1),
       flat{unsigned(dims.size()) - 1, 1};
   SmallVector<unsigned> to(getDims(steps.back()->getResult(0)).size(), 1);
@@ -163,8 +163,8 @@ static bool canStore(Value start, ArrayRef<Operation *> steps,
          keepsVectors(start, *move, anchor);
 }
 
-/// Whether kernels that there are anyway read the op's result, or what
-/// arithmetic makes of it, on the way.
+/// Returns true if existing kernels read the result of the op, or a function of
+/// it, in their loads.
 bool Grouping::isLoaded(Operation *op, unsigned movement,
                         unsigned depth) const {
   constexpr unsigned deepest = 8;
@@ -181,8 +181,9 @@ bool Grouping::isLoaded(Operation *op, unsigned movement,
   });
 }
 
-/// A transpose behind reshapes of a kernel's result joins it with them and with
-/// transposes in between, if its readers cannot have it where they load.
+/// Adds a transpose after reshapes of the result of a kernel to its group, with
+/// the reshapes and transposes in between, if its users cannot fuse it into
+/// their loads.
 bool Grouping::growMove(TransposeOp op) {
   SmallVector<Operation *> views; // the last first
   bool isMoved = false;
@@ -208,7 +209,7 @@ bool Grouping::growMove(TransposeOp op) {
   if ((views.empty() && !isMoved) || (!isMoved && isLoaded(op, self)) ||
       getGroup(start) != into ||
       !canStore(start, steps, groups[*into].anchor) || !isSmall(*into, self))
-    return false; // it reads nothing else: no cycle
+    return false; // there are no other operands, so no cycle
   for (Operation *view : llvm::reverse(views)) {
     if (auto own = getGroup(view->getResult(0))) {
       merge(*own, *into);
@@ -224,9 +225,8 @@ bool Grouping::growMove(TransposeOp op) {
   return true;
 }
 
-/// Whether arithmetic behind such movement can be done before it: numbers that
-/// are the same everywhere, and tensors in memory that are read at places found
-/// likewise.
+/// Returns true if arithmetic after this movement can be applied before it:
+/// with splats, and with tensors in memory that are read at permuted positions.
 bool Grouping::followsMove(Operation *op, unsigned into) const {
   return !groups[into].isMoved || canPrecedeMove(op);
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Why ops are not in one kernel, for the report.
+// Explains in the report why ops are not in one kernel.
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
 #include "Grouping.h"
@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Why what `from` computes, as such or a view of it, is in memory whatever
-/// `to` does; empty: nobody else reads it.
+/// Returns the reason why a result of `from`, or a view of it, is stored in any
+/// case, or an empty string if it has no other use.
 StringRef Grouping::whyStored(unsigned from, unsigned to) const {
   SmallVector<Operation *> work(groups[from].ops);
   while (!work.empty())
@@ -27,7 +27,7 @@ StringRef Grouping::whyStored(unsigned from, unsigned to) const {
   return "";
 }
 
-/// Of two groups that could be one by what they compute.
+/// Returns the reason for two groups that could be one by their ops.
 StringRef Grouping::whyNotMerged(unsigned from, unsigned to) {
   if (!isSmall(from, to))
     return "the kernel would be too large";
@@ -36,8 +36,8 @@ StringRef Grouping::whyNotMerged(unsigned from, unsigned to) {
   return "the consumer is already part of another kernel";
 }
 
-/// Why the reader of a value is not in the kernel that computes it; `source` is
-/// what the value is a view of.
+/// Returns the reason why the user of a value is not in the kernel that
+/// computes it; `source` is the value before views.
 StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
                              unsigned to) {
   const Group &producer = groups[from], &consumer = groups[to];

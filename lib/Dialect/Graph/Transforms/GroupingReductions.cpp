@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions of the same elements, which one walk over these serves.
+// Groups reductions of the same elements, which share one loop.
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// What a reduction over dims of known size reduces.
+/// Returns the reduction of an op over dims of known size.
 static std::optional<Reduced> getKnownReduced(Operation *op) {
   auto reduced = getReduced(op);
   if (!reduced || reduced->axes.empty() ||
@@ -23,8 +23,8 @@ bool adze::graph::reduceAlike(Operation *lhs, Operation *rhs) {
   return one && other && reducesAlike(*one, *other);
 }
 
-/// What the elements of a reduction are computed from place by place, nearest
-/// first.
+/// Returns the values that the elements of a reduction are computed from
+/// elementwise, nearest first.
 static SmallVector<Value> getSources(const Reduced &reduced) {
   constexpr size_t most = 16;
   Dims dims = getDims(reduced.input);
@@ -42,8 +42,8 @@ static SmallVector<Value> getSources(const Reduced &reduced) {
   return sources;
 }
 
-/// Whether the group has elements that follow from its reductions: no kernel
-/// has these beside the place of one.
+/// Returns true if the group has elements computed from its reductions, which
+/// no kernel supports together with the index of the greatest element.
 static bool hasElements(const Group &group, const Reduced &reduced) {
   Dims dims = getDims(reduced.input);
   return !areEqual(dims, getDims(reduced.result)) &&
@@ -53,11 +53,11 @@ static bool hasElements(const Group &group, const Reduced &reduced) {
          });
 }
 
-/// The groups that reduce alike: of the same sources, and of what one kernel
-/// computes.
+/// Returns the groups that reduce alike: the same sources, and values that one
+/// kernel computes.
 SmallVector<unsigned> Grouping::findReductions(Operation *op,
                                                ValueRange sources) {
-  constexpr size_t most = 32; // keeps the pass linear
+  constexpr size_t most = 32; // limits the time
   SmallVector<unsigned> candidates;
   auto consider = [&](Operation *other) {
     auto it = groupOf.find(other);
@@ -88,8 +88,8 @@ SmallVector<unsigned> Grouping::findReductions(Operation *op,
   return candidates;
 }
 
-/// A reduction joins those that walk over the same elements. What lies between
-/// it and another one's result is computed on the way.
+/// Adds a reduction to those over the same elements. Ops between it and the
+/// result of another one are computed on demand.
 bool Grouping::growReduction(Operation *op) {
   auto reduced = getKnownReduced(op);
   if (!reduced)

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Forms of integers, from ranges and sizes through arithmetic and movement.
+// Linear forms of integer tensors, from ranges and sizes through arithmetic and
+// data movement.
 #include "IndexForm.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -30,11 +31,12 @@ private:
   MaybeForm getSlice(SliceOp op);
   MaybeForm getProduct(MulOp op);
   MaybeForm getSelect(SelectOp op);
-  /// The form of an operand as one of the result that it broadcasts to.
+  /// Returns the form of an operand in the shape of the result that it is
+  /// broadcast to.
   MaybeForm getSpread(Value operand, Value result);
   MaybeForm combine(Value lhs, Value rhs, Value result, int64_t sign);
 
-  unsigned steps = 0; // spellings are short
+  unsigned steps = 0; // expressions in models are short
 };
 
 } // namespace
@@ -103,7 +105,7 @@ MaybeForm Forms::getRange(RangeOp op) {
   return IndexForm{{*step}, *start};
 }
 
-/// 0, 1, .. or one number, along the one dim that is larger than 1.
+/// Matches 0, 1, .. or one number, along the only dim that is larger than 1.
 MaybeForm Forms::getConstant(ConstantOp op) {
   constexpr int64_t most = 1 << 16;
   auto type = cast<RankedTensorType>(op.getType());
@@ -127,7 +129,7 @@ MaybeForm Forms::getConstant(ConstantOp op) {
   return form;
 }
 
-/// Dims of size 1 come and go.
+/// Dims of size 1 are added and dropped.
 MaybeForm Forms::getReshape(ReshapeOp op) {
   MaybeForm from = get(op.getInput());
   if (!from || op.getShape())
@@ -188,7 +190,7 @@ MaybeForm Forms::getSpread(Value operand, Value result) {
   return form;
 }
 
-/// lhs + sign * rhs.
+/// Returns lhs + sign * rhs.
 MaybeForm Forms::combine(Value lhs, Value rhs, Value result, int64_t sign) {
   MaybeForm left = getSpread(lhs, result), right = getSpread(rhs, result);
   if (!left || !right)
@@ -218,7 +220,8 @@ MaybeForm Forms::getProduct(MulOp op) {
   return std::nullopt;
 }
 
-/// Indices below 0 count from the end: there are none.
+/// Folds the selection of negative indices, which count from the end, if the
+/// condition is decided because there are none.
 MaybeForm Forms::getSelect(SelectOp op) {
   for (bool truth : {true, false}) {
     MaybeForm never = getCondition(op.getCondition(), truth);
@@ -248,7 +251,7 @@ MaybeForm Forms::getCondition(Value condition, bool truth) {
     return std::nullopt;
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   bool isStrict = isa<LessOp, GreaterOp>(op);
-  // As lhs <= rhs or lhs < rhs; not (a < b) is b <= a.
+  // The condition is written as lhs <= rhs or lhs < rhs; not (a < b) is b <= a.
   if (isa<GreaterOp, GreaterEqualOp>(op))
     std::swap(lhs, rhs);
   if (!truth) {

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Copies of what positions and sizes are made of, one for each reader.
+// Rematerializes values that depend on positions and sizes only in each of
+// their users.
 #include "IndexFunctions.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
@@ -28,13 +29,13 @@ private:
   void copyFor(Operation *reader);
 
   Block &block;
-  /// One number everywhere; made of these and of positions.
+  /// Splats, functions of splats and positions, and copies of these.
   DenseSet<Operation *> uniform, functions, copies;
 };
 
 } // namespace
 
-/// Ops that only say where an element comes from, at places that are known.
+/// Returns true for data movement by constant positions.
 static bool movesElements(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return !reshape.getShape() && isUnitReshape(reshape);
@@ -42,7 +43,7 @@ static bool movesElements(Operation *op) {
          op->getNumOperands() == 1;
 }
 
-/// The shape of an input, which is there for every kernel.
+/// Returns true for the shape of an input, which all kernels know.
 static bool isInputShape(Operation *op) {
   auto shape = dyn_cast<ShapeOp>(op);
   return shape && isa<BlockArgument>(shape.getInput()) &&
@@ -74,8 +75,8 @@ void Copier::classify(Operation *op) {
   (isUniform ? uniform : functions).insert(op);
 }
 
-/// What the value is made of, in order; false if it is too much to be computed
-/// again and again.
+/// Collects the ops that compute the value, in order. Returns false if they are
+/// too many to be duplicated.
 bool Copier::collect(Value value, llvm::SetVector<Operation *> &ops) const {
   constexpr unsigned most = 32;
   Operation *op = value.getDefiningOp();
@@ -89,7 +90,7 @@ bool Copier::collect(Value value, llvm::SetVector<Operation *> &ops) const {
   return ops.size() <= most;
 }
 
-/// Whether the kernel of the reader computes this operand on the way.
+/// Returns true if the kernel of the user computes this operand on demand.
 static bool takesComputed(OpOperand &use) {
   Operation *reader = use.getOwner();
   if (auto attention = dyn_cast<AttentionOp>(reader))
@@ -132,7 +133,7 @@ DenseSet<Operation *> Copier::run() {
   return copies;
 }
 
-/// What nobody reads of these ops, and of what they read.
+/// Erases unused ops, and then their unused operands.
 static void eraseDead(SmallVector<Operation *> dead) {
   llvm::SmallPtrSet<Operation *, 16> erased;
   while (!dead.empty()) {
@@ -160,7 +161,7 @@ void adze::graph::dropRangeLimits(Operation *root) {
   eraseDead(std::move(dead));
 }
 
-/// The size that an op takes of a shape; null for others.
+/// Returns the size that an op extracts from a shape, or null.
 static AffineExpr getPickedSize(Operation *op) {
   if (!isa<SliceOp, GatherOp>(op))
     return {};

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Values that are made of positions and sizes alone: positions of tokens, masks
-// of triangles. They need no memory: each reader computes its own.
+// Values that depend on positions and sizes only, such as positions of tokens
+// and causal masks. They are not stored: each user computes them.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_INDEXFUNCTIONS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_INDEXFUNCTIONS_H
 
@@ -10,16 +10,16 @@
 
 namespace adze::graph {
 
-/// Ranges that know how many numbers they have do not ask where they end: what
-/// only said so, often the shape of scores, is gone.
+/// Removes the limits of ranges whose number of elements is known, and the ops
+/// that computed them, often from the shape of scores.
 void dropRangeLimits(mlir::Operation *root);
 
-/// Sizes that inputs of the function have are asked of these: their readers do
-/// not keep other tensors.
+/// Replaces sizes that are dims of inputs of the function by reads of the
+/// inputs, so that other tensors are not kept for them.
 void askInputsForSizes(mlir::Block &entry);
 
-/// Gives each op of the block that can compute such values on its way copies of
-/// its own; the copies.
+/// Copies these values for each op of the block that can compute them on
+/// demand, and returns the copies.
 llvm::DenseSet<mlir::Operation *> copyIndexFunctions(mlir::Block &block);
 
 } // namespace adze::graph

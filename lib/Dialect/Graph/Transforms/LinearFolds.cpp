@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Vectors of channels, and weights that take them in.
+// Common parts of folds into weights: vectors of channels and constant weights.
 #include "LinearFolds.h"
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What goes into the weights of linear ops: constants, and vectors of channels.
+// Common parts of folds into the weights of linear ops: constants, and vectors
+// of channels.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_LINEARFOLDS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_LINEARFOLDS_H
 
@@ -11,15 +12,17 @@
 
 namespace adze::graph {
 
-/// A constant, or what an earlier fold makes of constants.
+/// Returns true for a constant, or a function of constants that an earlier fold
+/// made.
 bool isConstant(mlir::Value value, unsigned depth = 0);
 
-/// The vector along dim `axis` of a tensor of `rank` dims, all others 1.
+/// Returns the vector as dim `axis` of a tensor of rank `rank`, whose other
+/// dims are 1.
 mlir::Value alongAxis(mlir::OpBuilder &builder, mlir::Value vector,
                       int64_t axis, int64_t rank);
 
-/// A filter times a number for each place of its second dim, which the groups
-/// that the first one is cut into go on with.
+/// Multiplies a filter by one number for each index of its second dim; the
+/// groups that divide the first dim use consecutive parts of the numbers.
 mlir::Value scaleSecond(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value filter, mlir::Value vector, int64_t groups);
 
@@ -33,39 +36,41 @@ int64_t getChannelAxis(ConvT conv) {
 /// A constant operand of a product.
 struct ProductWeight {
   unsigned operand;   // left or right
-  int64_t own, depth; // its dims: the result's, and the one that is summed
-  int64_t axis;       // of the result: where its own dim is
-  int64_t inner;      // of the other operand: the dim that is summed
+  int64_t own, depth; // its dims: that of the result, and the contracted one
+  int64_t axis;       // of the result: the position of its own dim
+  int64_t inner;      // of the other operand: the contracted dim
 };
 
-/// The left and right operand of a product, as weights.
+/// Returns the left and right operand of a product as weights.
 std::array<ProductWeight, 2> getProductWeights(MatmulOp matmul);
 
-/// Numbers of the channels of a result of `rank` dims (all others are 1), or
-/// one for all?
+/// Returns true for a constant with one element for each channel of a result of
+/// rank `rank` (all other dims are 1), or with one element.
 bool isChannelVector(mlir::Value constant, int64_t axis, int64_t rank,
                      mlir::AffineExpr channels);
 
-/// The same as a vector; null, and no op is made, for other constants.
+/// Returns this constant as a vector. Returns null, and creates no op, for
+/// other constants.
 mlir::Value getChannelVector(mlir::OpBuilder &builder, mlir::Value constant,
                              int64_t axis, int64_t rank,
                              mlir::AffineExpr channels);
 
-/// The product with `scale`, a vector of its weight's own dim, in the weight;
-/// and `summand`, such a vector, if there is one, beside it.
+/// Creates the product with `scale`, a vector along the own dim of the weight,
+/// folded into the weight, plus `summand`, such a vector, if there is one.
 mlir::Value scaleProduct(mlir::OpBuilder &builder, mlir::Location loc,
                          MatmulOp matmul, const ProductWeight &place,
                          mlir::Value scale, mlir::Value summand);
 
-/// The parts of transpose(matmul(x, w) + b), b constant or missing, that nobody
-/// else reads; null: it is none.
+/// Returns the parts of transpose(matmul(x, w) + b), with a constant b or
+/// without b, if they have no other uses, or null.
 std::pair<TransposeOp, MatmulOp> getTransposedProduct(mlir::Value value);
 
-/// Factors, divisors, summands and differences of channels into the weights.
+/// Adds patterns that fold factors, divisors, summands and differences of
+/// channels into weights.
 void addScaleFolds(mlir::RewritePatternSet &patterns,
                    mlir::Pass::Statistic &folded);
 
-/// Summands that are convolutions of one input, into one filter (FoldSums.cpp).
+/// Adds patterns that merge sums of convolutions of one input (FoldSums.cpp).
 void addSumFolds(mlir::RewritePatternSet &patterns,
                  mlir::Pass::Statistic &folded);
 

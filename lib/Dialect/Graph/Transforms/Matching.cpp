@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants of one value, and simple spellings of arithmetic.
+// Matches splat constants and simple arithmetic on them.
 #include "Matching.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// The constant that a value repeats or converts.
+/// Returns the constant that a value broadcasts or converts.
 static ConstantOp getSource(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto constant = dyn_cast<ConstantOp>(op))
@@ -20,7 +20,7 @@ static ConstantOp getSource(Value value) {
   return {};
 }
 
-/// Arithmetic on numbers, as exporters leave it: 1 / sqrt(64).
+/// Evaluates arithmetic on constants that exporters write, as in 1 / sqrt(64).
 static std::optional<double> computeNumber(Operation *op, unsigned depth) {
   constexpr unsigned most = 4;
   if (!isa_and_nonnull<SqrtOp, ReciprocalOp, NegOp, MulOp, DivOp, AddOp, SubOp,
@@ -45,7 +45,7 @@ static std::optional<double> computeNumber(Operation *op, unsigned depth) {
       .Default([&](Operation *) { return std::pow(x[0], x[1]); });
 }
 
-/// The one value of shape arithmetic: the size of a head.
+/// Returns the constant value of shape arithmetic, such as the size of a head.
 static std::optional<double> getSizeNumber(Value value) {
   while (auto *op = value.getDefiningOp()) {
     if (!isa<CastOp, ReshapeOp, BroadcastToOp>(op))

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the recognisers match with: constants of one value, and operands in
-// either order.
+// Matchers of the recognizing passes: splat constants, and operands in either
+// order.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_MATCHING_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_MATCHING_H
 
@@ -12,15 +12,15 @@
 
 namespace adze::graph {
 
-/// The one value of a constant float or integer tensor, seen through casts,
-/// reshapes, broadcasts and a little arithmetic.
+/// Returns the value of a float or integer splat constant, through casts,
+/// reshapes, broadcasts and simple arithmetic.
 std::optional<double> getSplatNumber(mlir::Value value, unsigned depth = 0);
 
-/// The one value of a constant bool tensor.
+/// Returns the value of a splat constant of bools.
 std::optional<bool> getSplatBool(mlir::Value value);
 
-/// What a choice comes to where its condition is known, as far as that has the
-/// result's type and the condition does not make it larger; else null.
+/// Returns the value of a selection whose condition is constant, if it has the
+/// type of the result and the condition does not broadcast it, else null.
 mlir::Value getDecided(SelectOp op);
 
 inline bool isSplat(mlir::Value value, double number, double relative = 1e-4) {
@@ -28,11 +28,11 @@ inline bool isSplat(mlir::Value value, double number, double relative = 1e-4) {
   return splat && std::abs(*splat - number) <= relative * std::abs(number);
 }
 
-/// Returns true if graph-space-to-depth gives the convolution more channels once
-/// its operands have this element type.
+/// Returns true if graph-space-to-depth gives the convolution more channels
+/// when its operands have this element type.
 bool isOfFewChannels(ConvOp op, mlir::Type element);
 
-/// The other operand of a binary op of which one is a splat constant.
+/// Matches a binary op with a splat constant, and returns the other operand.
 template <typename OpT>
 mlir::Value matchWithSplat(mlir::Value value, double &number) {
   auto op = value.getDefiningOp<OpT>();
@@ -46,20 +46,20 @@ mlir::Value matchWithSplat(mlir::Value value, double &number) {
   return {};
 }
 
-/// x of x * number or x / (1 / number).
+/// Matches x * number or x / (1 / number), and returns x.
 mlir::Value matchScaled(mlir::Value value, double &factor);
 
-/// x where value is x ^ 2 or x * x.
+/// Matches x ^ 2 or x * x, and returns x.
 mlir::Value matchSquare(mlir::Value value);
 
-/// x of x - max(x) along these dims, which it keeps.
+/// Matches x - max(x) along these dims, which are kept, and returns x.
 mlir::Value matchWithoutMaximum(mlir::Value value,
                                 llvm::ArrayRef<int64_t> axes);
 
-/// Whether a product takes the value, or what a few ops make of it alone.
+/// Returns true if a product uses the value, or a simple function of it only.
 bool isWeight(mlir::Value value);
 
-/// The operand beside `known` of a commutative op.
+/// Returns the operand other than `known` of a commutative op.
 template <typename OpT>
 mlir::Value matchOther(mlir::Value value, mlir::Value known) {
   auto op = value.getDefiningOp<OpT>();

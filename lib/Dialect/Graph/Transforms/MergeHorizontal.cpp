@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-merge-horizontal: products (of words as well) and convolutions of one
-// input by constants become one; each reader takes its columns by offset. What
-// the branches do next with constants of their own is done at once, too.
+// graph-merge-horizontal: merges products (including word_matmul) and
+// convolutions of one input by constants; each user reads its columns at an
+// offset. The ops that follow with constants are merged, too.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Epilogues.h"
 #include "Fusion.h"
@@ -20,8 +20,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// Ops of one input that differ in their constants only, and the dim along
-/// which their results are joined.
+/// Ops of one input that differ only in their constants, and the dim along
+/// which their results are concatenated.
 struct Branches {
   SmallVector<Operation *> ops;
   int64_t axis = 0;
@@ -33,7 +33,7 @@ struct ColumnOperand {
   int64_t axis;
 };
 
-/// The constants of a product or convolution by constants that are joined.
+/// Returns the constants of a product or convolution that are concatenated.
 SmallVector<ColumnOperand> getColumnOperands(Operation *op) {
   if (auto matmul = dyn_cast<MatmulOp>(op))
     return {{1, matmul.getTransposeB() ? 0 : 1}};
@@ -52,12 +52,13 @@ int64_t getSize(Operation *op, int64_t axis) {
   return getConstant(getDims(op->getResult(0))[axis]).value_or(-1);
 }
 
-/// A copy of the slice as such would cost what merging saves: its readers have
-/// to read at an offset.
+/// Returns true if the user reads at an offset. A copy of the slice would cost
+/// as much as merging saves.
 bool readsAtOffset(OpOperand &use, int64_t axis) {
   Operation *user = use.getOwner();
   if (auto reshape = dyn_cast<ReshapeOp>(user)) {
-    // Splits the last dim only: done before the slice. Dims of 1 are nothing.
+    // A reshape that only splits the last dim runs before the slice. Dims of 1
+    // are ignored.
     Dims from = getDims(reshape.getInput()), to = getDims(reshape.getResult());
     llvm::erase(to, getAffineConstantExpr(1, user->getContext()));
     llvm::erase(from, getAffineConstantExpr(1, user->getContext()));
@@ -67,18 +68,18 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
            areEqual(ArrayRef<AffineExpr>(from).take_front(before),
                     ArrayRef<AffineExpr>(to).take_front(before));
   }
-  if (isa<MatmulOp, WordMatmulOp, ConvOp>(user)) // which sums over the columns
+  if (isa<MatmulOp, WordMatmulOp, ConvOp>(user)) // contracts the columns
     return use.getOperandNumber() == 0;
   return isa<ElementwiseOpInterface, TransposeOp, SliceOp, ConcatOp,
              AttentionOp, SoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(
       user);
 }
 
-/// How a branch goes on.
+/// The ops that follow a branch.
 struct Continuation {
   Operation *branch;
   Epilogue epilogue;
-  Operation *concat = nullptr; // where it is a piece
+  Operation *concat = nullptr; // of which it is an operand
 
   Continuation(Operation *op, int64_t axis)
       : branch(op), epilogue(getEpilogue(op->getResult(0), axis)) {
@@ -91,13 +92,13 @@ struct Continuation {
   }
 };
 
-/// Branches that become one, and what is done to all of them.
+/// Branches that are merged, and the ops that are applied to all of them.
 struct Merge {
   SmallVector<Continuation> branches;
   SmallVector<EpilogueStep> steps;
 };
 
-/// Makes one op of branches.
+/// Merges branches into one op.
 class Merger {
 public:
   Merger(Merge merge, int64_t axis, OpBuilder &b)
@@ -120,7 +121,7 @@ private:
 
 } // namespace
 
-/// Moves the constants that an op reads before another one.
+/// Moves the constants that an op uses before another op.
 static void raiseConstants(Operation *op, Operation *before) {
   for (Value value : op->getOperands())
     if (Operation *constant = value.getDefiningOp<ConstantOp>();
@@ -129,7 +130,7 @@ static void raiseConstants(Operation *op, Operation *before) {
       constant->moveBefore(before);
 }
 
-/// Constants of the branches joined along a dim.
+/// Concatenates constants of the branches along a dim.
 Value Merger::joinConstants(unsigned operand, int64_t along) {
   SmallVector<Value> pieces;
   for (const Continuation &branch : branches)
@@ -137,7 +138,8 @@ Value Merger::joinConstants(unsigned operand, int64_t along) {
   return ConcatOp::create(b, first()->getLoc(), pieces, along);
 }
 
-/// The numbers of a step, one a column: one for all if the branches have one.
+/// Returns the numbers of a step for all columns, or a single one if all are
+/// equal.
 Value Merger::joinNumbers(const EpilogueStep &step, unsigned operand) {
   SmallVector<Value> numbers;
   for (unsigned i = 0; i < branches.size(); ++i)
@@ -170,7 +172,7 @@ Value Merger::joinNumbers(const EpilogueStep &step, unsigned operand) {
   return ReshapeOp::create(b, loc, makeType(getElement(all), dims), all);
 }
 
-/// The product or convolution of all.
+/// Creates the merged product or convolution.
 Value Merger::createWhole() {
   SmallVector<Value> operands(first()->getOperands());
   for (auto [index, along] : getColumnOperands(first()))
@@ -206,8 +208,8 @@ Value Merger::createStep(const EpilogueStep &step, Value whole) {
   return b.create(state)->getResult(0);
 }
 
-/// Everything is computed where the first branch was; every reader of a branch
-/// gets its columns. The branches themselves stay, without operands.
+/// Creates all ops at the position of the first branch, and gives all users
+/// their columns. The old branches stay, without operands.
 void Merger::run() {
   for (const Continuation &branch : branches) {
     raiseConstants(branch.branch, first());
@@ -236,7 +238,7 @@ void Merger::run() {
 // What is merged
 //===----------------------------------------------------------------------===//
 
-/// Whether another branch is read before this one is computed.
+/// Returns true if another branch is used before this one is computed.
 static bool comesLater(const Continuation &branch, const Merge &merge) {
   return llvm::any_of(merge.branches, [&](const Continuation &other) {
     return other.branch != branch.branch &&
@@ -247,10 +249,11 @@ static bool comesLater(const Continuation &branch, const Merge &merge) {
   });
 }
 
-/// Whether reading the input once saves more than is spent on the steps that
-/// some branches would do without, and on results that are read so late that
-/// they left the second level of caches. An operation in registers takes about
-/// as long as a byte of that; so does a launch as many of either.
+/// Returns true if reading the input once saves more than the steps that some
+/// branches would not need, and the results that are evicted from the
+/// second-level cache before they are read, cost. An operation on registers
+/// takes about as long as a byte of memory, and a launch as long as a fixed
+/// number of either.
 static bool isWorthIt(const Merge &merge, const TypicalSizes &sizes,
                       int64_t cacheBytes) {
   constexpr int64_t launch = 1 << 16;
@@ -277,15 +280,16 @@ static bool isWorthIt(const Merge &merge, const TypicalSizes &sizes,
   return saved >= spent;
 }
 
-/// A branch with those that it can be merged with, or why there are none.
+/// A branch and those that it can be merged with, or the reason why there are
+/// none.
 struct Candidate {
   Merge merge;
   StringRef why = "the others go on in other ways";
 };
 
-/// Branches that can be merged, each with those that go on in a like way: what
-/// is not merged would be a kernel that copies. A piece of a concatenation is
-/// stored at its place by a branch of its own.
+/// Selects branches that can be merged and have similar epilogues, as otherwise
+/// a separate kernel would copy. An operand of a concatenation is stored in
+/// place by a separate branch.
 static std::vector<Candidate> select(const Branches &branches,
                                      const TypicalSizes &sizes,
                                      int64_t cacheBytes) {
@@ -327,8 +331,7 @@ static std::vector<Candidate> select(const Branches &branches,
   return candidates;
 }
 
-/// The dim of the columns of a product or convolution by constants; none for
-/// others.
+/// Returns the dim of the columns of a product or convolution by constants.
 static std::optional<int64_t> getColumns(Operation *op) {
   if (!isa<MatmulOp, WordMatmulOp, ConvOp>(op) ||
       !llvm::all_of(getColumnOperands(op), [&](ColumnOperand operand) {
@@ -361,8 +364,8 @@ public:
     });
     TypicalSizes sizes(getOperation());
     int64_t cacheBytes = adze::tile::getCpuTarget(getOperation()).getL2Bytes();
-    // What is merged lives on without operands, so that no new op is taken for
-    // an old one.
+    // Merged ops stay without operands, so that the address of an old op is not
+    // reused.
     DenseSet<Value> done;
     for (Operation *op : candidates) {
       if (op->getNumOperands() == 0 || !done.insert(op->getOperand(0)).second)

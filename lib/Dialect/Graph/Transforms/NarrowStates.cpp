@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-narrow-states: caches of few bits.
+// graph-narrow-states: stores states in a narrower type.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Graph/Transforms/StateNames.h"
@@ -21,8 +21,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// A tensor as a cache has it: the elements, and of integers a scale for each
-/// row (null otherwise).
+/// A tensor in the type of a state: the elements and, for integers, a scale for
+/// each row (null otherwise).
 struct Narrow {
   Value elements, scales;
 };
@@ -45,7 +45,7 @@ private:
   Type withElement(Value value, Type element) {
     return makeType(element, getDims(value));
   }
-  /// The type of the scales of a tensor: the last dim is gone.
+  /// Returns the type of the scales of a tensor, without the last dim.
   Type getScales(Value value) {
     Dims dims = getDims(value);
     dims.pop_back();
@@ -61,7 +61,7 @@ private:
 
 } // namespace
 
-/// Whether the value is made of the past by rows that are added or replaced.
+/// Returns true if the value is the past with rows added or replaced.
 bool StateNarrower::isUpdate(Value value, BlockArgument past) {
   if (value == past)
     return true;
@@ -76,7 +76,7 @@ bool StateNarrower::isUpdate(Value value, BlockArgument past) {
                ? int64_t(scatter.getAxis())
                : -1;
   if (rows >= 0 && rows + 1 < rank) {
-    // Elements of a row go together.
+    // The elements of a row are scattered together.
     auto scatter = dyn_cast<ScatterElementsOp>(op);
     auto indices = scatter && hasScales()
                        ? scatter.getIndices().getDefiningOp<BroadcastToOp>()
@@ -104,7 +104,7 @@ bool StateNarrower::isCache(unsigned input, unsigned output) {
          returned.getDefiningOp() && isUpdate(returned, argument);
 }
 
-/// The rows of a tensor in the narrow type.
+/// Rounds the rows of a tensor to the narrow type.
 Narrow StateNarrower::round(OpBuilder &b, Value value) {
   Location loc = value.getLoc();
   if (isSplat(value, 0)) {
@@ -153,7 +153,7 @@ Value StateNarrower::widen(OpBuilder &b, Narrow value) {
   return MulOp::create(b, loc, wide, factors);
 }
 
-/// The update `value` of the past in the narrow type.
+/// Returns the update `value` of the past in the narrow type.
 Narrow StateNarrower::convert(Value value, Value wide, Narrow past) {
   if (value == wide)
     return past;
@@ -251,7 +251,7 @@ unsigned StateNarrower::run() {
         ++count;
         break;
       }
-  // What the caches of f32 were made of.
+  // The ops that computed the f32 states.
   SmallVector<Operation *> ops;
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);

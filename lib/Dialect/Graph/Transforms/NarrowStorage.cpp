@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-narrow-storage: what kernels pass on, in the type of their products.
+// graph-narrow-storage: stores intermediate tensors in the type of the
+// products.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
@@ -25,16 +26,14 @@ bool isProductOf(Operation *op, Type narrow) {
          getElement(op->getOperand(0)) == narrow;
 }
 
-/// Returns true if the op replaces a part of a tensor, whose memory is that of
-/// its result.
+/// Returns true if the op replaces a part of a tensor in place.
 bool isInPlace(Operation *op) {
   return isa_and_present<InsertSliceOp, ScatterElementsOp, ScatterNDOp,
                          RecurrentOp>(op);
 }
 
-/// Returns true if the cluster reads elements many times over, each time to
-/// widen them: it has products of f32 activations, which a GPU would copy to
-/// shared memory first.
+/// Returns true if the cluster would extend each element many times: it has
+/// products of f32 activations, which a GPU copies to shared memory first.
 bool widensAgain(ClusterOp cluster) {
   return !adze::tile::findCudaTarget(cluster) &&
          llvm::any_of(cluster.getBody().front(), [](Operation &op) {
@@ -74,7 +73,7 @@ private:
     ++narrowed;
   }
 
-  /// Returns true if clusters alone read the tensor, also by way of views.
+  /// Returns true if all users of the tensor, also through views, are clusters.
   static bool mayBeNarrow(Value value) {
     return llvm::all_of(value.getUses(), [](OpOperand &use) {
       if (auto view = dyn_cast<ReshapeOp>(use.getOwner()))
@@ -88,8 +87,8 @@ private:
     });
   }
 
-  /// Makes what reads `value` read `stored`, which may be the same value with
-  /// another type.
+  /// Replaces `value` by `stored`, which may be the same value with another
+  /// type, in all users.
   static void narrowUses(Value value, Value stored) {
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : value.getUses())
@@ -107,8 +106,8 @@ private:
     }
   }
 
-  /// Returns the type that all readers, also by way of views, round the tensor
-  /// to; null if there is none.
+  /// Returns the type that all users, also through views, round the tensor to,
+  /// or null.
   static Type getReadType(Value value) {
     Type found;
     auto join = [&](Type type) {
@@ -132,9 +131,9 @@ private:
     return found;
   }
 
-  /// Returns the type that the f32 result may be stored in: that of a product
-  /// in its cluster, the type that it is stored in beside f32, or the one that
-  /// it is read in; else null.
+  /// Returns the type that the f32 result may be stored in, or null: that of a
+  /// product in its cluster, the type that it is also stored in, or the one
+  /// that users round it to.
   Type getStorageType(OpResult result) {
     auto cluster = cast<ClusterOp>(result.getOwner());
     Value value = cluster.getYield().getOperand(result.getResultNumber());
@@ -153,7 +152,8 @@ private:
     return found;
   }
 
-  /// Returns the result of the same cluster that is `result` in the type.
+  /// Returns the result of the same cluster that is `result` in the narrow
+  /// type.
   static OpResult findStored(OpResult result, Type narrow) {
     auto cluster = cast<ClusterOp>(result.getOwner());
     Value value = cluster.getYield().getOperand(result.getResultNumber());
@@ -181,7 +181,7 @@ private:
     return result;
   }
 
-  /// Makes the cluster of the use widen what it reads.
+  /// Makes the cluster of the use extend the elements that it reads.
   static void readNarrow(OpOperand &use, Value stored) {
     auto cluster = cast<ClusterOp>(use.getOwner());
     BlockArgument argument =
@@ -215,7 +215,7 @@ private:
       result.replaceAllUsesWith(cluster.getInputs()[argument.getArgNumber()]);
   }
 
-  /// Replaces the cluster by one without the results that nothing reads.
+  /// Replaces the cluster by one without unused results.
   static void dropUnused(ClusterOp cluster) {
     SmallVector<unsigned> kept;
     for (OpResult result : cluster->getResults())

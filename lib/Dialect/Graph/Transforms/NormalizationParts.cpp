@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What normalisations are made of: means as parts of sums, reductions whose
-// dims come back, and batch normalisation without constants.
+// Canonicalizes the parts of normalisations: means written as sums, reductions
+// whose dims a reshape adds back, and batch normalisation without constants.
 #include "NormalizationParts.h"
 #include "Matching.h"
 
@@ -10,7 +10,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// sum(x) / n = mean(x) where n is how many elements become one; so of x^2.
+/// sum(x) / n -> mean(x), if n is the number of reduced elements; likewise for
+/// x^2.
 template <typename OpT>
 class MeanFromSum final : public OpRewritePattern<OpT> {
 public:
@@ -40,7 +41,7 @@ public:
   }
 };
 
-/// What is taken off b: y of b - y, or of b + (-y); b, too.
+/// Returns y of b - y or b + (-y), and b.
 std::pair<Value, Value> matchTakenOff(Value value) {
   if (auto sub = value.getDefiningOp<SubOp>())
     return {sub.getRhs(), sub.getLhs()};
@@ -53,7 +54,7 @@ std::pair<Value, Value> matchTakenOff(Value value) {
 }
 
 /// x * m + (b - mean(x) * m) -> (x - mean(x)) * m + b, as batch normalisation
-/// without constants is spelled.
+/// without constants is written.
 class CentreFactor final : public OpRewritePattern<AddOp> {
 public:
   using OpRewritePattern::OpRewritePattern;
@@ -83,7 +84,7 @@ public:
   }
 };
 
-/// A reduction whose dims come back as 1 keeps them.
+/// A reduction whose dims a reshape adds back as 1 keeps them.
 template <typename ReduceT>
 class KeepDims final : public OpRewritePattern<ReshapeOp> {
 public:

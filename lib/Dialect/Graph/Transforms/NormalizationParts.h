@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Patterns that come before normalisations are looked for.
+// Patterns that run before normalisations are recognized.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_NORMALIZATIONPARTS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_NORMALIZATIONPARTS_H
 

@@ -1,9 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-order-views: chains of data movement beside attention in one order.
-// Slices and reshapes that split dims rise above transposes, and those that
-// merge dims sink below: the transpose is then done where attention loads or
-// stores. And what makes products of one input and repeated heads look alike.
+// graph-order-views: canonicalizes the order of data movement before and after
+// attention. Slices and reshapes that split dims move before transposes, and
+// reshapes that merge dims move after: the transpose is then fused into the
+// loads or stores of attention. Further patterns canonicalize products of one
+// input and repeated heads.
 #include "AttentionViews.h"
 #include "Dialect/Graph/IR/Factors.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr unsigned maxViews = 8;
 
-/// Is an attention all that reads the value, as such or by views?
+/// Returns true if all users, also through views, are one attention op.
 bool leadsToAttention(Value value, unsigned depth = 0) {
   return depth < maxViews && !value.use_empty() &&
          llvm::all_of(
@@ -42,15 +43,16 @@ bool comesFromAttention(Value value) {
   return value.getDefiningOp<AttentionOp>() != nullptr;
 }
 
-/// Whether what is left to merge behind a transpose are batch dims: attention
-/// then has them apart. `dimOf`: the dim of the result that each factor is of.
+/// Returns true if the dims merged after a transpose are batch dims, which
+/// attention has separately. `dimOf` is the dim of the result that contains
+/// each factor.
 bool mergesBatch(int64_t rank, ArrayRef<int64_t> dimOf) {
   return llvm::all_of(ArrayRef<int64_t>{rank - 1, rank - 2}, [&](int64_t dim) {
     return llvm::count(dimOf, dim) <= 1;
   });
 }
 
-/// `x` split into `parts`, these in the order `perm`, merged to `type`.
+/// Splits `x` into `parts`, permutes them by `perm`, and merges them to `type`.
 Value rearrange(PatternRewriter &b, Location loc, Value x,
                 ArrayRef<AffineExpr> parts, ArrayRef<int64_t> perm, Type type) {
   if (!areEqual(getDims(x), parts))
@@ -62,7 +64,7 @@ Value rearrange(PatternRewriter &b, Location loc, Value x,
   return x;
 }
 
-/// reshape(transpose(x)) that splits dims -> transpose(reshape(x)), merged.
+/// reshape(transpose(x)) that splits dims -> merge(transpose(reshape(x))).
 LogicalResult splitBefore(ReshapeOp op, PatternRewriter &rewriter) {
   auto transpose = op.getInput().getDefiningOp<TransposeOp>();
   if (!transpose || op.getShape() || !leadsToAttention(op.getResult()))
@@ -70,7 +72,7 @@ LogicalResult splitBefore(ReshapeOp op, PatternRewriter &rewriter) {
   auto factors = getFactors(getDims(op.getInput()), getDims(op.getResult()));
   if (!factors)
     return rewriter.notifyMatchFailure(op, "a reshape across dims");
-  // The factors as they lie in x, and where each of these goes.
+  // The factors in the order of x, and their positions in the result.
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, factors->size()));
   llvm::sort(order, [&](int64_t i, int64_t k) {
     auto place = [&](int64_t factor) {
@@ -93,8 +95,8 @@ LogicalResult splitBefore(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The factors of a reshape's result in the order of a transpose behind it, and
-/// the dim that each is of then.
+/// Returns the factors of the result of a reshape in the order of the transpose
+/// after it, and the dim that then contains each.
 std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
 getOrder(ArrayRef<int64_t> perm, ArrayRef<Factor> factors) {
   SmallVector<int64_t> order, dimOf;
@@ -107,7 +109,8 @@ getOrder(ArrayRef<int64_t> perm, ArrayRef<Factor> factors) {
   return {order, dimOf};
 }
 
-/// transpose(reshape(x)) that merges dims -> reshape(transpose(x)), of parts.
+/// transpose(reshape(x)) that merges dims -> reshape(transpose(x)) of the
+/// parts.
 LogicalResult mergeForAttention(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
   if (!reshape || reshape.getShape() || !leadsToAttention(op.getResult()))
@@ -127,8 +130,8 @@ LogicalResult mergeForAttention(TransposeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The same for what attention gives, where the reshape splits nothing: that
-/// would be left between both.
+/// Rewrites the result of attention likewise, if the reshape splits no dims,
+/// which would otherwise stay between both.
 LogicalResult mergeResult(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
   if (!reshape || reshape.getShape() || !comesFromAttention(reshape.getInput()))
@@ -139,7 +142,7 @@ LogicalResult mergeResult(TransposeOp op, PatternRewriter &rewriter) {
         return !areEqual(factor.size, dims[factor.before]);
       }))
     return rewriter.notifyMatchFailure(op, "splits dims");
-  SmallVector<int64_t> perm; // dims of 1 that go first
+  SmallVector<int64_t> perm; // dims of 1 that are first
   for (int64_t dim = 0, rank = dims.size(); dim < rank; ++dim)
     if (llvm::none_of(*factors, [&](const Factor &factor) {
           return int64_t(factor.before) == dim;
@@ -175,8 +178,8 @@ LogicalResult sliceBeforeTranspose(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// slice(reshape(transpose(x))) of dims that are there before the reshape, too
-/// -> reshape(slice(transpose(x))).
+/// slice(reshape(transpose(x))) of dims that exist before the reshape ->
+/// reshape(slice(transpose(x))).
 LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
   if (!reshape || reshape.getShape() || op.getBegin() ||
@@ -211,7 +214,7 @@ LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The value before a reshape that merges batch dims; null: none does.
+/// Returns the value before a reshape that merges batch dims, or null.
 Value getApart(Value value) {
   auto merge = value.getDefiningOp<ReshapeOp>();
   return merge && isBatchReshape(merge) &&
@@ -220,7 +223,7 @@ Value getApart(Value value) {
              : Value();
 }
 
-/// Whether a bias or mask is there, and not the same for all of the batch.
+/// Returns true if there is a bias or mask that depends on the batch.
 bool differsInBatch(Value value) {
   return value &&
          llvm::any_of(ArrayRef(getDims(value))
@@ -228,7 +231,8 @@ bool differsInBatch(Value value) {
                       [](AffineExpr dim) { return getConstant(dim) != 1; });
 }
 
-/// attention(reshape(x), ..) of merged batch dims -> reshape(attention(x, ..)).
+/// attention(reshape(x), ..) with merged batch dims -> reshape(attention(x,
+/// ..)).
 LogicalResult keepBatchApart(AttentionOp op, PatternRewriter &rewriter) {
   Value query = getApart(op.getQuery()), key = getApart(op.getKey()),
         value = getApart(op.getValue());
@@ -254,8 +258,8 @@ LogicalResult keepBatchApart(AttentionOp op, PatternRewriter &rewriter) {
 // Reshapes around arithmetic
 //===----------------------------------------------------------------------===//
 
-/// The operand whose rows an op computes one by one, where all others are the
-/// same for each row of two dims; null: it is no such op.
+/// Returns the operand whose rows an op computes separately, if all other
+/// operands are the same for all rows of two dims, or null.
 OpOperand *getRows(Operation *op) {
   if (op->getNumResults() != 1 || getRank(op->getResult(0)) != 2)
     return nullptr;
@@ -276,8 +280,8 @@ OpOperand *getRows(Operation *op) {
   return rows;
 }
 
-/// reshape(product(reshape(x))) where rows are merged for the product alone,
-/// and what is done to it: computed in rows as they were.
+/// reshape(product(reshape(x))), in which rows are merged for the product and
+/// its epilogue only: computed with the original rows.
 LogicalResult keepRowsApart(ReshapeOp op, PatternRewriter &rewriter) {
   SmallVector<OpOperand *> chain;
   bool hasProduct = false;
@@ -321,9 +325,9 @@ LogicalResult keepRowsApart(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// What a constant beside reshape(x) is beside x: the same if it is one number;
-/// else without dims of 1 in front:
-/// its type, where each dim of x has either all of its numbers or one.
+/// Returns the type of a constant operand after reshape(x) for use with x:
+/// unchanged if it has one element; otherwise without leading dims of 1, if it
+/// has either all or one of the elements along each dim of x.
 std::optional<RankedTensorType> getTypeBeside(Value constant,
                                               ArrayRef<Factor> factors,
                                               ArrayRef<AffineExpr> behind,
@@ -348,7 +352,8 @@ std::optional<RankedTensorType> getTypeBeside(Value constant,
   return makeType(getElement(constant), own);
 }
 
-/// The move that gives the value, by itself or with arithmetic, to one reader.
+/// Returns the transpose that the value, possibly after arithmetic, is computed
+/// by for one user.
 TransposeOp getMove(Value value, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse() || depth == maxViews)
@@ -361,8 +366,8 @@ TransposeOp getMove(Value value, unsigned depth = 0) {
   return dyn_cast<TransposeOp>(op);
 }
 
-/// Whether the elements that stay neighbours fill no vector: arithmetic is then
-/// done on as few at once.
+/// Returns true if runs of elements that stay adjacent are shorter than a
+/// vector: arithmetic is then computed on as few elements at once.
 bool movesShortRuns(TransposeOp op) {
   constexpr int64_t lanes = 16;
   Dims dims = getDims(op.getResult());
@@ -375,17 +380,17 @@ bool movesShortRuns(TransposeOp op) {
   return run && *run < lanes;
 }
 
-/// Whether the op can be done where data is moved at no loss.
+/// Returns true if the op can be fused with the movement at no cost.
 bool canFollow(Operation *op, TransposeOp move) {
   return !movesShortRuns(move) ||
          isa<AbsOp, AddOp, LeakyReluOp, MaximumOp, MinimumOp, MulOp, NegOp,
              ReluOp, SelectOp, SubOp>(op);
 }
 
-/// f(reshape(x), others) -> reshape(f(x, others)): f can be done where x is
-/// computed or moved. Beside a product others are constants, and the reshape
-/// only splits dims or they are one number each. A view of moved data needs it
-/// in memory: others are views beside it, whatever they are.
+/// f(reshape(x), others) -> reshape(f(x, others)): f can be fused with the
+/// computation or movement of x. With a product, the others are constants, and
+/// the reshape only splits dims or they have one element. A view of moved data
+/// requires it in memory, so the others may be any views of the same shape.
 class SplitBehindArithmetic final
     : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
 public:
@@ -429,14 +434,14 @@ public:
     rewriter.setInsertionPointAfter(copy);
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(),
                                            copy->getResult(0));
-    rewriter.eraseOp(view); // else x seems to have several readers
+    rewriter.eraseOp(view); // otherwise x appears to have several users
     ++count;
     return success();
   }
 
 private:
-  /// The reshape whose result `operand` is, for it alone and with all dims of
-  /// the op's result.
+  /// Returns the reshape that defines `operand`, if it has no other use and all
+  /// dims of the result of the op.
   static ReshapeOp getView(OpOperand &operand) {
     auto reshape = operand.get().getDefiningOp<ReshapeOp>();
     return reshape && !reshape.getShape() && reshape->hasOneUse() &&
@@ -446,8 +451,8 @@ private:
                : ReshapeOp();
   }
 
-  /// The first operand that is a view of moved data, if none is such data as
-  /// it lies: the op is done where that is moved.
+  /// Returns the first operand that is a view of moved data, if no operand is
+  /// moved data itself, so that the op is fused with the movement.
   static OpOperand *findMoved(Operation *op) {
     if (llvm::any_of(op->getOperands(), [&](Value operand) {
           return areEqual(getDims(operand), getDims(op->getResult(0))) &&
@@ -462,8 +467,8 @@ private:
     return nullptr;
   }
 
-  /// The operand that a reshape makes of moved data; else of a product, or of
-  /// what is done to one, if all others are constants.
+  /// Returns the operand that is a reshape of moved data, or of a product or
+  /// its epilogue if all others are constants.
   static OpOperand *findSplit(Operation *op) {
     if (op->getNumResults() != 1)
       return nullptr;
@@ -490,7 +495,7 @@ private:
 // Repetition
 //===----------------------------------------------------------------------===//
 
-/// Each slice along `axis` `inner` times, all of these `outer` times.
+/// Repeats each slice along `axis` `inner` times, and the result `outer` times.
 Value repeat(PatternRewriter &rewriter, Location loc, Value x, int64_t axis,
              int64_t outer, int64_t inner, Type type) {
   Dims dims = getDims(x);
@@ -512,7 +517,8 @@ LogicalResult repeatByConcat(ConcatOp op, PatternRewriter &rewriter) {
   if (count < 2 || !llvm::all_equal(op.getInputs()) ||
       !areKnown(op.getResult()))
     return rewriter.notifyMatchFailure(op, "not of one value");
-  // The features of one head, as angles of rotations: pieces for what is cut.
+  // Repetition along the features of one head, as for angles of rotary
+  // embeddings, stays, as slices of it follow.
   if (int64_t(op.getAxis()) + 1 == getRank(op.getResult()))
     return rewriter.notifyMatchFailure(op, "of elements, not of heads");
   rewriter.replaceOp(op, repeat(rewriter, op.getLoc(), op.getInputs()[0],
@@ -520,7 +526,7 @@ LogicalResult repeatByConcat(ConcatOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// So is a look-up at places 0, 0, .., 1, 1, ..
+/// A gather at 0, 0, .., 1, 1, .. is a repetition.
 LogicalResult repeatByGather(GatherOp op, PatternRewriter &rewriter) {
   auto size = getConstant(getDims(op.getData())[op.getAxis()]);
   auto places = getConstantElements(op.getIndices());
@@ -538,8 +544,8 @@ LogicalResult repeatByGather(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// A reduction keeps the dims that a reshape puts back as 1: it is then what
-/// normalisations are made of, and elements that need it are in its kernel.
+/// A reduction keeps the dims that a reshape adds back as 1. This matches
+/// normalisations, and fuses elements that use it into its kernel.
 LogicalResult keepReduced(ReshapeOp op, PatternRewriter &rewriter) {
   auto reduce = op.getInput().getDefiningOp<ReduceOpInterface>();
   if (!reduce || reduce.getKeepdims() || reduce.getAxes().empty())
@@ -554,7 +560,7 @@ LogicalResult keepReduced(ReshapeOp op, PatternRewriter &rewriter) {
   result->setAttr("keepdims", rewriter.getBoolAttr(true));
   Value whole = result->getResult(0);
   whole.setType(makeType(getElement(whole), kept));
-  // Who reads it without these dims has a view.
+  // Users without these dims read a view.
   Value without = ReshapeOp::create(rewriter, reduce->getLoc(),
                                     reduce->getResult(0).getType(), whole);
   if (whole.getType() == op.getType())

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-outline-clusters: clusters become kernel functions and launches. Equal
-// bodies are found by a hash over ops, operand places, types and attributes,
-// so the work is linear in the size of the module.
+// graph-outline-clusters: outlines clusters into kernel functions and launches.
+// Equal bodies are found by a hash of ops, operand positions, types and
+// attributes, so the time is linear in the size of the module.
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -25,7 +25,7 @@ using namespace adze::graph;
 
 namespace {
 
-/// "conv_add_relu" for a body of these ops; long bodies are cut.
+/// Returns "conv_add_relu" for a body of these ops; long names are truncated.
 std::string nameBody(Block &body) {
   constexpr unsigned maxOps = 4;
   std::string name;
@@ -42,7 +42,7 @@ std::string nameBody(Block &body) {
   return name.empty() ? "copy" : name;
 }
 
-/// Makes the functions of one module and remembers their bodies.
+/// Creates the functions of one module, and remembers their bodies.
 class Outliner {
 public:
   explicit Outliner(ModuleOp module)
@@ -60,7 +60,8 @@ public:
   unsigned numKernels = 0, numShared = 0;
 
 private:
-  /// The function of this cluster's body: an equal one's, or a new one.
+  /// Returns the function of the body of this cluster: that of an equal one, or
+  /// a new one.
   func::FuncOp getKernel(ClusterOp cluster) {
     auto &candidates = kernels[hashForm(cluster.getBody().front())];
     for (auto &[region, kernel] : candidates)
@@ -78,8 +79,8 @@ private:
     return kernel;
   }
 
-  /// Numbers the checks of look-ups. What they say is the launch's, so that
-  /// nodes with equal checks share a kernel.
+  /// Numbers the checks of gathers. Their messages are attributes of the
+  /// launch, so that nodes with equal checks share a kernel.
   ArrayAttr takeChecks(ClusterOp cluster) {
     SmallVector<Attribute> checks;
     for (Operation &op : cluster.getBody().front()) {
@@ -124,7 +125,8 @@ private:
     return kernel;
   }
 
-  /// The operations of the kernel; null if an op's are not known.
+  /// Returns the operations of the kernel, or null if those of an op are
+  /// unknown.
   static AffineExpr getFlops(func::FuncOp kernel) {
     AffineExpr sum = getAffineConstantExpr(0, kernel.getContext());
     kernel.walk([&](CostOpInterface op) {
@@ -134,8 +136,8 @@ private:
     return sum;
   }
 
-  /// Bytes that separate kernels would write and read again: those of the
-  /// values inside. Null if an op's are not known.
+  /// Returns the bytes that separate kernels would write and read again: those
+  /// of the values inside. Returns null if an op has unknown sizes.
   static AffineExpr getBytesSaved(func::FuncOp kernel) {
     MLIRContext *context = kernel.getContext();
     AffineExpr sum = getAffineConstantExpr(0, context);
@@ -146,8 +148,7 @@ private:
               return !user->hasTrait<OpTrait::IsTerminator>();
             });
         bool isOutput = readers < int64_t(llvm::range_size(result.getUsers()));
-        // A part that is inserted is all that an insertion would write; a view
-        // would be none of a kernel's.
+        // Separate kernels would write only the inserted part, and no views.
         if (op.hasTrait<OpTrait::ConstantLike>() ||
             isa<InsertSliceOp, ReshapeOp>(op))
           continue;
@@ -159,8 +160,9 @@ private:
     return sum;
   }
 
-  /// What a kernel reads of an argument: parts that are cut out, no more of it
-  /// than there is; of what it only writes into, nothing. Null: not known.
+  /// Returns the bytes that a kernel reads of an argument: those of slices, at
+  /// most all, and none if it only writes into it. Returns null if they are
+  /// unknown.
   static AffineExpr getBytesRead(BlockArgument argument) {
     MLIRContext *context = argument.getContext();
     AffineExpr whole = op_detail::getBytes(context, argument.getType());
@@ -178,7 +180,7 @@ private:
     return size && limit && *size > *limit ? whole : parts;
   }
 
-  /// Says how many bytes move where these are parts of tensors.
+  /// Sets the bytes that are accessed if they are parts of tensors.
   static void setBytes(host::LaunchOp launch, func::FuncOp kernel) {
     MLIRContext *context = kernel.getContext();
     AffineExpr zero = getAffineConstantExpr(0, context);
@@ -223,7 +225,7 @@ private:
     cluster.erase();
   }
 
-  /// Outlined bodies by hash; kept to compare later clusters with them.
+  /// Outlined bodies by hash, kept for comparison with later clusters.
   DenseMap<unsigned, std::vector<std::pair<Region *, func::FuncOp>>> kernels;
   std::deque<std::unique_ptr<Region>> kernelBodies;
   llvm::StringSet<> used;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-place-concat: the pieces of a concat are stored at their places in it
-// by the kernels that compute them; who else needs a piece reads it there.
+// graph-place-concat: makes kernels store operands of a concat directly into
+// its result; other users of an operand read it there.
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
@@ -21,7 +21,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// Of one kernel: what a kernel costs to compile grows faster than its pieces.
+/// The limit for one kernel, as compile time grows superlinearly with the
+/// operands.
 constexpr unsigned mostPieces = 16;
 
 struct Piece {
@@ -30,10 +31,11 @@ struct Piece {
   AffineExpr offset = {};
 };
 
-/// One concat, with those inside of it whose pieces are all placed.
+/// A concat, including the inner concats whose operands are all stored in
+/// place.
 class Placer {
 public:
-  /// `onTheWay`: concats of pieces that can all be placed.
+  /// `onTheWay` are the concats whose operands can all be stored in place.
   Placer(ConcatOp concat, const DenseSet<Operation *> &onTheWay,
          TypicalSizes &symbols)
       : concat(concat), axis(concat.getAxis()), onTheWay(onTheWay),
@@ -42,7 +44,7 @@ public:
   bool select(unsigned minPlaced);
   void run();
 
-  /// The insertion that stores each piece.
+  /// The insertion that stores each operand.
   llvm::MapVector<Value, InsertSliceOp> stores;
   SmallVector<ConcatOp> replaced;
   unsigned numCopied = 0;
@@ -68,12 +70,12 @@ private:
   SmallVector<Piece> pieces;
   SmallVector<Inner> inner;
   DenseSet<Value> seen;
-  DenseMap<Operation *, Value> madeBefore; // the whole, at an inner concat
+  DenseMap<Operation *, Value> madeBefore; // the result at an inner concat
 };
 
 } // namespace
 
-/// Whether a kernel that is there anyway computes the value and can store it
+/// Returns true if an existing kernel computes the value and can store it
 /// anywhere.
 static bool isComputed(Value value, unsigned depth = 8) {
   Operation *op = value.getDefiningOp();
@@ -93,19 +95,20 @@ static bool isComputed(Value value, unsigned depth = 8) {
          });
 }
 
-/// What a kernel stores because others than the concat read it, too.
+/// Returns true if a kernel stores the value in any case, as other ops read it,
+/// too.
 static bool isStoredAnyway(Value value) {
   Operation *op = value.getDefiningOp();
   return isComputed(value) || (op && isPointwise(op) && !value.hasOneUse());
 }
 
-/// Whether the value can be stored at its place in a concat.
+/// Returns true if the value can be stored in place in a concat.
 static bool canPlace(Value piece, Block *block) {
   Operation *op = piece.getDefiningOp();
   return op && op->getBlock() == block && isStoredAnyway(piece);
 }
 
-/// A tensor in memory, or a part of one.
+/// Returns true for a tensor in memory, or a part of one.
 static bool isInMemory(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto slice = dyn_cast_or_null<SliceOp>(op))
@@ -117,8 +120,8 @@ static bool isInMemory(Value value) {
 // Readers
 //===----------------------------------------------------------------------===//
 
-/// Whether the reader takes a part of a tensor along `axis` as well as a tensor
-/// of its own.
+/// Returns true if the user reads a part of a tensor along `axis` as
+/// efficiently as a separate tensor.
 static bool readsAtOffset(OpOperand &use, int64_t axis) {
   Operation *user = use.getOwner();
   Value value = use.get();
@@ -136,7 +139,8 @@ static bool readsAtOffset(OpOperand &use, int64_t axis) {
          isa<ReduceOpInterface>(user);
 }
 
-/// A reader that becomes part of the kernel which computes the value.
+/// Returns true for a user that is fused into the kernel that computes the
+/// value.
 static bool readsBeforeStore(OpOperand &use) {
   Operation *user = use.getOwner(), *op = use.get().getDefiningOp();
   return isPointwise(user) && user->getBlock() == op->getBlock() &&
@@ -149,7 +153,7 @@ static bool readsBeforeStore(OpOperand &use) {
          });
 }
 
-/// The part of a tensor that holds `value`.
+/// Returns the part of a tensor that holds `value`.
 static Value createPart(OpBuilder &b, Value value, Value whole, int64_t axis,
                         int64_t offset) {
   int64_t rank = getRank(value);
@@ -159,9 +163,9 @@ static Value createPart(OpBuilder &b, Value value, Value whole, int64_t axis,
                          steps);
 }
 
-/// Lets the readers of a placed piece read it at its place, so that it is not
-/// stored twice; not if one of them needs it by itself, nor where the place is
-/// not a number.
+/// Makes users of an operand read it in the result, so that it is not stored
+/// twice. Does nothing if a user requires a separate tensor, or if the offset
+/// is not constant.
 static void redirectReaders(Value value, InsertSliceOp store) {
   int64_t axis = store.getAxis();
   std::optional<int64_t> offset = getConstant(store.getOffset(0));
@@ -192,8 +196,8 @@ bool Placer::isInner(ConcatOp op) const {
   return op && int64_t(op.getAxis()) == axis && onTheWay.contains(op);
 }
 
-/// Whether each piece of an inner concat is there once, so that it is placed: a
-/// piece that is there again is copied when all others are in place.
+/// Returns true if each operand of an inner concat occurs once, so that it is
+/// stored in place: a repeated operand is copied after all others are in place.
 bool Placer::isPlacedWhole(ConcatOp op, DenseSet<Value> &among) const {
   return llvm::all_of(op.getInputs(), [&](Value value) {
     auto nested = value.getDefiningOp<ConcatOp>();
@@ -202,8 +206,8 @@ bool Placer::isPlacedWhole(ConcatOp op, DenseSet<Value> &among) const {
   });
 }
 
-/// The pieces; fails where a size is not known. `offset`: where the next one
-/// begins, if that is a number.
+/// Collects the operands. Fails if a size is unknown. `offset` is the offset of
+/// the next one, if it is constant.
 bool Placer::collect(ConcatOp op, std::optional<int64_t> &offset) {
   for (Value value : op.getInputs()) {
     bool isNew = seen.insert(value).second;
@@ -238,14 +242,14 @@ bool Placer::isWorthIt(unsigned minPlaced) const {
     ++copied;
     allInMemory &= isInMemory(piece.value);
   }
-  // One kernel copies what is left; several computed pieces are too much for
-  // it.
+  // One kernel copies the remaining operands, which must not be several
+  // computed ones.
   return placed > 0 && placed * 100 >= all * int64_t(minPlaced) &&
          (copied <= 1 || allInMemory);
 }
 
-/// Whether one kernel for all pieces would be long to compile, for offsets that
-/// are dynamic.
+/// Returns true if one kernel for all operands would take long to compile,
+/// because of dynamic offsets.
 bool Placer::isLong() const {
   return pieces.size() > mostPieces &&
          llvm::any_of(pieces, [&](const Piece &piece) {
@@ -261,14 +265,14 @@ bool Placer::select(unsigned minPlaced) {
     return false;
   if (symbols.areKnown(concat.getType()) && isWorthIt(minPlaced))
     return true;
-  // What the data sizes has no memory before all pieces are there.
+  // A tensor of data-dependent size has no memory before all operands exist.
   for (Piece &piece : pieces)
     piece.placed = false;
   return inner.empty() && isLong();
 }
 
-/// Offsets begin at a symbol every few pieces: sums do not grow, and kernels
-/// are equal but for their symbols.
+/// Offsets begin at a new symbol every few operands, so that sums do not grow,
+/// and kernels differ only in symbols.
 void Placer::findOffsets() {
   AffineExpr offset = getAffineConstantExpr(0, concat.getContext());
   for (auto [i, piece] : llvm::enumerate(pieces)) {
@@ -279,7 +283,7 @@ void Placer::findOffsets() {
   }
 }
 
-/// Each piece is stored as soon as it is there.
+/// Stores each operand as soon as it is computed.
 Value Placer::place(OpBuilder &b, ArrayRef<Piece> placed) {
   Location loc = concat.getLoc();
   Operation *last = placed.front().value.getDefiningOp();
@@ -302,7 +306,7 @@ Value Placer::place(OpBuilder &b, ArrayRef<Piece> placed) {
   return whole;
 }
 
-/// A few pieces a kernel, where their sizes are not numbers.
+/// Copies a few operands in each kernel, if their sizes are dynamic.
 Value Placer::copy(OpBuilder &b, ArrayRef<Piece> copied, Value whole) {
   b.setInsertionPoint(concat);
   if (!whole)
@@ -348,8 +352,8 @@ void Placer::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Makes a concat that begins with all pieces of an earlier one begin with that
-/// one itself, so that these lie in its memory.
+/// Makes a concat that begins with all operands of an earlier one begin with
+/// that one instead, so that they share its memory.
 static void shareBeginnings(Block &block) {
   DenseMap<Value, SmallVector<std::pair<ConcatOp, SmallVector<Value>>>> byFirst;
   for (auto op : block.getOps<ConcatOp>()) {
@@ -371,8 +375,9 @@ static void shareBeginnings(Block &block) {
   }
 }
 
-/// The concats of placed pieces only: they are there as soon as their pieces
-/// are, in the memory of a concat that contains them, if all read them there.
+/// Returns the concats whose operands are all stored in place: they are
+/// complete with their last operand, in the memory of an enclosing concat, if
+/// all users read them there.
 static DenseSet<Operation *> findOnTheWay(Block &block) {
   DenseSet<Operation *> found;
   for (auto op : block.getOps<ConcatOp>()) {
@@ -414,7 +419,7 @@ private:
     DenseSet<Operation *> onTheWay = findOnTheWay(block);
     llvm::SetVector<Operation *> replaced;
     llvm::MapVector<Value, InsertSliceOp> stores;
-    // The last ones first: they may contain earlier ones.
+    // The last ones are processed first, as they may contain earlier ones.
     SmallVector<ConcatOp> concats(block.getOps<ConcatOp>());
     for (ConcatOp concat : llvm::reverse(concats)) {
       if (replaced.contains(concat))

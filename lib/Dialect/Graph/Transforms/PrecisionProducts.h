@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The products that --precision speaks of.
+// The products that --precision applies to.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_PRECISIONPRODUCTS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_PRECISIONPRODUCTS_H
 
@@ -10,7 +10,8 @@
 namespace adze::graph {
 
 /// Returns the matrix products and convolutions of one group of f32 tensors by
-/// constants, in the order of the module. Their places in it number them.
+/// constants, in the order of the module. Their indices in this list identify
+/// them.
 inline llvm::SmallVector<mlir::Operation *>
 findPrecisionProducts(mlir::Operation *module) {
   llvm::SmallVector<mlir::Operation *> products;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-probe-precision: what a narrower type costs in accuracy, product by
-// product, in one module.
+// graph-probe-precision: makes a module that measures the error of a narrower
+// type for each product.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Host/IR/Host.h"
@@ -19,14 +19,14 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// Returns the multiplications of a product, with open dims as 1.
+/// Returns the multiplications of a product; dynamic dims count as 1.
 static double countMultiplications(Operation *op) {
   double count = 1;
   auto multiply = [&](AffineExpr dim) {
     count *= double(getConstant(dim).value_or(1));
   };
   Dims weight = getDims(op->getOperand(1));
-  if (isa<ConvOp>(op)) { // places of the result by a weight's elements
+  if (isa<ConvOp>(op)) { // positions of the result by elements of a filter
     for (AffineExpr dim : llvm::drop_begin(getDims(op->getResult(0)), 2))
       multiply(dim);
     multiply(getDims(op->getResult(0)).front());
@@ -77,7 +77,7 @@ public:
   }
 
 private:
-  /// Returns the new argument: of each product, whether it rounds.
+  /// Returns the new argument: for each product, whether it rounds.
   Value addFlags(func::FuncOp function, size_t count) {
     OpBuilder b(&getContext());
     auto type = RankedTensorType::get({int64_t(count)}, b.getI1Type());
@@ -88,7 +88,7 @@ private:
     return function.getArgument(index);
   }
 
-  /// Returns `x`, rounded where flag `index` is set.
+  /// Returns `x`, rounded if flag `index` is set.
   Value round(Operation *op, Value x, Value flags, int64_t index) {
     OpBuilder b(op);
     Location loc = op->getLoc();

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-quantize-weights: constant weights of f32 products as integers of few
-// bits, by blocks.
+// graph-quantize-weights: quantizes constant weights of f32 products blockwise
+// to 4 or 8 bits.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -27,14 +27,14 @@ namespace {
 
 constexpr StringRef passName = "quantize-weights";
 
-/// A constant matrix of f32. Row n is column n of the product.
+/// A constant f32 matrix. Row n is column n of the product.
 struct Matrix {
   ConstantOp constant;
-  bool isTransposed; // elements of a column follow each other
+  bool isTransposed; // elements of a column are contiguous
   int64_t rows, depth;
 };
 
-/// The matrix that a product reads, seen through transposes.
+/// Returns the matrix that a product reads, through transposes.
 std::optional<Matrix> matchMatrix(MatmulOp op) {
   Value rhs = op.getRhs();
   bool isTransposed = !op.getTransposeB();
@@ -53,13 +53,13 @@ std::optional<Matrix> matchMatrix(MatmulOp op) {
                 shape[isTransposed ? 0 : 1]};
 }
 
-/// A packed weight, and what rounding changed.
+/// A packed weight, and its quantization error.
 struct Rounded {
   Value weight;
   double error = 0;
 };
 
-/// Rounds the rows of a matrix by blocks.
+/// Quantizes the rows of a matrix by blocks.
 class Rounding {
 public:
   Rounding(const Matrix &matrix, ArrayRef<float> elements, int64_t bits,
@@ -86,8 +86,8 @@ public:
     return llvm::all_of(signal, [](double s) { return std::isfinite(s); });
   }
 
-  /// The root of the sum of squares of what rounding changes, relative to that
-  /// of the matrix.
+  /// Returns the L2 norm of the quantization error, relative to that of the
+  /// matrix.
   double getError() const {
     double sum = 0, changed = 0;
     for (auto [s, n] : llvm::zip_equal(signal, noise)) {
@@ -102,12 +102,12 @@ public:
   ArrayRef<float> getScales() const { return scales; }
 
 private:
-  /// Rows whose elements share cache lines where columns are contiguous.
+  /// Rows whose elements share cache lines if columns are contiguous.
   static constexpr int64_t groupRows = 16;
 
   int64_t getGroups() const { return llvm::divideCeil(matrix.rows, groupRows); }
 
-  /// Block b of row n; what is missing of it is 0.
+  /// Reads block b of row n; missing elements are 0.
   void gather(int64_t n, int64_t b, MutableArrayRef<float> values) const {
     for (int64_t i = 0; i < block; ++i) {
       int64_t k = b * block + i;
@@ -120,7 +120,7 @@ private:
   double half() const { return double(int64_t(1) << (bits - 1)); }
 
   double round(double value, double scale) const {
-    // Bytes are symmetric; of 4 bits, the least integer counts.
+    // Bytes are symmetric; with 4 bits, the least integer is used, too.
     double least = bits == 8 ? 1 - half() : -half();
     return std::clamp(std::nearbyint(value / scale), least, half() - 1);
   }
@@ -134,8 +134,8 @@ private:
     return sum;
   }
 
-  /// The scale of all of the range; of few bits, the part of it whose rounding
-  /// has the least squared error.
+  /// Returns the scale of the whole range or, with 4 bits, of the part of it
+  /// with the least squared error.
   float chooseScale(ArrayRef<float> values) const {
     float most = *llvm::max_element(values), least = *llvm::min_element(values);
     double below = bits == 8 ? half() - 1 : half();
@@ -217,8 +217,8 @@ public:
   }
 
 private:
-  /// Fails unless every target multiplies bytes: elsewhere packed weights would
-  /// be expanded again.
+  /// Fails unless every target has a unit for bytes: on others, packed weights
+  /// would be expanded again.
   LogicalResult checkUnit() {
     if (areCpusWithUnit(getOperation()))
       return success();
@@ -231,7 +231,8 @@ private:
                     "the flag out, or name another CPU by --mcpu";
   }
 
-  /// Why a product by a constant stays as it is; empty if it does not.
+  /// Returns the reason why a product by a constant is not changed, or an empty
+  /// string.
   StringRef findReason(MatmulOp op, const Matrix &matrix) {
     if (op.getTransposeA())
       return "the left operand is transposed";
@@ -245,8 +246,8 @@ private:
     return "";
   }
 
-  /// The packed weight, and its error; null if it has numbers that are not
-  /// finite. Products by one constant share it.
+  /// Returns the packed weight and its error, or null if it has elements that
+  /// are not finite. Products by one constant share it.
   Rounded quantize(const Matrix &matrix, OpBuilder &b) {
     ConstantOp constant = matrix.constant;
     std::pair<Value, unsigned> key(constant, matrix.isTransposed);
@@ -288,7 +289,7 @@ private:
     return weights[key] = {weight, rounding.getError()};
   }
 
-  /// An analysis remark, which --report shows.
+  /// Emits an analysis remark, which --report shows.
   void report(MatmulOp op, double error) {
     using Arg = remark::detail::Remark::Arg;
     auto options = remark::RemarkOpts::name(passName).category(

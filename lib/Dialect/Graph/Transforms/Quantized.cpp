@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How quantized values are spelled.
+// Matches conversions from and to 8-bit integers.
 #include "Quantized.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "LinearFolds.h"
@@ -83,7 +83,7 @@ Bounded adze::graph::matchBounds(Value value) {
   while (result.x == value || result.x.hasOneUse()) {
     double number;
     if (Value x = matchWithSplat<MaximumOp>(result.x, number)) {
-      // Outer bounds have the last word.
+      // Outer bounds have priority.
       if (number > result.high)
         return {value};
       result.low = std::max(result.low, number);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How quantized values are spelled: conversions from and to 8-bit integers.
+// Matchers of quantized values: conversions from and to 8-bit integers.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_QUANTIZED_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_QUANTIZED_H
 
@@ -9,7 +9,7 @@
 
 namespace adze::graph {
 
-/// The parts of (bytes - zero) * scale, which DequantizeLinear becomes.
+/// The parts of (bytes - zero) * scale, the form of DequantizeLinear.
 struct Dequantized {
   mlir::Value bytes;
   int64_t zero = 0;
@@ -26,7 +26,7 @@ mlir::Value createF32(mlir::OpBuilder &b, mlir::Location loc, double number);
 mlir::Value createNumber(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::Type type, int64_t number);
 
-/// Returns the whole number of a constant that may be a zero point of 8-bit
+/// Returns the integer of a constant that may be a zero point of 8-bit
 /// integers.
 std::optional<int64_t> getZeroPoint(mlir::Value value);
 
@@ -34,9 +34,9 @@ std::optional<int64_t> getZeroPoint(mlir::Value value);
 /// with one zero point.
 std::optional<Dequantized> matchDequantized(mlir::Value value);
 
-/// Returns whether all targets of the op have a unit for ui8 * si8 + si32.
+/// Returns true if all targets of the op have a unit for ui8 * si8 + si32.
 bool haveUnit(mlir::Operation *op);
-/// Returns whether they do and are CPUs.
+/// Returns true if they do and are CPUs.
 bool areCpusWithUnit(mlir::Operation *op);
 
 /// minimum(maximum(x, low), high), in either order and with either missing.
@@ -45,12 +45,11 @@ struct Bounded {
   double low = -HUGE_VAL, high = HUGE_VAL;
 };
 
-/// Returns the value with the bounds around it taken off. Values that others
-/// read keep theirs.
+/// Returns the value without its bounds. Values with other uses keep theirs.
 Bounded matchBounds(mlir::Value value);
 
-/// Whether an f32 value is a whole number that the 8-bit type holds: the result
-/// of a rounding between such bounds.
+/// Returns true if an f32 value is an integer that the 8-bit type holds: the
+/// result of a rounding between such bounds.
 bool isByte(mlir::Value value, mlir::IntegerType type);
 
 } // namespace adze::graph

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-recognize-activations: products that spell an activation become one op.
-// A product is taken apart into a number and factors, so that the order in
-// which an exporter multiplies does not matter.
+// graph-recognize-activations: replaces products that compute an activation by
+// one op. A product is decomposed into a number and factors, so that the order
+// of multiplications does not matter.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Matching.h"
 #include "Refusals.h"
@@ -19,13 +19,13 @@ using namespace adze::graph;
 
 namespace {
 
-/// number * factors[0] * factors[1] ..
+/// The product number * factors[0] * factors[1] ..
 struct Product {
   double number = 1.0;
   SmallVector<Value, 4> factors;
 };
 
-/// number + terms[0] + terms[1] ..
+/// The sum number + terms[0] + terms[1] ..
 struct Sum {
   double number = 0.0;
   SmallVector<Value, 4> terms;
@@ -33,8 +33,8 @@ struct Sum {
 
 constexpr unsigned maxDepth = 8;
 
-/// Takes apart what nobody else reads; of what is known to be made of `x`, all
-/// but that.
+/// Decomposes values without other uses; with `x`, it decomposes known
+/// functions of `x`, but not `x` itself.
 void takeApart(Value value, Product &product, Value x, bool isRoot,
                unsigned depth = 0) {
   bool whole =
@@ -84,13 +84,13 @@ Sum getSum(Value value) {
   return sum;
 }
 
-/// `type`: of the op, whose constants were rounded to it.
+/// Compares a constant that was rounded to `type`, the type of the op.
 bool isNear(double number, double expected, Type type) {
   double slack = type.isBF16() ? 0x1p-7 : 1e-3;
   return std::abs(number - expected) <= slack * std::abs(expected);
 }
 
-/// number * x ^ n, in any spelling.
+/// Matches number * x ^ n, in any form.
 bool isPower(Value value, Value x, int64_t power, double &number) {
   Product product = getProduct(value, x);
   int64_t found = 0;
@@ -108,7 +108,7 @@ bool isPower(Value value, Value x, int64_t power, double &number) {
   return found == power;
 }
 
-/// erf(x / sqrt(2)), with a sign of +1 or -1 inside.
+/// Matches erf(x / sqrt(2)), with a sign of +1 or -1 inside.
 bool isErfOf(Value value, Value x, double sign) {
   auto erf = value.getDefiningOp<ErfOp>();
   double number = 0;
@@ -116,12 +116,13 @@ bool isErfOf(Value value, Value x, double sign) {
          isNear(number, sign * 0.70710678, getElement(x));
 }
 
-/// sqrt(2 / pi) * (x + 0.044715 x^3), `times` that, in any factoring.
+/// Matches sqrt(2 / pi) * (x + 0.044715 x^3), times `times`, in any
+/// factorization.
 bool isTanhArgument(Value value, Value x, double times) {
   constexpr double cubic = 0.044715;
   double root = times * 0.79788456;
   Product product = getProduct(value, x);
-  // root * (x + cubic x^3), or root * x * (1 + cubic x^2)
+  // This is root * (x + cubic x^3), or root * x * (1 + cubic x^2).
   bool factored = product.factors.size() == 2;
   if (product.factors.size() != 1 && !factored)
     return false;
@@ -146,7 +147,7 @@ bool isTanhArgument(Value value, Value x, double times) {
   return false;
 }
 
-/// x where value is min(max(x, 0), high), in either order.
+/// Matches min(max(x, 0), high), in either order, and returns x.
 Value matchClipped(Value value, double &high) {
   double low = 0;
   Value inner = matchWithSplat<MinimumOp>(value, high), x;
@@ -163,7 +164,7 @@ Value matchClipped(Value value, double &high) {
   return low == 0.0 ? x : Value();
 }
 
-/// min(max(x + 3, 0), 6)
+/// Matches min(max(x + 3, 0), 6).
 bool isClippedSum(Value value, Value x) {
   double high = 0;
   Value sum = matchClipped(value, high);
@@ -180,7 +181,7 @@ bool isSixthSigmoid(Value value, Value x) {
          op.getBeta().convertToDouble() == 0.5;
 }
 
-/// log(1 + e^x)
+/// Matches log(1 + e^x).
 bool isSoftplusOf(Value value, Value x) {
   if (auto op = value.getDefiningOp<SoftplusOp>())
     return op.getInput() == x;
@@ -193,7 +194,7 @@ bool isSoftplusOf(Value value, Value x) {
   return exp && sum.number == 1.0 && exp.getInput() == x;
 }
 
-/// x where value is -x.
+/// Matches -x, and returns x.
 Value matchNegated(Value value) {
   if (auto neg = value.getDefiningOp<NegOp>())
     return neg.getInput();
@@ -204,8 +205,8 @@ Value matchNegated(Value value) {
   return x && factor == -1.0 ? x : Value();
 }
 
-/// x where value is 1 + e^-x; makes the product that x is of a negative
-/// number's amount, where it is one.
+/// Matches 1 + e^-x, and returns x. If x is a product with a negative number,
+/// creates the product with its absolute value.
 Value matchOnePlusExp(OpBuilder &b, Value value) {
   Sum sum = getSum(value);
   if (sum.number != 1.0 || sum.terms.size() != 1)
@@ -226,8 +227,9 @@ Value matchOnePlusExp(OpBuilder &b, Value value) {
                        ConstantOp::create(b, exp.getLoc(), amount));
 }
 
-/// What x * (1 + sign * inner) / 2 is: x * P(x) where P goes from 0 to 1. The
-/// functions inside are odd, so that the sign may be that of their argument.
+/// Returns x * (1 + sign * inner) / 2 as an op x * P(x), where P ranges from 0
+/// to 1. The inner functions are odd, so the sign may be that of their
+/// argument.
 Value matchHalf(OpBuilder &b, Location loc, Value x, Value inner, double sign) {
   double number = 0;
   if (isErfOf(inner, x, sign))
@@ -242,7 +244,7 @@ Value matchHalf(OpBuilder &b, Location loc, Value x, Value inner, double sign) {
   return {};
 }
 
-/// The term of c * (1 + sign * term).
+/// Matches c * (1 + sign * term), and returns the term.
 Value matchOnePlus(Value value, double &number, double &sign) {
   Sum sum = getSum(value);
   double slope = 1.0, outside = 1.0;
@@ -264,7 +266,7 @@ Value matchOnePlus(Value value, double &number, double &sign) {
   return std::abs(sum.number) == std::abs(slope) ? term : Value();
 }
 
-/// A product of x and something of x, or such a product by a number.
+/// Matches a product of x and a function of x, or such a product by a number.
 template <typename OpT>
 class ProductOfInput final : public OpRewritePattern<OpT> {
 public:
@@ -337,7 +339,7 @@ private:
   Pass::Statistic &count;
 };
 
-/// h + h * inner with h = x / 2: x * (1 + inner) / 2 multiplied out.
+/// Matches h + h * inner with h = x / 2: x * (1 + inner) / 2 expanded.
 class SumOfProducts final : public OpRewritePattern<AddOp> {
 public:
   SumOfProducts(MLIRContext *context, Pass::Statistic &count)
@@ -367,8 +369,8 @@ private:
   Pass::Statistic &count;
 };
 
-/// min(max(a x + b, 0), 1), and with the bound h by a factor 1 / h behind it ->
-/// hard_sigmoid(x).
+/// min(max(a x + b, 0), 1) -> hard_sigmoid(x), also with the bound h and a
+/// factor 1 / h.
 template <typename OpT>
 class ClippedLine final : public OpRewritePattern<OpT> {
 public:

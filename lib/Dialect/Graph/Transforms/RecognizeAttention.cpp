@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-recognize-attention: matmul(softmax(matmul(q, k) ..), v) in the
-// spellings of exporters becomes graph.attention. The search goes back from the
-// second product: through what may stand between it and the softmax, then
-// between the softmax and the first product, then before keys and values.
+// graph-recognize-attention: replaces matmul(softmax(matmul(q, k) ..), v), in
+// the variants of exporters, by graph.attention. The search goes backwards from
+// the second product: through ops between it and the softmax, then between the
+// softmax and the first product, then before keys and values.
 #include "AttentionMask.h"
 #include "AttentionViews.h"
 #include "Dialect/Graph/IR/Attention.h"
@@ -29,7 +29,7 @@ public:
       : product(product), b(product), mask(b) {}
 
   bool run();
-  /// Whether a product takes what a softmax gives at all.
+  /// Returns true if the product uses the result of a softmax at all.
   bool isCandidate();
   StringRef why = "";
 
@@ -63,16 +63,17 @@ private:
   Value query, key, value;
   double scale = 1.0, softcap = 0.0;
   bool zeroEmpty = false, outputTransposed = false;
-  std::optional<Dims> level;      // batch dims where the mask is added
-  Dims scoreBatch;                // of the first product
-  std::pair<Value, bool> dropped; // what leaves weights, and if it is true
+  std::optional<Dims> level; // batch dims at the position of the mask
+  Dims scoreBatch;           // of the first product
+  // condition that drops weights, and its polarity
+  std::pair<Value, bool> dropped;
   SmallVector<Location> locations;
 };
 
 } // namespace
 
-/// What is done to weights by a condition: those that are no numbers are 0, or
-/// those of hidden keys.
+/// Matches a selection of weights by a condition: NaN weights, or those of
+/// masked keys, are replaced by 0.
 bool Recognizer::matchDropped(SelectOp select, Value &value) {
   auto isNan = select.getCondition().getDefiningOp<IsNanOp>();
   if (isNan && isNan.getInput() == select.getRhs()) {
@@ -93,8 +94,8 @@ bool Recognizer::matchDropped(SelectOp select, Value &value) {
   return true;
 }
 
-/// Whether a value is made of what a softmax gives, element by element or
-/// moved.
+/// Returns true if a value is computed from the result of a softmax,
+/// elementwise or by data movement.
 static bool followsSoftmax(Value value) {
   constexpr size_t mostValues = 16;
   SmallVector<Value> work{value};
@@ -108,7 +109,7 @@ static bool followsSoftmax(Value value) {
   return false;
 }
 
-/// Back from the weights to the softmax.
+/// Matches backwards from the weights to the softmax.
 bool Recognizer::matchWeights(Value value, bool transposed) {
   if (transposed)
     return refuse("weights are transposed within the product");
@@ -141,8 +142,8 @@ bool Recognizer::matchWeights(Value value, bool transposed) {
   return refuse("too many ops between softmax and product");
 }
 
-/// Back from the softmax to the first product. `inner` says that what is met
-/// from now on is done to the scores before bias and mask.
+/// Matches backwards from the softmax to the first product. `inner` is true for
+/// ops that are applied to the scores before bias and mask.
 bool Recognizer::matchScores(Value value, bool inner) {
   for (unsigned steps = 0; steps < 16; ++steps) {
     Operation *op = value.getDefiningOp();
@@ -170,10 +171,10 @@ bool Recognizer::matchScores(Value value, bool inner) {
   return refuse("too many ops between product and softmax");
 }
 
-/// Puts `number` where the condition hides a score.
+/// Replaces scores by `number` where the condition masks them.
 bool Recognizer::hide(Value condition, bool visibleIfTrue, double number,
                       bool inner) {
-  // What hides a score hides it after a factor, too.
+  // A masked score stays masked after a factor.
   if (inner)
     number *= scale;
   if (inner && (softcap != 0.0 || scale <= 0.0 || !hidesScores(number)))
@@ -182,13 +183,13 @@ bool Recognizer::hide(Value condition, bool visibleIfTrue, double number,
          refuse("masks that cannot be merged");
 }
 
-/// One op between the softmax and the scores but a sum.
+/// Matches one op between the softmax and the scores, except sums.
 bool Recognizer::matchStep(Value &value, bool &inner) {
   Operation *op = value.getDefiningOp();
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (isFloatCast(op) || (reshape && isBatchReshape(reshape))) {
     value = op->getOperand(0);
-    // Masks are where the scores have their own dims.
+    // Masks apply to the scores in this shape.
     if (reshape && mask.isEmpty()) {
       level = getBatch(value);
       mask.setScores(getDims(value));
@@ -235,8 +236,8 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
   return true;
 }
 
-/// scores * m + number * (1 - m), also with a difference: scores where m is 1,
-/// a number where it is 0. Gives the scores.
+/// Matches scores * m + number * (1 - m), also with a difference: scores where
+/// m is 1, and a number where it is 0. Returns the scores.
 Value Recognizer::matchBlend(Operation *sum, bool inner) {
   for (unsigned i : {0u, 1u}) {
     auto product = sum->getOperand(i).getDefiningOp<MulOp>();
@@ -258,7 +259,7 @@ Value Recognizer::matchBlend(Operation *sum, bool inner) {
   return {};
 }
 
-/// scores + bias, in either order, or scores - bias.
+/// Matches scores + bias, in either order, or scores - bias.
 bool Recognizer::matchBias(Operation *sum, bool inner) {
   if (inner && softcap != 0.0)
     return refuse("a bias before a cap");
@@ -279,7 +280,7 @@ bool Recognizer::matchBias(Operation *sum, bool inner) {
       reason = fits ? attempt.why : reason;
       continue;
     }
-    // Only what was found is taken over: the builder is this one's.
+    // Only the result is copied, as the attempt has another builder.
     mask.take(attempt.mask);
     query = attempt.query;
     key = attempt.key;
@@ -293,7 +294,7 @@ bool Recognizer::matchBias(Operation *sum, bool inner) {
   return refuse(reason);
 }
 
-/// What is added to the scores before their factor, behind that.
+/// Scales a bias that is added before the scale of the scores.
 Value Recognizer::createScaled(Value bias) {
   auto type = RankedTensorType::get({}, getElement(bias));
   Value factor = ConstantOp::create(
@@ -303,7 +304,7 @@ Value Recognizer::createScaled(Value bias) {
   return MulOp::create(b, bias.getLoc(), bias, factor);
 }
 
-/// Takes a factor off an operand of the first product.
+/// Removes a factor of an operand of the first product.
 Value Recognizer::takeScale(Value value) {
   double factor = 1.0;
   while (value.hasOneUse()) {
@@ -313,7 +314,7 @@ Value Recognizer::takeScale(Value value) {
     scale *= factor;
     value = x;
   }
-  // Factors of what is only moved about.
+  // The factor may be before data movement.
   Operation *view = value.getDefiningOp();
   if (!isa_and_nonnull<ReshapeOp, TransposeOp>(view) || !value.hasOneUse() ||
       view->getNumOperands() != 1)
@@ -326,8 +327,8 @@ Value Recognizer::takeScale(Value value) {
   return moved->getResult(0);
 }
 
-/// The operands of query * key', or where `swapped` of key * query', which the
-/// scores are the transpose of.
+/// Matches the operands of query * key' or, with `swapped`, of key * query',
+/// whose transpose are the scores.
 bool Recognizer::matchProduct(MatmulOp scores, bool swapped) {
   scoreBatch = getBatch(scores.getResult());
   query = takeScale(swapped ? scores.getRhs() : scores.getLhs());
@@ -339,9 +340,9 @@ bool Recognizer::matchProduct(MatmulOp scores, bool swapped) {
   return true;
 }
 
-/// Heads that share a group of keys: a view of [.., G, 1, S, D] repeated to
-/// [.., G, n, S, D], where G * n are the heads that the masks see -> [.., G, S,
-/// D]. Dims of size 1 may stand anywhere.
+/// Removes the repetition of heads that share keys: a view of [.., G, 1, S, D]
+/// repeated to [.., G, n, S, D], where G * n is the number of heads of the
+/// masks, becomes [.., G, S, D]. Dims of size 1 may be anywhere.
 Value Recognizer::takeRepeats(Value value) {
   Value source = value;
   while (auto reshape = source.getDefiningOp<ReshapeOp>())
@@ -384,8 +385,8 @@ Value Recognizer::takeRepeats(Value value) {
                            repeat.getInput());
 }
 
-/// The operand of a product of these batch dims with as many as the masks see;
-/// what the product repeats, attention does.
+/// Returns the operand of a product of these batch dims in the batch dims of
+/// the masks. Attention broadcasts as the product does.
 Value Recognizer::toLevel(Value value, ArrayRef<AffineExpr> whole) {
   Dims batch = getBatch(value), dims(*level), own = getDims(value);
   MLIRContext *context = value.getContext();
@@ -395,7 +396,7 @@ Value Recognizer::toLevel(Value value, ArrayRef<AffineExpr> whole) {
     size_t rank = batch.size();
     if (rank > level->size() || rank > whole.size())
       return {};
-    // Where views are in between, the last dims have to be the same ones.
+    // With views in between, the last dims have to be equal.
     if (!areEqual(whole, *level) &&
         llvm::any_of(batch, [&](AffineExpr dim) { return dim != one; }) &&
         !(areEqual(batch, ArrayRef(*level).take_back(rank)) &&
@@ -412,12 +413,12 @@ Value Recognizer::toLevel(Value value, ArrayRef<AffineExpr> whole) {
 }
 
 Value Recognizer::toLevelOrGroups(Value value, ArrayRef<AffineExpr> whole) {
-  Value groups = takeRepeats(value); // as the masks see them
+  Value groups = takeRepeats(value); // as in the masks
   return groups != value ? groups : toLevel(value, whole);
 }
 
-/// Queries all of whose keys are hidden have no weights where these were
-/// dropped by the same condition.
+/// If weights are dropped by the condition of the mask, queries of which all
+/// keys are masked have no weights.
 Value Recognizer::createDropped(Value result) {
   auto [condition, showsTrue] = dropped;
   if (!condition)
@@ -434,15 +435,16 @@ Value Recognizer::createDropped(Value result) {
   return SelectOp::create(b, loc, any, result, zero);
 }
 
-/// Whether weights are dropped for whole queries: then so are their results.
+/// Returns true if weights are dropped for whole queries, so that their results
+/// are, too.
 bool Recognizer::dropsQueries() {
   Dims dims = getDims(dropped.first);
   return !dims.empty() && getConstant(dims.back()) == 1 &&
          (dims.size() <= 2 || areEqual(getBatch(product.getLhs()), *level));
 }
 
-/// Attention sums small floats in f32 itself: what is widened for it alone, and
-/// rounded behind it, need not be.
+/// Attention sums small floats in f32 itself, so an extension of its operands
+/// and a rounding of its result are removed.
 void Recognizer::narrow(AttentionOp op) {
   OpBuilder before(op);
   Value q = getNarrow(before, op.getQuery()),
@@ -483,7 +485,7 @@ bool Recognizer::build() {
   if (getElement(query) != element || getElement(key) != element ||
       getElement(value) != element)
     return refuse("operands of different types");
-  // Without masks: the dims before heads and batch were merged.
+  // Without masks, the dims before heads and batch were merged.
   if (auto reshape = query.getDefiningOp<ReshapeOp>();
       reshape && mask.isEmpty() && !dropped.first && isBatchReshape(reshape) &&
       countLarge(reshape.getInput()) > countLarge(query))
@@ -530,7 +532,7 @@ bool Recognizer::isCandidate() {
   return level || followsSoftmax(product.getLhs());
 }
 
-/// value' * weights': the result is transposed.
+/// Matches value' * weights', whose result is transposed.
 bool Recognizer::matchTransposed() {
   Value weights = product.getRhs();
   bool transposed = product.getTransposeB();

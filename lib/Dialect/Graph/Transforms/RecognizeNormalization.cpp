@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-recognize-normalization: sums and quotients that spell softmax or a
-// normalisation become one op, which is one kernel. Instance and group
-// normalisation are layer normalisations of a view.
+// graph-recognize-normalization: replaces sums and quotients that compute
+// softmax or a normalisation by one op, which becomes one kernel. Instance and
+// group normalisation are layer normalisations of a view.
 #include "ChannelsLastNorm.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Matching.h"
@@ -21,14 +21,14 @@ using namespace adze::graph;
 
 namespace {
 
-/// factor * numerator / denominator, also spelled with a reciprocal or as a
-/// power; the factor is null where there is none.
+/// The quotient factor * numerator / denominator, also written with a
+/// reciprocal or as a power; the factor may be null.
 struct Quotient {
   Value numerator, denominator, factor;
-  bool isRoot = false; // the denominator's square root is meant
+  bool isRoot = false; // the denominator is under a square root
 };
 
-/// Takes 1 / y apart: y, or y under a root.
+/// Matches 1 / y: y, or y under a root.
 bool matchInverse(Value value, Quotient &quotient) {
   if (auto root = value.getDefiningOp<SqrtOp>(); root && !quotient.isRoot) {
     quotient.isRoot = true; // of 1 / y
@@ -52,7 +52,7 @@ bool matchInverse(Value value, Quotient &quotient) {
   return false;
 }
 
-/// The factors of a product that nobody else reads, in both orders.
+/// Returns the factors of a product without other uses, in both orders.
 SmallVector<std::pair<Value, Value>, 2> splitProduct(Value value) {
   auto mul = value.getDefiningOp<MulOp>();
   if (!mul || !mul->hasOneUse())
@@ -60,7 +60,7 @@ SmallVector<std::pair<Value, Value>, 2> splitProduct(Value value) {
   return {{mul.getLhs(), mul.getRhs()}, {mul.getRhs(), mul.getLhs()}};
 }
 
-/// (x * f) / y, and x / y, which comes first.
+/// Adds (x * f) / y, and x / y, which is first.
 void addNumerators(Quotient quotient, Value numerator,
                    SmallVectorImpl<Quotient> &found) {
   quotient.numerator = numerator;
@@ -96,7 +96,7 @@ SmallVector<Quotient> matchQuotients(Operation *op) {
   return found;
 }
 
-/// The first of the dims, if these are the last ones.
+/// Returns the first of the dims, if these are the last ones.
 std::optional<int64_t> getTrailing(ArrayRef<int64_t> axes, Value x) {
   int64_t rank = getRank(x), first = rank - int64_t(axes.size());
   return llvm::equal(axes, llvm::seq<int64_t>(first, rank))
@@ -112,7 +112,8 @@ struct Deviation {
   bool isCentred = false; // of x - mean(x), not of x
 };
 
-/// mean(x^2) - mean(x)^2, also not below 0: the mean of x^2.
+/// Matches mean(x^2) - mean(x)^2, possibly bounded below by 0, and returns the
+/// mean of x^2.
 ReduceMeanOp matchFastVariance(Value variance) {
   double least = 0.0;
   if (Value bounded = matchWithSplat<MaximumOp>(variance, least))
@@ -167,7 +168,7 @@ std::optional<Deviation> matchDeviation(const Quotient &quotient,
   return result;
 }
 
-/// x where value is x - mean(x) over these dims.
+/// Matches x - mean(x) over these dims, and returns x.
 Value matchCentred(Value value, ArrayRef<int64_t> axes) {
   auto sub = value.getDefiningOp<SubOp>();
   auto mean = sub ? sub.getRhs().getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
@@ -177,7 +178,8 @@ Value matchCentred(Value value, ArrayRef<int64_t> axes) {
   return sub.getLhs();
 }
 
-/// Whether `value` is what the deviation is of, or the same x - mean(x).
+/// Returns true if `value` is the operand of the deviation, or the same x -
+/// mean(x).
 bool isOf(Value value, const Deviation &deviation) {
   Value x = matchCentred(value, deviation.axes);
   if (deviation.isCentred)
@@ -193,8 +195,8 @@ Value createLayerNorm(PatternRewriter &rewriter, Location loc, Value x,
                              rewriter.getF64FloatAttr(epsilon));
 }
 
-/// The normalisation of groups of channels that are last, x = [batch, ..,
-/// groups, channels of a group]; null if the dims are others.
+/// Creates the normalisation of groups of trailing channels, x = [batch, ..,
+/// groups, channels of a group], or returns null for other dims.
 Value createOfGroups(PatternRewriter &rewriter, Location loc, Value x,
                      const Deviation &deviation) {
   Dims dims = getDims(x);
@@ -216,8 +218,8 @@ Value createOfGroups(PatternRewriter &rewriter, Location loc, Value x,
   return ReshapeOp::create(rewriter, loc, x.getType(), y);
 }
 
-/// Numbers of the normalised dims only; of several of the dims before them (the
-/// channels of an instance) only.
+/// Match operands that depend on the normalised dims only, or on several of the
+/// dims before them (the channels of an instance) only.
 bool isPerElement(Value value, Value x, int64_t axis) {
   Dims dims = getDims(value), own = getDims(x);
   if (getElement(value) != getElement(x) || dims.size() > own.size())
@@ -290,9 +292,9 @@ private:
   Pass::Statistic &count;
 };
 
-/// e / sum(e) with e = exp(x - max(x)) along one dim -> softmax. Without the
-/// maximum where a product takes it: elsewhere the powers and their sum are one
-/// kernel with what is around them, and stay what they are.
+/// e / sum(e) with e = exp(x - max(x)) along one dim -> softmax. Also without
+/// the maximum if a product uses it; otherwise the exponentials and their sum
+/// are fused with adjacent ops, and stay.
 template <typename OpT>
 class SoftmaxFromQuotient final : public OpRewritePattern<OpT> {
 public:
@@ -390,8 +392,8 @@ public:
   }
 };
 
-/// One number a channel as an operand that broadcasts: dims `dims`, then as
-/// many 1 as there are dims behind.
+/// Creates one number for each channel as an operand that broadcasts: dims
+/// `dims`, followed by as many 1 as there are later dims.
 Value asOperand(PatternRewriter &rewriter, Value vector, Dims dims,
                 int64_t behind) {
   dims.append(behind, rewriter.getAffineConstantExpr(1));
@@ -449,7 +451,7 @@ public:
   }
 };
 
-/// Factors of 1 and summands of 0 of a normalisation go.
+/// Removes factors of 1 and summands of 0 of a normalisation.
 class DropTrivialAffine final : public OpRewritePattern<LayerNormOp> {
 public:
   using OpRewritePattern::OpRewritePattern;
@@ -469,8 +471,8 @@ public:
   }
 };
 
-/// Numbers of the channels (dim 1) only, as [groups, channels / groups, 1..]
-/// before `rank` dims; null for others.
+/// Returns numbers of the channels (dim 1) as [groups, channels / groups, 1..]
+/// with rank `rank`, or null for others.
 Value asGroups(PatternRewriter &rewriter, Value value, Value x,
                int64_t groups) {
   Dims dims = getDims(value), own = getDims(x);
@@ -485,8 +487,8 @@ Value asGroups(PatternRewriter &rewriter, Value value, Value x,
                    rank - 2);
 }
 
-/// view(layer_norm(x)) * s, of groups of channels: the normalisation of a view
-/// that keeps channels apart, with s; and of + b.
+/// view(layer_norm(x)) * s, of groups of channels -> the normalisation of a
+/// view that keeps channels separate, with s; likewise for + b.
 template <typename OpT>
 class AffineBehindView final : public OpRewritePattern<OpT> {
 public:
@@ -524,7 +526,7 @@ private:
     Dims split{dims[0]};
     split.append(makeDims(norm.getContext(), {*count, *channels / *count}));
     split.append(dims.begin() + 2, dims.end());
-    // A scale that is there already is one of this kind, or nothing fits.
+    // An existing scale has the same shape, or the pattern fails.
     if (norm.getScale() && !areEqual(groups, split))
       return {};
     Value numbers = asGroups(rewriter, operand, view.getResult(), *count);
@@ -556,8 +558,8 @@ public:
     patterns.add<ScaleIntoNorm, BiasIntoNorm, InstanceToLayerNorm,
                  GroupToLayerNorm, DropTrivialAffine, AffineBehindView<MulOp>,
                  AffineBehindView<AddOp>>(context);
-    // What they are made of comes first: without its mean a layer_norm would be
-    // an rms_norm of differences.
+    // The parts are canonicalized first, as without its mean a layer_norm would
+    // become an rms_norm of differences.
     RewritePatternSet parts(context);
     populateNormalizationParts(parts);
     NearMisses misses;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Near misses: a mark in the diagnostic of a match failure tells them from ops
-// that a pattern merely looked at.
+// Near misses: a marker in the diagnostic of a match failure distinguishes them
+// from ops that a pattern only visited.
 #include "Refusals.h"
 #include "Support/NodeName.h"
 #include "mlir/IR/Remarks.h"
@@ -49,7 +49,8 @@ void NearMisses::notifyMatchFailure(
     found[current].insert({pattern, diagnostic.str()});
 }
 
-/// "NormFromQuotient" of "(anonymous namespace)::NormFromQuotient<DivOp>".
+/// Returns "NormFromQuotient" for "(anonymous
+/// namespace)::NormFromQuotient<DivOp>".
 static StringRef getShortName(StringRef name) {
   name = name.take_until([](char c) { return c == '<'; });
   return name.substr(name.rfind(':') + 1);

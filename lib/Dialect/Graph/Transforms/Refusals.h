@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Why what was nearly recognised or merged was not: remarks of MLIR's engine,
-// which --report collects. Without an engine nothing is gathered.
+// Remarks on ops that were almost recognised or merged, by MLIR's remark
+// engine, which --report collects. Without an engine nothing is collected.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_REFUSALS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_REFUSALS_H
 
@@ -11,29 +11,31 @@
 
 namespace adze::graph {
 
-/// The remark that `op` was not made part of `what`.
+/// Emits a remark that `op` was not made part of `what`.
 void refuse(mlir::Operation *op, llvm::StringRef what,
             const llvm::Twine &reason);
 
-/// The remark that `reader` is not in the kernel which computes what it reads.
+/// Emits a remark that `reader` is not in the kernel that computes its operand.
 void refuseFusion(mlir::Operation *producer, mlir::Operation *reader,
                   llvm::StringRef reason);
 
-/// A match failure after the pattern saw what it is known by: a near miss.
+/// Reports a match failure after the pattern matched its characteristic op: a
+/// near miss.
 mlir::LogicalResult nearMiss(mlir::RewriterBase &rewriter, mlir::Operation *op,
                              const llvm::Twine &reason);
 
-/// Of several attempts, why the one failed that came furthest.
+/// The reason of that attempt, of several, that got furthest.
 class FirstFailure {
 public:
-  /// `depth`: how far it came.
+  /// `depth` is the progress of the attempt.
   void set(unsigned depth, llvm::StringRef reason) {
     if (why.empty() || depth > reached) {
       why = reason;
       reached = depth;
     }
   }
-  /// The match failure; a near miss from depth `near` on, else for `reason`.
+  /// Reports the match failure; a near miss from depth `near` on, or for
+  /// `reason`.
   mlir::LogicalResult tell(mlir::RewriterBase &rewriter, mlir::Operation *op,
                            unsigned near, llvm::StringRef reason) const {
     if (!why.empty() && reached >= near)
@@ -46,17 +48,17 @@ private:
   llvm::StringRef why;
 };
 
-/// Gathers the near misses of a greedy rewriting: of each op that stays, the
-/// first one by each pattern.
+/// Collects the near misses of a greedy rewriting: for each remaining op, the
+/// first one of each pattern.
 class NearMisses final : public mlir::RewriterBase::Listener {
 public:
-  /// For a greedy rewriting that this is to see.
+  /// Returns the configuration of a greedy rewriting with this listener.
   mlir::GreedyRewriteConfig getConfig() {
     mlir::GreedyRewriteConfig config;
     config.setListener(this);
     return config;
   }
-  /// The remarks, in the order of the ops in `root`.
+  /// Emits the remarks, in the order of the ops in `root`.
   void tell(mlir::Operation *root);
 
   void notifyPatternBegin(const mlir::Pattern &pattern,
@@ -69,7 +71,8 @@ public:
 private:
   mlir::Operation *current = nullptr;
   llvm::StringRef pattern;
-  llvm::DenseMap<mlir::Operation *, llvm::MapVector<llvm::StringRef, std::string>>
+  llvm::DenseMap<mlir::Operation *,
+                 llvm::MapVector<llvm::StringRef, std::string>>
       found;
 };
 

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-set-precision: products of f32 tensors in a type of less precision.
+// graph-set-precision: computes products of f32 tensors in a type of less
+// precision.
 #include "AttentionViews.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Precision.h"
@@ -59,14 +60,14 @@ public:
       op->setAttr("wide_result", b.getUnitAttr());
       ++narrowed;
     }
-    // Products that read them round them now.
+    // The products that read them round them now.
     for (AttentionOp op : attentions)
       narrowAttention(op);
   }
 
 private:
-  /// Lets the unit round the operands: tf32 is no type of tensors. Products of
-  /// two activations are no different then.
+  /// Allows the unit to round the operands, as tf32 is not a tensor type. This
+  /// includes products of two activations.
   void allowRounding() {
     getOperation().walk([&](Operation *op) {
       auto conv = dyn_cast<ConvOp>(op);
@@ -80,8 +81,8 @@ private:
     });
   }
 
-  /// Looks for the instruction in all targets, and takes the group of elements
-  /// along the depth that it sums.
+  /// Finds the instruction in all targets, and its group of elements along the
+  /// contracted dim.
   LogicalResult findUnits() {
     Type f32 = Float32Type::get(&getContext());
     for (Attribute target : tile::getTargets(getOperation())) {
@@ -104,7 +105,8 @@ private:
     return success();
   }
 
-  /// Whether the depth is a multiple of the group, or will be.
+  /// Returns true if the contracted dim is a multiple of the group, or will be
+  /// padded to it.
   bool suits(Operation *op) {
     auto matmul = dyn_cast<MatmulOp>(op);
     if (auto conv = dyn_cast<ConvOp>(op); conv && isOfFewChannels(conv, narrow))
@@ -115,9 +117,9 @@ private:
     return depth && *depth % group == 0;
   }
 
-  /// Rounds query, keys and values before they are moved about, so that the
-  /// kernels that compute them do; and the result, which is widened again
-  /// unless what reads it rounds it.
+  /// Rounds query, keys and values before data movement, so that the kernels
+  /// that compute them round; also rounds the result, which is extended again
+  /// unless its users round it.
   void narrowAttention(AttentionOp op) {
     for (OpOperand *operand :
          {&op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()})
@@ -142,8 +144,8 @@ private:
     result.replaceAllUsesExcept(wide, wide);
   }
 
-  /// Returns the value in the narrow type, rounded before all ops that move
-  /// its elements about. Values with one source share what is rounded.
+  /// Returns the value in the narrow type, rounded before all data movement.
+  /// Values with one source share the rounded value.
   Value roundSource(Value value) {
     Value &rounded = roundedSources[value];
     if (rounded)

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-share-kernels: clusters that differ in numbers alone get these as
-// operands, so that one kernel serves them all.
+// graph-share-kernels: makes scalar constants operands of clusters that
+// otherwise are equal, so that they share one kernel.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
 #include "llvm/ADT/MapVector.h"
@@ -17,8 +17,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// A number that may as well be read from memory. Other ops may be compiled in
-/// another way for what they know of it.
+/// Returns true for a number that may be read from memory. Other ops may be
+/// compiled differently if it is constant.
 bool isNumber(Operation &op) {
   auto constant = dyn_cast<ConstantOp>(op);
   auto type = constant ? dyn_cast<RankedTensorType>(constant.getType())
@@ -36,14 +36,14 @@ SmallVector<ConstantOp> getNumbers(ClusterOp cluster) {
   return numbers;
 }
 
-/// Clusters of one form, as far as their hashes tell: taking numbers for
-/// operands is right in any case.
+/// Clusters whose hashes are equal. Even for different clusters, making numbers
+/// operands is correct.
 struct Form {
   SmallVector<ClusterOp> clusters;
   llvm::SetVector<Attribute> numbers; // lists, one of each kind
 };
 
-/// Which of the numbers are not the same in all.
+/// Returns which of the numbers differ between clusters.
 SmallVector<bool> findDifferent(const Form &form) {
   auto first = cast<ArrayAttr>(form.numbers.front());
   SmallVector<bool> different(first.size());

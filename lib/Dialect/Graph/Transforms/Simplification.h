@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the simplifying passes share: patterns that count.
+// Common parts of the simplifying passes: patterns that count their
+// applications.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_SIMPLIFICATION_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_SIMPLIFICATION_H
 
@@ -10,7 +11,7 @@
 
 namespace adze::graph {
 
-/// A rewrite that counts how often it applied.
+/// A rewrite that counts its applications.
 template <typename OpT>
 class Simplification final : public mlir::OpRewritePattern<OpT> {
 public:
@@ -35,7 +36,7 @@ private:
   Rewrite rewrite;
 };
 
-/// One rewrite of each of these ops.
+/// Adds one rewrite for each of these ops.
 template <typename... OpTs, typename RewriteT>
 void addSimplifications(mlir::RewritePatternSet &patterns,
                         mlir::Pass::Statistic &count, RewriteT rewrite) {
@@ -43,22 +44,22 @@ void addSimplifications(mlir::RewritePatternSet &patterns,
    ...);
 }
 
-/// Ops that give what they take, a part of it or one known number: those of
-/// movement and windows, and those of arithmetic.
+/// Add patterns for ops that return an operand, a part of it or a constant:
+/// those of data movement and windows, and those of arithmetic.
 void addMovementIdentities(mlir::RewritePatternSet &patterns,
                            mlir::Pass::Statistic &count);
 void addAlgebraIdentities(mlir::RewritePatternSet &patterns,
                           mlir::Pass::Statistic &count);
 
-/// Windows over dims of which only one element is there.
+/// Adds patterns for windows over dims of size 1.
 void addWindowSimplifications(mlir::RewritePatternSet &patterns,
                               mlir::Pass::Statistic &count);
 
-/// Elements picked at constant, evenly spaced places are a slice, which a
-/// reader takes in as an offset.
+/// Rewrites a gather at constant, evenly spaced indices to a slice, which users
+/// fuse as an offset.
 mlir::LogicalResult sliceByGather(GatherOp op, mlir::PatternRewriter &rewriter);
 
-/// Are all dims constants or expressions of symbols?
+/// Returns true if all dims are constants or expressions of symbols.
 inline bool areKnown(mlir::Value value) {
   return llvm::all_of(getDims(value),
                       [](mlir::AffineExpr dim) { return bool(dim); });

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-simplify-algebra: arithmetic that is less work written otherwise. What
-// is rewritten gives the same bits, but for powers that become products (they
-// round as products do), sums of sums (which add in another order) and the sign
-// of 0 in products over one element.
+// graph-simplify-algebra: simplifies arithmetic. Results are bitwise equal,
+// except for powers that become products (which round as products do), sums of
+// sums (which add in another order) and the sign of 0 in products over one
+// element.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Simplification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +21,8 @@ using namespace adze::graph;
 
 namespace {
 
-/// Is `value`, of the shape of `op`'s result whatever `other` broadcasts to?
+/// Returns true if `value` has the shape of the result of `op`, whatever
+/// `other` is.
 bool isResultShaped(Operation *op, Value value, Value other) {
   if (value.getType() != op->getResult(0).getType())
     return false;
@@ -33,8 +34,8 @@ bool isResultShaped(Operation *op, Value value, Value other) {
 bool isFloat(Value value) { return isa<FloatType>(getElement(value)); }
 bool isBool(Value value) { return getElement(value).isInteger(1); }
 
-/// Is every element of the constant that which leaves the other operand as it
-/// is? For sums of floats that is -0: -0 + 0 is 0.
+/// Returns true if every element of the constant is the neutral element. For
+/// sums of floats this is -0, as -0 + 0 is 0.
 bool isNeutral(Operation *op, Value constant) {
   if (isBool(constant)) {
     std::optional<bool> truth = getSplatBool(constant);
@@ -53,7 +54,7 @@ bool isNeutral(Operation *op, Value constant) {
   return isa<MulOp, DivOp, PowOp>(op) && *number == 1.0;
 }
 
-/// x + 0, x * 1, x / 1, x ^ 1, x and true: x.
+/// x + 0, x * 1, x / 1, x ^ 1, x and true -> x.
 template <typename OpT>
 LogicalResult dropNeutralOperand(OpT op, PatternRewriter &rewriter) {
   unsigned places = op->template hasTrait<OpTrait::IsCommutative>() ? 2 : 1;
@@ -67,7 +68,7 @@ LogicalResult dropNeutralOperand(OpT op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "no neutral operand");
 }
 
-/// max(x, x), x and x: x.
+/// max(x, x), x and x -> x.
 template <typename OpT>
 LogicalResult dropEqualOperand(OpT op, PatternRewriter &rewriter) {
   if (op.getLhs() != op.getRhs())
@@ -76,7 +77,7 @@ LogicalResult dropEqualOperand(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// f(f(x)) = f(x).
+/// f(f(x)) -> f(x).
 template <typename OpT>
 LogicalResult dropRepetition(OpT op, PatternRewriter &rewriter) {
   if (!op.getInput().template getDefiningOp<OpT>())
@@ -85,7 +86,7 @@ LogicalResult dropRepetition(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// f(f(x)) = x.
+/// f(f(x)) -> x.
 template <typename OpT>
 LogicalResult dropInverse(OpT op, PatternRewriter &rewriter) {
   auto inner = op.getInput().template getDefiningOp<OpT>();
@@ -95,13 +96,13 @@ LogicalResult dropInverse(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// min(min(x, a), b) = min(x, min(a, b)) of constants, and of max.
+/// min(min(x, a), b) -> min(x, min(a, b)) for constants; likewise for max.
 template <typename OpT>
 LogicalResult mergeBounds(OpT op, PatternRewriter &rewriter) {
   double outer = 0, inside = 0;
   Value clipped = matchWithSplat<OpT>(op.getResult(), outer);
   Value x = clipped ? matchWithSplat<OpT>(clipped, inside) : Value();
-  // As doubles, great integers would not compare as they are.
+  // Large integers are not exact as doubles.
   if (!x || !isFloat(x) || std::isnan(outer) || std::isnan(inside) ||
       x.getType() != op.getType() || !areKnown(x))
     return rewriter.notifyMatchFailure(op, "no bound of a bound");
@@ -114,13 +115,13 @@ LogicalResult mergeBounds(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// x ^ 2 = x * x, x ^ 3 = x * x * x, x ^ -1 = 1 / x.
+/// x ^ 2 -> x * x, x ^ 3 -> x * x * x, x ^ -1 -> 1 / x.
 LogicalResult multiplySmallPower(PowOp op, PatternRewriter &rewriter) {
   Value x = op.getLhs();
   std::optional<double> power = getSplatNumber(op.getRhs());
   if (!power || !isResultShaped(op, x, op.getRhs()))
     return rewriter.notifyMatchFailure(op, "no power that is known");
-  // A product in a narrow type would round more often than the power does.
+  // A product in a narrow type would round more often than the power.
   bool wide = !isFloat(x) || getElement(x).getIntOrFloatBitWidth() >= 32;
   if (*power == -1.0 && isFloat(x)) {
     rewriter.replaceOpWithNewOp<ReciprocalOp>(op, x);
@@ -136,8 +137,8 @@ LogicalResult multiplySmallPower(PowOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// x ^ 0.5 = sqrt(x), x ^ -0.5 = 1 / sqrt(x) but for two numbers: -inf, of
-/// which the power is that of inf, and -0, of which it is that of 0.
+/// x ^ 0.5 -> sqrt(x), x ^ -0.5 -> 1 / sqrt(x), except for two values: the
+/// power of -inf is that of inf, and the power of -0 is that of 0.
 LogicalResult takeRoot(PowOp op, PatternRewriter &rewriter) {
   Value x = op.getLhs();
   std::optional<double> power = getSplatNumber(op.getRhs());
@@ -163,7 +164,7 @@ LogicalResult takeRoot(PowOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// x / c = x * (1 / c) where that is exact: c is a power of two.
+/// x / c -> x * (1 / c) if it is exact: c is a power of two.
 LogicalResult multiplyByReciprocal(DivOp op, PatternRewriter &rewriter) {
   auto type = cast<RankedTensorType>(op.getRhs().getType());
   std::optional<double> divisor = getSplatNumber(op.getRhs());
@@ -171,7 +172,8 @@ LogicalResult multiplyByReciprocal(DivOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "no number to divide by");
   int exponent = 0;
   double mantissa = std::frexp(*divisor, &exponent);
-  // Half of the least type's range, so that neither side is denormal.
+  // The limit is half of the range of the narrowest type, so that neither side
+  // is subnormal.
   if (std::abs(mantissa) != 0.5 || std::abs(exponent) > 12)
     return rewriter.notifyMatchFailure(op, "the reciprocal is not exact");
   auto element = cast<FloatType>(type.getElementType());
@@ -185,7 +187,7 @@ LogicalResult multiplyByReciprocal(DivOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Is each number of `from` one of `type`?
+/// Returns true if `type` holds all values of `from`.
 bool holdsAll(Type type, Type from) {
   auto isPlain = [](Type t) {
     return t.isF16() || t.isBF16() || t.isF32() || t.isF64() ||
@@ -201,7 +203,7 @@ bool holdsAll(Type type, Type from) {
   unsigned width = from.getIntOrFloatBitWidth();
   if (auto f = dyn_cast<FloatType>(type)) {
     auto g = dyn_cast<FloatType>(from);
-    if (!g) // a sign, and as many bits as the mantissa has
+    if (!g) // a sign, and as many bits as the mantissa
       return width - !from.isUnsignedInteger() <= f.getFPMantissaWidth();
     return f.isF64() || (f.isF32() && !g.isF64());
   }
@@ -213,7 +215,7 @@ bool holdsAll(Type type, Type from) {
   return wider && !type.isUnsignedInteger();
 }
 
-/// cast(cast(x)) = cast(x) where the first one loses nothing.
+/// cast(cast(x)) -> cast(x) if the first cast is lossless.
 LogicalResult joinCasts(CastOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<CastOp>();
   if (!inner)
@@ -230,7 +232,7 @@ LogicalResult joinCasts(CastOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// A choice that is known, or between one value and itself.
+/// Folds selections with a constant condition, or between equal values.
 LogicalResult takeDecided(SelectOp op, PatternRewriter &rewriter) {
   if (Value chosen = getDecided(op)) {
     rewriter.replaceOp(op, chosen);
@@ -244,7 +246,7 @@ LogicalResult takeDecided(SelectOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// A reduction over dims of size 1 is a view.
+/// A reduction over dims of size 1 becomes a view.
 template <typename OpT>
 LogicalResult viewUnitDims(OpT op, PatternRewriter &rewriter) {
   Dims dims = getDims(op.getInput());
@@ -255,7 +257,7 @@ LogicalResult viewUnitDims(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The dims of the innermost input that two reductions leave out together.
+/// Returns the dims of the innermost input that two reductions reduce together.
 SmallVector<int64_t> joinAxes(ArrayRef<int64_t> inner, ArrayRef<int64_t> outer,
                               int64_t rank, bool keepdims) {
   llvm::SmallBitVector gone(rank);
@@ -270,7 +272,8 @@ SmallVector<int64_t> joinAxes(ArrayRef<int64_t> inner, ArrayRef<int64_t> outer,
   return SmallVector<int64_t>(gone.set_bits_begin(), gone.set_bits_end());
 }
 
-/// sum(sum(x)) over other dims: one sum; and of mean, max, min, prod.
+/// sum(sum(x)) over other dims -> one sum; likewise for mean, max, min and
+/// prod.
 template <typename OpT>
 LogicalResult joinReductions(OpT op, PatternRewriter &rewriter) {
   auto inner = op.getInput().template getDefiningOp<OpT>();
@@ -295,13 +298,13 @@ LogicalResult joinReductions(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// A softmax that only one op reads, which sums its elements times numbers.
+/// A softmax whose only user is a weighted sum of its elements.
 struct WeighedSoftmax {
   SoftmaxOp softmax;
-  Value numbers; // of the softmax's rank, or less
+  Value numbers; // of the rank of the softmax, or less
 };
 
-/// The softmax of f32 or f64 along `axis`, if nobody else reads it.
+/// Returns the softmax of f32 or f64 along `axis`, if it has no other use.
 SoftmaxOp getOwnSoftmax(Value value, int64_t axis) {
   auto softmax = value.getDefiningOp<SoftmaxOp>();
   return softmax && softmax->hasOneUse() && areKnown(value) &&
@@ -311,7 +314,7 @@ SoftmaxOp getOwnSoftmax(Value value, int64_t axis) {
              : SoftmaxOp();
 }
 
-/// A product with one column of numbers.
+/// Matches a product with one column of numbers.
 WeighedSoftmax getWeighed(MatmulOp op, PatternRewriter &rewriter) {
   Dims column = getDims(op.getRhs());
   auto softmax = getOwnSoftmax(op.getLhs(), getRank(op.getLhs()) - 1);
@@ -324,7 +327,7 @@ WeighedSoftmax getWeighed(MatmulOp op, PatternRewriter &rewriter) {
                                      op.getRhs())};
 }
 
-/// A convolution of single elements to one channel.
+/// Matches a convolution of single elements to one channel.
 WeighedSoftmax getWeighed(ConvOp op, PatternRewriter &) {
   Dims filter = getDims(op.getFilter());
   auto softmax = getOwnSoftmax(op.getInput(), 1);
@@ -339,7 +342,7 @@ WeighedSoftmax getWeighed(ConvOp op, PatternRewriter &) {
   return {softmax, op.getFilter()};
 }
 
-/// The sum of a product.
+/// Matches the sum of a product.
 WeighedSoftmax getWeighed(ReduceSumOp op, PatternRewriter &) {
   auto product = op.getInput().getDefiningOp<MulOp>();
   if (!product || !product->hasOneUse() || op.getAxes().size() != 1)
@@ -351,8 +354,8 @@ WeighedSoftmax getWeighed(ReduceSumOp op, PatternRewriter &) {
   return {};
 }
 
-/// sum(softmax(x) * w) = sum(e * w) / sum(e) with e = exp(x - max(x)): sums of
-/// the same elements are one kernel, which stores no softmax.
+/// sum(softmax(x) * w) -> sum(e * w) / sum(e) with e = exp(x - max(x)): both
+/// sums of the same elements are one kernel, which stores no softmax.
 template <typename OpT>
 LogicalResult sumWeighed(OpT op, PatternRewriter &rewriter) {
   auto [softmax, numbers] = getWeighed(op, rewriter);
@@ -361,7 +364,7 @@ LogicalResult sumWeighed(OpT op, PatternRewriter &rewriter) {
   Location loc = rewriter.getFusedLoc({softmax.getLoc(), op.getLoc()});
   Value x = softmax.getInput();
   int64_t axis = softmax.getAxis(), rank = getRank(x);
-  // As x lies before a transpose.
+  // x may be before a transpose.
   auto transpose = x.getDefiningOp<TransposeOp>();
   if (transpose) {
     Dims dims(rank - getRank(numbers), rewriter.getAffineConstantExpr(1));
@@ -397,8 +400,8 @@ LogicalResult sumWeighed(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// A product over one element is one of each row's number by each column's,
-/// but for the sign of 0: angles of positions by frequencies.
+/// A product over one element is an outer product (up to the sign of 0), as for
+/// angles of positions and frequencies.
 LogicalResult multiplyOuter(MatmulOp op, PatternRewriter &rewriter) {
   Value factors[2] = {op.getLhs(), op.getRhs()};
   Dims rows = getDims(factors[0]);
@@ -424,8 +427,8 @@ LogicalResult multiplyOuter(MatmulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// A product with one column is a sum of each row by the column's numbers,
-/// which takes what is before and behind it along, and leaves no lanes empty.
+/// A product with one column becomes a weighted sum of each row, which fuses
+/// the ops before and after it, and uses all lanes.
 LogicalResult sumColumn(MatmulOp op, PatternRewriter &rewriter) {
   Value rows = op.getLhs(), column = op.getRhs();
   Type element = getElement(op.getResult());

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-simplify-control-flow: branches that are decided and loops of few
-// iterations become straight code, which the other passes see through.
+// graph-simplify-control-flow: inlines branches with constant conditions and
+// unrolls loops of few iterations, so that other passes can optimise across
+// them.
 #include "BlockOrder.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Simplification.h"
@@ -23,14 +24,14 @@ bool isFromOutside(Value value, Operation *op) {
   return !op->isAncestor(value.getParentBlock()->getParentOp());
 }
 
-/// The branch that runs, where all shapes are the same as of the choice.
+/// Inlines the branch that runs, if it has the shapes of the op.
 LogicalResult takeBranch(IfOp op, PatternRewriter &rewriter) {
   auto truth = getConstantElements(op.getCondition());
   if (!truth)
     return rewriter.notifyMatchFailure(op, "the data decide");
   Region &region = truth->front() ? op.getThenRegion() : op.getElseRegion();
   Operation *yield = region.front().getTerminator();
-  // A dim that is a symbol of the choice is named elsewhere too.
+  // A dim that is a symbol of the op is also used elsewhere.
   if (!op.getSymbols().empty() ||
       !llvm::equal(yield->getOperandTypes(), op.getResultTypes()))
     return rewriter.notifyMatchFailure(op, "the branches differ in shape");
@@ -46,7 +47,7 @@ bool holds(Value condition) {
   return truth && truth->front();
 }
 
-/// How often the region runs, if it is a number.
+/// Returns the trip count, if it is constant.
 std::optional<int64_t> getTrips(LoopOp op) {
   if (op.getCondition() &&
       !(holds(op.getCondition()) && holds(op.getYield().getOperand(0))))
@@ -57,8 +58,8 @@ std::optional<int64_t> getTrips(LoopOp op) {
                                      : std::nullopt;
 }
 
-/// Is the type of a value in the loop, or of a result, bound by the loop, or
-/// does an iteration change what the next one takes?
+/// Returns true if the type of a value in the loop, or of a result, has a
+/// symbol that the loop binds, or if carried values change their types.
 bool mentionsOwnSymbols(LoopOp op) {
   auto isOwn = [&](AffineExpr size) {
     return !size || llvm::any_of(op.getSymbols(), [&](int64_t symbol) {
@@ -84,7 +85,7 @@ bool mentionsOwnSymbols(LoopOp op) {
          !llvm::equal(op.getYieldedCarried().getTypes(), carried);
 }
 
-/// Slices along a new first dim.
+/// Stacks slices along a new first dim.
 Value stackSlices(ArrayRef<Value> slices, Type type,
                   PatternRewriter &rewriter) {
   SmallVector<Value> parts;
@@ -125,7 +126,7 @@ void unroll(LoopOp op, int64_t trips, PatternRewriter &rewriter) {
   rewriter.replaceOp(op, carried);
 }
 
-/// The iterations one after the other.
+/// Unrolls the iterations.
 LogicalResult unrollShort(LoopOp op, PatternRewriter &rewriter,
                           int64_t maxTrips, int64_t maxOps) {
   std::optional<int64_t> trips = getTrips(op);
@@ -141,7 +142,7 @@ LogicalResult unrollShort(LoopOp op, PatternRewriter &rewriter,
   return success();
 }
 
-/// What both branches yield from outside.
+/// Replaces results that both branches yield from outside.
 LogicalResult forwardCommon(IfOp op, PatternRewriter &rewriter) {
   Operation *one = op.getThenRegion().front().getTerminator(),
             *other = op.getElseRegion().front().getTerminator();
@@ -157,7 +158,7 @@ LogicalResult forwardCommon(IfOp op, PatternRewriter &rewriter) {
   return success(changed);
 }
 
-/// What is carried and never changes.
+/// Replaces carried values that never change.
 LogicalResult forwardInvariant(LoopOp op, PatternRewriter &rewriter) {
   bool changed = false;
   for (auto [init, argument, next, result] :
@@ -192,7 +193,7 @@ public:
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
-    // What was checked in a region is now in front of other ops, too.
+    // Checks of a region may now precede other ops, too.
     hoistChecks(getOperation());
   }
 };

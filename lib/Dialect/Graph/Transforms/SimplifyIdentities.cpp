@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Ops that give what they take, a part of it or one known number: for both
+// Ops that return an operand, a part of it or a constant: patterns of both
 // simplifying passes.
 #include "Simplification.h"
 
@@ -12,7 +12,7 @@ static bool isInteger(Value value) {
   return isa<IntegerType>(getElement(value));
 }
 
-/// `x` in the place of the op, if it is of the result's shape.
+/// Replaces the op by `x`, if it has the shape of the result.
 static LogicalResult replaceBy(Operation *op, Value x,
                                PatternRewriter &rewriter) {
   if (x.getType() != op->getResult(0).getType() || !areKnown(x))
@@ -21,7 +21,7 @@ static LogicalResult replaceBy(Operation *op, Value x,
   return success();
 }
 
-/// One number in the place of all elements of the result.
+/// Replaces the result by a splat constant.
 static LogicalResult replaceByNumber(Operation *op, Attribute number,
                                      PatternRewriter &rewriter) {
   Value result = op->getResult(0);
@@ -38,7 +38,7 @@ static LogicalResult replaceByNumber(Operation *op, Attribute number,
 // Movement
 //===----------------------------------------------------------------------===//
 
-/// The reversal of dims of one element.
+/// Removes the reversal of dims of size 1.
 static LogicalResult dropReversal(ReverseOp op, PatternRewriter &rewriter) {
   Dims dims = getDims(op.getInput());
   if (!llvm::all_of(op.getAxes(), [&](int64_t d) { return isOne(dims[d]); }))
@@ -46,7 +46,7 @@ static LogicalResult dropReversal(ReverseOp op, PatternRewriter &rewriter) {
   return replaceBy(op, op.getInput(), rewriter);
 }
 
-/// A resizing to the same sizes: dims of scale 1 are copied.
+/// Removes a resize to the same sizes: dims of scale 1 are copied.
 static LogicalResult dropResize(ResizeOp op, PatternRewriter &rewriter) {
   auto scales = op.getScales();
   bool keeps =
@@ -57,7 +57,7 @@ static LogicalResult dropResize(ResizeOp op, PatternRewriter &rewriter) {
   return replaceBy(op, op.getInput(), rewriter);
 }
 
-/// A pool over windows of one element: every n-th element.
+/// Rewrites pooling over windows of one element to a strided slice.
 template <typename OpT>
 static LogicalResult sliceByPool(OpT op, PatternRewriter &rewriter) {
   auto isUnit = [](int64_t size) { return size == 1; };
@@ -74,7 +74,7 @@ static LogicalResult sliceByPool(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The sum of one element.
+/// Removes the sum of one element.
 template <typename OpT>
 static LogicalResult dropScan(OpT op, PatternRewriter &rewriter) {
   if (op.getExclusive() || !isOne(getDims(op.getInput())[op.getAxis()]))
@@ -82,7 +82,7 @@ static LogicalResult dropScan(OpT op, PatternRewriter &rewriter) {
   return replaceBy(op, op.getInput(), rewriter);
 }
 
-/// The place of the only element.
+/// Folds the index of the only element to 0.
 template <typename OpT>
 static LogicalResult dropPlace(OpT op, PatternRewriter &rewriter) {
   if (!isOne(getDims(op.getInput())[op.getAxis()]))
@@ -90,7 +90,7 @@ static LogicalResult dropPlace(OpT op, PatternRewriter &rewriter) {
   return replaceByNumber(op, rewriter.getI64IntegerAttr(0), rewriter);
 }
 
-/// Parts without elements that are stored in a tensor.
+/// Removes empty parts that are stored in a tensor.
 template <typename OpT>
 static LogicalResult dropScatter(OpT op, PatternRewriter &rewriter) {
   auto isNone = [](AffineExpr dim) { return getConstant(dim) == 0; };
@@ -99,7 +99,7 @@ static LogicalResult dropScatter(OpT op, PatternRewriter &rewriter) {
   return replaceBy(op, op.getData(), rewriter);
 }
 
-/// A part that is all of it.
+/// Removes the insertion of a part that covers the whole tensor.
 static LogicalResult dropInsertion(InsertSliceOp op,
                                    PatternRewriter &rewriter) {
   Value source = op.getSources().front();
@@ -109,14 +109,14 @@ static LogicalResult dropInsertion(InsertSliceOp op,
   return replaceBy(op, source, rewriter);
 }
 
-/// A triangle that is everything, or nothing.
+/// Folds a triangle that is everything, or nothing.
 static LogicalResult decideTriangle(TriluOp op, PatternRewriter &rewriter) {
   Dims dims = getDims(op.getInput());
   auto rows = getConstant(dims[dims.size() - 2]),
        columns = getConstant(dims.back());
   if (!rows || !columns)
     return rewriter.notifyMatchFailure(op, "a dynamic size");
-  // Differences of places are from 1 - rows to columns - 1.
+  // Differences of positions range from 1 - rows to columns - 1.
   int64_t least = 1 - *rows, most = *columns - 1, k = op.getK();
   if (op.getUpper() ? k <= least : k >= most)
     return replaceBy(op, op.getInput(), rewriter);
@@ -147,8 +147,8 @@ void adze::graph::addMovementIdentities(RewritePatternSet &patterns,
 // Algebra
 //===----------------------------------------------------------------------===//
 
-/// x - x, x xor x and x < x, which no number is. Floats may be none, but for
-/// comparisons that are false then.
+/// Folds x - x, x xor x and x < x, which do not hold for any number. For
+/// floats, only comparisons that are false for NaN fold.
 template <typename OpT>
 static LogicalResult decideEqualOperands(OpT op, PatternRewriter &rewriter) {
   if (op.getLhs() != op.getRhs())
@@ -166,7 +166,7 @@ static LogicalResult decideEqualOperands(OpT op, PatternRewriter &rewriter) {
                          rewriter);
 }
 
-/// x * 0, x and false, x or true, x ^ 0: whatever x is, that of integers.
+/// Folds x * 0, x and false, x or true, x ^ 0, for integers.
 template <typename OpT>
 static LogicalResult decideByOperand(OpT op, PatternRewriter &rewriter) {
   constexpr bool isPower = std::is_same_v<OpT, PowOp>;
@@ -187,7 +187,7 @@ static LogicalResult decideByOperand(OpT op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "the other operand counts");
 }
 
-/// max(x, -inf) and min(x, inf).
+/// Folds max(x, -inf) and min(x, inf).
 template <typename OpT>
 static LogicalResult dropNoBound(OpT op, PatternRewriter &rewriter) {
   double bound = 0.0;
@@ -199,7 +199,7 @@ static LogicalResult dropNoBound(OpT op, PatternRewriter &rewriter) {
   return replaceBy(op, x, rewriter);
 }
 
-/// x + (-y) = x - y, x - (-y) = x + y.
+/// x + (-y) -> x - y, x - (-y) -> x + y.
 template <typename OpT, typename OtherT>
 static LogicalResult dropSign(OpT op, PatternRewriter &rewriter) {
   for (unsigned i : {1u, 0u}) {
@@ -213,7 +213,7 @@ static LogicalResult dropSign(OpT op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "no negative operand");
 }
 
-/// |-x| = |x|, and what is not negative: |relu(x)|, relu(|x|).
+/// |-x| -> |x|, and for values that are not negative: |relu(x)|, relu(|x|).
 template <typename OpT>
 static LogicalResult dropSignOfAmount(OpT op, PatternRewriter &rewriter) {
   Operation *inner = op.getInput().getDefiningOp();
@@ -223,7 +223,7 @@ static LogicalResult dropSignOfAmount(OpT op, PatternRewriter &rewriter) {
         op, [&] { op.getInputMutable().assign(neg.getInput()); });
     return success();
   }
-  // The least signed integer has no amount. relu(-0) may be -0.
+  // The least signed integer has no absolute value. relu(-0) may be -0.
   bool isAmount = std::is_same_v<OpT, AbsOp>
                       ? isa_and_nonnull<SigmoidOp, ExpOp>(inner)
                       : isa_and_nonnull<AbsOp, SigmoidOp, ExpOp>(inner) &&
@@ -234,7 +234,7 @@ static LogicalResult dropSignOfAmount(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Rounding of what is an integer already.
+/// Removes rounding of integral values.
 template <typename OpT>
 static LogicalResult dropRounding(OpT op, PatternRewriter &rewriter) {
   Operation *inner = op.getInput().getDefiningOp();
@@ -246,7 +246,7 @@ static LogicalResult dropRounding(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The bits of the same bits.
+/// Merges nested bitcasts.
 static LogicalResult joinBitcasts(BitcastOp op, PatternRewriter &rewriter) {
   Value x = op.getInput();
   if (x.getType() == op.getType())
@@ -259,14 +259,14 @@ static LogicalResult joinBitcasts(BitcastOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// c ? true : false = c.
+/// c ? true : false -> c.
 static LogicalResult dropTruth(SelectOp op, PatternRewriter &rewriter) {
   if (getSplatBool(op.getLhs()) != true || getSplatBool(op.getRhs()) != false)
     return rewriter.notifyMatchFailure(op, "of other values");
   return replaceBy(op, op.getCondition(), rewriter);
 }
 
-/// not(x < y) = x >= y of integers.
+/// not(x < y) -> x >= y for integers.
 static LogicalResult turnComparison(NotOp op, PatternRewriter &rewriter) {
   Operation *inner = op.getInput().getDefiningOp();
   if (!isa_and_nonnull<LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(inner) ||
@@ -288,7 +288,7 @@ static LogicalResult turnComparison(NotOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// A reduction of single elements: |x|, or x * x.
+/// Rewrites a reduction of single elements to |x| or x * x.
 template <typename OpT, typename ElementT>
 static LogicalResult viewUnitDims(OpT op, PatternRewriter &rewriter) {
   Dims dims = getDims(op.getInput());

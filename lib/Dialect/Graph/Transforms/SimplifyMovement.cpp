@@ -1,8 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-simplify-movement: chains of concatenation, slices, padding,
-// repetition, reversal and look-ups that move less written otherwise. The
-// elements stay the same, bit by bit.
+// graph-simplify-movement: simplifies chains of concatenation, slices, padding,
+// repetition, reversal and gathers. Results are bitwise equal.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
 #include "Simplification.h"
@@ -48,7 +47,7 @@ LogicalResult adze::graph::sliceByGather(GatherOp op,
 
 namespace {
 
-/// concat(a, concat(b, c)) = concat(a, b, c), without parts of size 0.
+/// concat(a, concat(b, c)) -> concat(a, b, c), without empty operands.
 LogicalResult flattenConcat(ConcatOp op, PatternRewriter &rewriter) {
   SmallVector<Value> parts;
   for (Value input : op.getInputs()) {
@@ -64,7 +63,8 @@ LogicalResult flattenConcat(ConcatOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The slice that begins where `first` ends, along a dim, and is else like it?
+/// Returns true if `next` begins where `first` ends, along a dim, and is
+/// otherwise equal.
 bool follows(SliceOp first, SliceOp next, int64_t axis) {
   if (first.getInput() != next.getInput() ||
       first.getSteps() != next.getSteps() || first.getSteps()[axis] < 1)
@@ -79,7 +79,7 @@ bool follows(SliceOp first, SliceOp next, int64_t axis) {
   return areEqual(to[axis], addExprs(from[axis], mulExprs(one[axis], step)));
 }
 
-/// concat(x[0:2], x[2:5]) = x[0:5].
+/// concat(x[0:2], x[2:5]) -> x[0:5].
 LogicalResult joinSlices(ConcatOp op, PatternRewriter &rewriter) {
   int64_t axis = op.getAxis();
   SmallVector<Value> parts;
@@ -104,7 +104,7 @@ LogicalResult joinSlices(ConcatOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Computed element by element from what is in memory anyway, or moved.
+/// Returns true if the value is computed elementwise from memory, or moved.
 bool isFromMemory(Operation *op, unsigned depth) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
@@ -115,10 +115,10 @@ bool isFromMemory(Operation *op, unsigned depth) {
   });
 }
 
-/// f(concat(a, b), c) = concat(f(a, c[..]), f(b, c[..])): what makes the pieces
-/// does f along, and the concatenation is all that is stored. Elements of other
-/// operands along the axis are slices; a kernel that could take f as its end
-/// has to stay whole.
+/// f(concat(a, b), c) -> concat(f(a, c[..]), f(b, c[..])): f is fused with the
+/// producers of the operands, and only the concatenation is stored. Elements of
+/// other operands along the axis become slices. A kernel that could fuse f as
+/// its epilogue must not be split.
 class SinkConcat final
     : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
 public:
@@ -146,25 +146,26 @@ private:
   static int64_t getAxisOf(Value other, Value result, int64_t axis) {
     return axis - (getRank(result) - getRank(other));
   }
-  /// Whether all places along the axis see the same elements of the operand.
+  /// Returns true if all positions along the axis read the same elements of the
+  /// operand.
   static bool isRepeated(Value other, Value result, int64_t axis) {
     int64_t own = getAxisOf(other, result, axis);
     return own < 0 || getConstant(getDims(other)[own]) == 1;
   }
 
-  /// Whether it may be cut as the concatenation is: a dynamic size may be 1,
-  /// and its element is then repeated in all pieces.
+  /// Returns true if the operand can be sliced like the concatenation: a
+  /// dynamic size may be 1, and is then broadcast in all operands.
   static bool isAsLong(Value other, Value result, int64_t axis) {
     int64_t own = getAxisOf(other, result, axis);
     return areEqual(getDims(other)[own], getDims(result)[axis]);
   }
 
-  /// The dim of the result that the concatenation is along.
+  /// Returns the dim of the result that the concatenation is along.
   static int64_t getAxis(ConcatOp concat, Value result) {
     return int64_t(concat.getAxis()) + getRank(result) -
            getRank(concat.getResult());
   }
-  /// One value beside itself: parts of it cost nothing, whoever reads it.
+  /// Returns true for a repeated value, whose slices are free for all users.
   static bool repeats(ConcatOp concat) {
     return llvm::all_equal(concat.getInputs());
   }
@@ -180,7 +181,7 @@ private:
             ? areEqual(getDims(whole)[concat.getAxis()], getDims(result)[axis])
             : concat->hasOneUse() && areEqual(getDims(whole), getDims(result));
     if (!isWhole || concat.getInputs().size() > mostPieces ||
-        // Packed elements are converted only, not moved.
+        // Packed elements are only converted, not moved.
         isPacked(getElement(result)) || !areKnown(result) ||
         !llvm::all_of(concat.getInputs(), isKnown))
       return false;
@@ -197,8 +198,8 @@ private:
     });
   }
 
-  /// Another concatenation, cut at the same places, that nobody else reads or
-  /// that repeats one value.
+  /// Returns true for another concatenation with the same boundaries, which has
+  /// no other use or repeats one value.
   static bool hasSamePieces(ConcatOp concat, Value value, Value result) {
     auto other = value.getDefiningOp<ConcatOp>();
     return other && (other->hasOneUse() || repeats(other)) &&
@@ -227,7 +228,7 @@ private:
                                      getAxisOf(other.get(), result, axis),
                                      begin, size, op->getLoc(), rewriter));
       begin = addExprs(begin, size);
-      if (operands == before) { // one value beside itself
+      if (operands == before) { // a repeated value
         pieces.push_back(pieces.back());
         continue;
       }
@@ -255,7 +256,7 @@ private:
   Pass::Statistic &count;
 };
 
-/// A slice of one part of a concatenation is one of that part.
+/// slice(concat(a, b)) of one operand -> slice of that operand.
 LogicalResult slicePart(SliceOp op, PatternRewriter &rewriter) {
   auto concat = op.getInput().getDefiningOp<ConcatOp>();
   if (!concat || op.getBegin())
@@ -266,7 +267,8 @@ LogicalResult slicePart(SliceOp op, PatternRewriter &rewriter) {
   AffineExpr step = rewriter.getAffineConstantExpr(op.getSteps()[axis]);
   Dims starts = op.getStartExprs();
   AffineExpr first = starts[axis];
-  // Where nothing is taken, any part would do, but the last has to be in it.
+  // An empty slice may be that of any operand, except that its last position
+  // must be in it.
   AffineExpr last = addExprs(first, mulExprs(subExprs(size, one), step));
   if (op.getSteps()[axis] < 0)
     std::swap(first, last);
@@ -285,10 +287,10 @@ LogicalResult slicePart(SliceOp op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "it lies across parts");
 }
 
-/// An elementwise expression with its dims of size 1 at other places.
+/// An elementwise expression with its dims of size 1 at other positions.
 class UnitView {
 public:
-  /// `from`: the dims of the expression; `to`: the same but for ones.
+  /// `from` are the dims of the expression; `to` are equal up to dims of 1.
   UnitView(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to,
            PatternRewriter &rewriter)
       : places(from.size(), 0), rank(to.size()), rewriter(rewriter) {
@@ -302,7 +304,7 @@ public:
     }
   }
 
-  /// The same of a value whose dims are the last ones from `first` on.
+  /// Returns the view of a value whose dims are the last ones from `first` on.
   Value get(Value value, size_t first = 0, unsigned depth = 4) {
     Dims own = getDims(value);
     Dims dims(rank, rewriter.getAffineConstantExpr(1));
@@ -333,8 +335,9 @@ private:
   PatternRewriter &rewriter;
 };
 
-/// concat(reshape(f(x)), ..) = concat(f(reshape(x)), ..), where dims of size 1
-/// come and go: the kernel of the concatenation computes its pieces.
+/// concat(reshape(f(x)), ..) -> concat(f(reshape(x)), ..), if only dims of size
+/// 1 are added or dropped: the kernel of the concatenation computes its
+/// operands.
 LogicalResult viewBeforePiece(ReshapeOp op, PatternRewriter &rewriter) {
   auto piece = op.getInput().getDefiningOp<ElementwiseOpInterface>();
   if (!piece || op.getShape() || !isUnitReshape(op) || !op->hasOneUse() ||
@@ -355,7 +358,7 @@ bool addElements(ArrayRef<int64_t> pads) {
   return llvm::all_of(pads, [](int64_t pad) { return pad >= 0; });
 }
 
-/// pad(pad(x)) with one and the same constant: the sums of both.
+/// pad(pad(x)) with the same constant -> the sums of both.
 LogicalResult joinPads(PadOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<PadOp>();
   if (!inner || op.getMode() != inner.getMode() ||
@@ -376,7 +379,7 @@ LogicalResult joinPads(PadOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Padding that only removes elements is a slice.
+/// Padding that only removes elements becomes a slice.
 LogicalResult sliceByPad(PadOp op, PatternRewriter &rewriter) {
   auto adds = [](int64_t pad) { return pad > 0; };
   if (llvm::any_of(op.getLow(), adds) || llvm::any_of(op.getHigh(), adds))
@@ -394,7 +397,7 @@ LogicalResult sliceByPad(PadOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// broadcast_to(broadcast_to(x)) = broadcast_to(x).
+/// broadcast_to(broadcast_to(x)) -> broadcast_to(x).
 LogicalResult joinBroadcasts(BroadcastToOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<BroadcastToOp>();
   if (!inner)
@@ -404,7 +407,8 @@ LogicalResult joinBroadcasts(BroadcastToOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Elementwise ops repeat their operands themselves.
+/// Removes broadcasts of operands of elementwise ops, which broadcast
+/// themselves.
 class BroadcastOfOperand final
     : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
 public:
@@ -439,7 +443,7 @@ private:
   Pass::Statistic &count;
 };
 
-/// reverse(reverse(x)) along the same dims.
+/// reverse(reverse(x)) along the same dims -> x.
 LogicalResult dropReversals(ReverseOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<ReverseOp>();
   if (!inner || inner.getAxes() != op.getAxes())
@@ -448,7 +452,7 @@ LogicalResult dropReversals(ReverseOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Whatever is picked of equal elements is one of them.
+/// A gather of equal elements becomes a broadcast of one.
 template <typename OpT>
 LogicalResult pickEqual(OpT op, PatternRewriter &rewriter) {
   DenseElementsAttr data;

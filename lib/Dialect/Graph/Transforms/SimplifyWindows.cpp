@@ -9,8 +9,8 @@ using namespace adze::graph;
 
 static bool isOne(AffineExpr size) { return getConstant(size) == 1; }
 
-/// An attribute with `groups` numbers of each spatial dim, without those of the
-/// last one.
+/// Returns an attribute with `groups` numbers for each spatial dim, without
+/// those of the last one.
 static DenseI64ArrayAttr dropLast(DenseI64ArrayAttr numbers, unsigned groups) {
   SmallVector<int64_t> kept(numbers.asArrayRef());
   size_t spatial = kept.size() / groups;
@@ -25,7 +25,7 @@ static Type dropLast(Type type) {
   return makeType(getElementTypeOrSelf(type), dims);
 }
 
-/// The same without its last dim of one element.
+/// Returns the value without its last dim of size 1.
 static Value dropLast(OpBuilder &b, Value value) {
   Type type = dropLast(value.getType());
   if (auto view = value.getDefiningOp<ReshapeOp>();
@@ -41,8 +41,8 @@ static bool hasUnitWindow(Operation *op, Value filter) {
          1;
 }
 
-/// Windows of a signal, of which exporters make an image of one column, are
-/// along its dim: there pixels lie along rows.
+/// Windows of a signal, which exporters make an image of one column, become
+/// windows along its dim, so that pixels are along rows.
 template <typename OpT>
 static LogicalResult dropUnitColumn(OpT op, PatternRewriter &rewriter) {
   Value filter;
@@ -78,18 +78,18 @@ static LogicalResult dropUnitColumn(OpT op, PatternRewriter &rewriter) {
 }
 
 namespace {
-/// A convolution of a signal, of one channel, whose windows overlap little.
+/// A convolution of a signal with one channel, whose windows overlap little.
 struct Signal {
   AffineExpr batch, windows;
   int64_t outputs, taps, step, low, high;
 
-  /// Steps that a window begins in or reaches into.
+  /// Returns the number of steps that a window begins in or reaches into.
   int64_t pieces() const { return llvm::divideCeil(taps, step); }
 };
 } // namespace
 
-/// Such a convolution; none if a copy of its windows is much larger than the
-/// signal, or if they are short.
+/// Matches such a convolution. Fails if a copy of its windows is much larger
+/// than the signal, or if they are short.
 static std::optional<Signal> matchSignal(ConvOp op) {
   constexpr int64_t leastTaps = 32, leastOutputs = 8, mostPieces = 4;
   Dims input = getDims(op.getInput()), filter = getDims(op.getFilter()),
@@ -102,7 +102,7 @@ static std::optional<Signal> matchSignal(ConvOp op) {
       !isa<FloatType>(getElement(op.getResult())) ||
       op.getDilations().back() != 1)
     return std::nullopt;
-  for (unsigned dim = 1; dim <= spatial; ++dim) // but the last one
+  for (unsigned dim = 1; dim <= spatial; ++dim) // except the last one
     if (!isOne(input[dim]) || !isOne(filter[dim]) ||
         (dim > 1 && !isOne(result[dim])))
       return std::nullopt;
@@ -118,7 +118,8 @@ static std::optional<Signal> matchSignal(ConvOp op) {
   return signal;
 }
 
-/// The windows of such a signal [batch, 1.., length]: [batch, windows, taps].
+/// Creates the windows of such a signal [batch, 1.., length]: [batch, windows,
+/// taps].
 static Value createWindows(OpBuilder &b, Location loc, Value input,
                            const Signal &signal) {
   Type element = getElement(input);
@@ -135,7 +136,7 @@ static Value createWindows(OpBuilder &b, Location loc, Value input,
         .getResult();
   };
   int64_t pieces = signal.pieces(), step = signal.step;
-  // So much that the last window has whole steps, whatever the length.
+  // The padding makes the last window consist of whole steps for all lengths.
   int64_t high = signal.high + pieces * step - signal.taps;
   AffineExpr steps = signal.windows + (pieces - 1);
   Dims dims{signal.batch, getDims(input).back() + (signal.low + high)};
@@ -162,9 +163,9 @@ static Value createWindows(OpBuilder &b, Location loc, Value input,
       /*axis=*/2);
 }
 
-/// Long windows over one channel, as those of a resampler or of a Fourier
-/// transform, are rows of a matrix product: there taps are the depth, which a
-/// convolution looks for in the channels.
+/// Long windows over one channel, as those of a resampler or a Fourier
+/// transform, become rows of a matrix product, whose contracted dim are the
+/// taps; a convolution kernel expects it to be the channels.
 static LogicalResult multiplyWindows(ConvOp op, PatternRewriter &rewriter) {
   auto signal = matchSignal(op);
   if (!signal)
@@ -193,8 +194,8 @@ static LogicalResult multiplyWindows(ConvOp op, PatternRewriter &rewriter) {
 }
 
 namespace {
-/// What is done to each element is done before the column is put back: there
-/// it is a part of the window's kernel, and the next window has no column.
+/// Moves elementwise ops before the reshape that adds the column back: they are
+/// then fused into the kernel of the window, and the next window has no column.
 class SinkUnitColumn final
     : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
 public:
@@ -223,7 +224,8 @@ public:
   }
 
 private:
-  /// A window's result, or what was made of one, with a column of one more dim.
+  /// Returns true for the result of a window, or a function of it, with one
+  /// more dim of a column.
   static bool isPutBack(Value value) {
     auto view = value.getDefiningOp<ReshapeOp>();
     return view && view->hasOneUse() && areKnown(view.getInput()) &&

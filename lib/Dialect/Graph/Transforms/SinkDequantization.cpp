@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-sink-dequantization: tensors move and are pooled as 8-bit integers.
+// graph-sink-dequantization: moves and pools tensors as 8-bit integers.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "LinearFolds.h"
 #include "Quantized.h"
@@ -16,20 +16,20 @@ using namespace adze::graph;
 
 namespace {
 
-/// How many of the op's operands hold the elements that it picks from; 0: what
-/// it does depends on what the elements stand for.
+/// Returns how many operands of the op hold the elements that it selects from,
+/// or 0 if its result depends on the values that the integers represent.
 unsigned countSources(Operation *op) {
   if (isa<ConcatOp>(op))
     return op->getNumOperands();
-  // Greater integers stand for greater numbers: scales are positive.
+  // Scales are positive, so the order of integers is that of the values.
   return isa<MaxPoolOp, ReshapeOp, TransposeOp, SliceOp, ReverseOp, GatherOp,
              GatherElementsOp, GatherNDOp>(op)
              ? 1
              : 0;
 }
 
-/// op(dequantize(x)) is dequantize(op(x)), where one scale and one zero point
-/// stand for all elements.
+/// op(dequantize(x)) -> dequantize(op(x)), with one scale and one zero point
+/// for all elements.
 LogicalResult sink(Operation *op, RewriterBase &b) {
   unsigned count = countSources(op);
   if (count == 0 || op->getNumResults() != 1)

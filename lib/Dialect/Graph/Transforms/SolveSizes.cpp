@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-solve-sizes: what the run finds of the sizes before it begins is solved
-// for them, and sizes that have one value are that value everywhere inside.
+// graph-solve-sizes: solves the equations of sizes that are checked before a
+// run, and replaces sizes that have one value by it.
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Graph.h"
@@ -25,22 +25,23 @@ namespace {
 
 struct Values {
   DenseMap<unsigned, AffineExpr> symbols;
-  /// Not negative; they decide which sizes are cut.
+  /// Expressions that are not negative; they decide which clamped sizes are
+  /// bounded.
   Exprs bounds;
 
-  /// What replace has found for long expressions; not after a change.
+  /// A cache of replace() for long expressions; cleared after a change.
   mutable DenseMap<AffineExpr, AffineExpr> found;
 
   bool empty() const { return symbols.empty() && bounds.empty(); }
 };
 
-/// Sizes in terms of others, from conditions that surely hold.
+/// Solves for sizes in terms of others, from conditions that hold in every run.
 class Solver {
 public:
   explicit Solver(func::FuncOp function);
 
-  /// Solves all conditions; the symbols that are not free, in terms of those
-  /// that are.
+  /// Solves all conditions. Returns the symbols that are not free in terms of
+  /// those that are.
   Values run();
 
 private:
@@ -53,12 +54,12 @@ private:
   void readBounds();
   bool isKnownEarly(AffineExpr expr) const;
   bool step();
-  /// Learns from `zero` = 0; whether that was something new.
+  /// Uses `zero` = 0. Returns true if this was new information.
   bool solve(AffineExpr zero);
   bool solveTerm(const Term &term, int64_t constant);
   bool solveSum(ArrayRef<Term> terms, AffineExpr zero);
   bool set(unsigned symbol, AffineExpr value);
-  /// The least value, as far as ranges tell.
+  /// Returns a lower bound from the known ranges.
   int64_t getLeast(AffineExpr expr) const;
   bool cannotBeOne(AffineExpr expr) const;
 
@@ -76,7 +77,7 @@ private:
 // Replacing
 //===----------------------------------------------------------------------===//
 
-/// Sizes that broadcast to each other have one expression, made anew.
+/// Returns the broadcast of sizes as one new expression.
 static AffineExpr broadcastAll(ArrayRef<AffineExpr> sizes) {
   Dims result{sizes.front()};
   std::string error;
@@ -112,8 +113,8 @@ static AffineExpr replaceInside(AffineBinaryOpExpr expr, const Values &values) {
   return result ? result : expr;
 }
 
-/// The expression without the symbols that have values; with them, which is as
-/// true, where it would be too long.
+/// Returns the expression with symbols replaced by their values, or unchanged,
+/// which is also correct, if it would be too long.
 static AffineExpr replace(AffineExpr expr, const Values &values) {
   if (!expr || values.empty())
     return expr;
@@ -135,8 +136,8 @@ static AffineExpr replace(AffineExpr expr, const Values &values) {
 // What is known
 //===----------------------------------------------------------------------===//
 
-/// The types inside of sequences and the like, which no view can change: their
-/// symbols stay what they are.
+/// Visits the symbols of types inside of sequences and the like, which no view
+/// can change, so that these symbols are kept.
 static void forEachFixedSymbol(TypeRange types,
                                function_ref<void(unsigned)> visit) {
   for (Type type : types)
@@ -167,7 +168,7 @@ void Solver::readRanges() {
                         range[1] < 0 ? INT64_MAX : range[1]};
 }
 
-/// The run checks sizes of inputs alone.
+/// The run checks sizes of inputs only.
 bool Solver::isKnownEarly(AffineExpr expr) const {
   bool known = bool(expr);
   forEachSymbol(expr, [&](unsigned symbol) { known &= free.contains(symbol); });
@@ -190,7 +191,7 @@ void Solver::readConditions() {
   }
 }
 
-/// Whether some size inside is the greater of two.
+/// Returns true if a size inside is the maximum of two.
 static bool hasClamps(func::FuncOp function) {
   DenseSet<Type> seen;
   auto isCut = [&](Type type) {
@@ -248,7 +249,7 @@ int64_t Solver::getLeast(AffineExpr expr) const {
 // Solving
 //===----------------------------------------------------------------------===//
 
-/// A value that the symbol may have, known for all values of the others.
+/// Sets the value of a symbol, if it is possible for all values of the others.
 bool Solver::set(unsigned symbol, AffineExpr value) {
   auto constant = getConstant(value);
   Range range = ranges.lookup(symbol);
@@ -264,7 +265,7 @@ bool Solver::set(unsigned symbol, AffineExpr value) {
     bound = replace(bound, self);
   values.symbols[symbol] = value;
   values.found.clear();
-  // The other symbol is all that is left to know the range from.
+  // The range is then only known through the other symbol.
   if (auto other = dyn_cast<AffineSymbolExpr>(value)) {
     Range &kept = ranges[other.getPosition()];
     kept.min = std::max(kept.min, range.min);
@@ -273,7 +274,7 @@ bool Solver::set(unsigned symbol, AffineExpr value) {
   return true;
 }
 
-/// factor * atoms + constant = 0: one symbol, or a product that is 1.
+/// Solves factor * atoms + constant = 0: one symbol, or a product that is 1.
 bool Solver::solveTerm(const Term &term, int64_t constant) {
   if (term.factor == 0 || constant == INT64_MIN || constant % term.factor != 0)
     return false;
@@ -289,8 +290,8 @@ bool Solver::solveTerm(const Term &term, int64_t constant) {
   return changed;
 }
 
-/// A symbol that is in one term, by itself, is the sum of the others. Of
-/// several the last one: it depends on what comes first.
+/// Solves for a symbol that is a term by itself: it is the sum of the others.
+/// Of several, the last one is used, as it depends on the earlier ones.
 bool Solver::solveSum(ArrayRef<Term> terms, AffineExpr zero) {
   SmallVector<std::pair<unsigned, int64_t>> candidates;
   for (const Term &term : terms)
@@ -312,7 +313,7 @@ bool Solver::solveSum(ArrayRef<Term> terms, AffineExpr zero) {
   return false;
 }
 
-/// What all terms are multiples of.
+/// Returns the common divisor of all terms.
 static int64_t getDivisor(ArrayRef<Term> terms) {
   int64_t divisor = 0;
   for (const Term &term : terms)
@@ -320,7 +321,8 @@ static int64_t getDivisor(ArrayRef<Term> terms) {
   return divisor;
 }
 
-/// Four heads of each of a batch.
+/// Returns true if the size cannot be 1, as in four heads for each element of a
+/// batch.
 bool Solver::cannotBeOne(AffineExpr expr) const {
   if (!expr)
     return false;
@@ -332,7 +334,7 @@ bool Solver::solve(AffineExpr zero) {
   if (!zero || getConstant(zero))
     return false;
   SmallVector<Term> terms = getTerms(zero);
-  // A factor of all that is never 0 says nothing.
+  // A common factor that is never 0 is irrelevant.
   SmallVector<AffineExpr, 2> shared = terms.front().atoms;
   for (AffineExpr atom : shared)
     if (getLeast(atom) > 0 && llvm::all_of(terms, [&](const Term &term) {
@@ -387,12 +389,12 @@ static Type replaceType(Type type, const Values &values) {
 
 using ReplacedType = std::optional<std::pair<Type, WalkResult>>;
 
-/// The other sizes everywhere between the arguments and the results.
+/// Replaces the sizes everywhere between the arguments and the results.
 static void replaceSizes(func::FuncOp function, const Values &values) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](RankedTensorType type) -> ReplacedType {
     if (!type.getElementType().isIntOrFloat())
-      return std::nullopt; // what is inside
+      return std::nullopt; // contents of the type
     return std::pair(replaceType(type, values), WalkResult::skip());
   });
   replacer.addReplacement([&](AffineMapAttr attr) -> std::optional<Attribute> {
@@ -412,7 +414,7 @@ static void replaceSizes(func::FuncOp function, const Values &values) {
   });
 }
 
-/// Views between the declared types and those inside.
+/// Creates views between the declared types and the new ones.
 static void createViews(func::FuncOp function, const Values &values) {
   OpBuilder b = OpBuilder::atBlockBegin(&function.front());
   for (BlockArgument argument : function.getArguments()) {
@@ -431,8 +433,8 @@ static void createViews(func::FuncOp function, const Values &values) {
           ReshapeOp::create(b, end->getLoc(), type, operand.get()).getResult());
 }
 
-/// False, and nothing is changed, where ops do not fit each other any more: no
-/// sizes agree with all conditions, or with those of a branch that never runs.
+/// Returns false, and changes nothing, if ops would become inconsistent: no
+/// sizes satisfy all conditions, or those of a branch that never runs.
 static bool replaceAll(func::FuncOp function, const Values &values) {
   OwningOpRef<func::FuncOp> copy = function.clone();
   replaceSizes(*copy, values);

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-space-to-depth: convolutions of few channels as ones of more.
+// graph-space-to-depth: converts convolutions with few channels to ones with
+// more channels.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -18,12 +19,12 @@ using namespace adze::graph;
 
 namespace {
 
-/// Sizes of a convolution over planes, and of the one that it becomes.
+/// The sizes of a 2-D convolution, and of the one that it becomes.
 struct Blocks {
   int64_t outputs, channels, padded; ///< `padded`: channels of a pixel
   std::array<int64_t, 2> sizes, kernel, steps, low, high;
   std::array<int64_t, 2> blocks, taps; ///< of the input and the filter
-  /// The taps of a row are channels of one pixel, too.
+  /// True if the taps of a row become channels of one pixel, too.
   bool joinsTaps = false;
 
   int64_t depth() const { return padded * steps[0] * steps[1]; }
@@ -41,8 +42,8 @@ std::optional<SmallVector<int64_t>> getSizes(ArrayRef<AffineExpr> dims) {
 }
 
 /// Returns the sizes if the convolution has so few channels that a matrix unit
-/// cannot copy its pixels, whose bytes are a multiple of 16 on GPUs, or would
-/// multiply padding for the most part on CPUs.
+/// cannot copy its pixels (on GPUs, their bytes are a multiple of 16), or would
+/// mostly multiply padding (on CPUs).
 std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
   constexpr int64_t granuleBytes = 16, most = 64;
   int64_t granule = granuleBytes / adze::tile::getElementBytes(unit);
@@ -71,8 +72,8 @@ std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
   }
   while (blocks.depth() % granule != 0)
     ++blocks.padded;
-  // On CPUs the input is turned for it, which takes many products to pay, and
-  // less depth would leave the unit padding to multiply.
+  // On CPUs the input is rearranged for it, which pays off for many products
+  // only, and with a smaller contracted size the unit would multiply padding.
   int64_t depth = unit.getShape()[2], row = blocks.depth() * blocks.taps[1];
   if (!adze::tile::findCudaTarget(op)) {
     blocks.joinsTaps = blocks.taps[1] > 1 && row <= most;
@@ -87,8 +88,8 @@ std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
   return blocks;
 }
 
-/// Returns the unit of the program's targets that multiplies matrices of such
-/// elements, or null; for bytes, of unsigned ones by signed ones, on CPUs.
+/// Returns the matrix unit of the targets for these elements, or null; for
+/// bytes on CPUs, that of unsigned by signed ones.
 adze::tile::TargetUnitAttr findMatrixUnit(Operation *op, Type element) {
   Builder b(op->getContext());
   bool isByte = element.isInteger(8);
@@ -141,7 +142,7 @@ private:
     return TransposeOp::create(b, loc, makeType(getElement(x), dims), x, perm);
   }
 
-  /// Gives a tensor [first, channels, height, width] whole blocks of pixels.
+  /// Pads a tensor [first, channels, height, width] to whole blocks of pixels.
   Value pad(OpBuilder &b, Location loc, Value x, const Blocks &blocks,
             ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
     SmallVector<int64_t> lows{0, 0, low[0], low[1]},
@@ -167,8 +168,8 @@ private:
     return ReshapeOp::create(b, loc, makeType(getElement(x), apart), x);
   }
 
-  /// Gives pixels of [image, line, pixel, channel] the channels of those that a
-  /// window sees to the right.
+  /// Adds the channels of the pixels that a window covers to the right to
+  /// pixels of [image, line, pixel, channel].
   Value joinPixels(OpBuilder &b, Location loc, Value x, int64_t taps) {
     Dims dims = getDims(x);
     dims[2] = dims[2] - (taps - 1);

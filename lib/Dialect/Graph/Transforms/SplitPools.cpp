@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-split-pools: maxima and means over large windows, one dim after the
-// other.
+// graph-split-pools: splits maxima and means over large windows by dims.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -15,12 +14,12 @@ namespace adze::graph {
 using namespace mlir;
 using namespace adze::graph;
 
-/// The dims of which the window has several elements, if it is worth to pool
-/// them one by one: what is between is written and read again, and has not yet
-/// the strides of the dims that follow.
+/// Returns the dims in which the window has several elements, if it is
+/// profitable to pool them one by one: the intermediate tensor is written and
+/// read again, and does not have the strides of later dims yet.
 template <typename OpT>
 static SmallVector<unsigned> getWorthyDims(OpT op) {
-  constexpr int64_t taps = 3; // for one: a pass over memory costs as many, too
+  constexpr int64_t taps = 3; // of one dim: a pass over memory costs as many
   SmallVector<unsigned> dims;
   int64_t together = 1, apart = 0, rest = 1;
   for (unsigned dim = op.getKernel().size(); dim-- > 0;) {
@@ -51,14 +50,15 @@ static Value create(OpBuilder &b, AvgPoolOp op, Value input,
                            op.getCountIncludePad());
 }
 
-/// What is between is rounded once more.
+/// The intermediate tensor is rounded once more.
 static bool mayRoundBetween(MaxPoolOp) { return true; }
 static bool mayRoundBetween(AvgPoolOp op) {
   return getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth() >= 32;
 }
 
-/// Pools along one dim, or along all of `op` but the dims before it that are
-/// done: strides and pads of dims whose window is one element go last.
+/// Pools along one dim, or along all dims of `op` except the ones before it
+/// that are done: strides and pads of dims with a window of one element are
+/// applied last.
 template <typename OpT>
 static Value poolAlong(OpBuilder &b, OpT op, Value input, unsigned dim,
                        bool isLast) {
@@ -86,7 +86,7 @@ static bool splitPool(OpT op) {
   Value value = op.getInput();
   for (unsigned dim : dims)
     value = poolAlong(b, op, value, dim, dim == dims.back());
-  // Sizes that are the same may be spelled in another way.
+  // Equal sizes may have different expressions.
   if (value.getType() != op.getType())
     value = ReshapeOp::create(b, op.getLoc(), op.getType(), value);
   op.replaceAllUsesWith(value);

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A kernel's programs run for each element that a reduction leaves. Where these
-// are few, the elements that go are cut in parts, so that all threads have some
-// of them.
+// graph-split-reductions: programs of a kernel run for each element of the
+// result of a reduction. If there are few, the reduced elements are split into
+// parts, so that all threads have work.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -19,12 +19,14 @@ using namespace adze::graph;
 
 namespace {
 
-/// [outer, parts, elements of a part, inner]: the dims that go are one.
+/// [outer, parts, elements of a part, inner], where the reduced dims are
+/// merged.
 struct Parts {
   AffineExpr outer, parts, each, inner;
 };
 
-/// Does combining the results of parts give that of all, but for rounding?
+/// Returns true if combining the results of parts gives the whole result, up to
+/// rounding.
 bool mayBeSplit(Operation *op) {
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   bool isExact = isa<ReduceMaxOp, ReduceMinOp>(op);
@@ -36,7 +38,7 @@ bool mayBeSplit(Operation *op) {
          isa<ReduceSumOp, ReduceProdOp, ReduceL1Op, ReduceSumSquareOp>(op);
 }
 
-/// What each part is reduced by.
+/// Reduces each part.
 Value reducePart(OpBuilder &b, Operation *op, Value x, int64_t axis) {
   Location loc = op->getLoc();
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -50,7 +52,7 @@ Value reducePart(OpBuilder &b, Operation *op, Value x, int64_t axis) {
       });
 }
 
-/// What the results of the parts are reduced by.
+/// Reduces the results of the parts.
 Value reduceParts(OpBuilder &b, Operation *op, Value x, int64_t axis) {
   Location loc = op->getLoc();
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -64,14 +66,15 @@ Value reduceParts(OpBuilder &b, Operation *op, Value x, int64_t axis) {
       });
 }
 
-/// How many equal parts, at most `most`; 1: none.
+/// Returns the largest number of equal parts, at most `most`.
 int64_t countParts(int64_t elements, int64_t most) {
   while (most > 1 && elements % most != 0)
     --most;
   return std::max<int64_t>(most, 1);
 }
 
-/// How a reduction is cut; none if it is not worth it or not possible.
+/// Returns the split of a reduction, or nothing if it is not profitable or not
+/// possible.
 std::optional<Parts> cut(ReduceOpInterface op) {
   constexpr int64_t fewResults = 8, partElements = 16384, mostParts = 64,
                     leastParts = 8; // of dynamic size
@@ -107,7 +110,7 @@ std::optional<Parts> cut(ReduceOpInterface op) {
                  getAffineConstantExpr(*count / parts, context), inner};
   }
   if (gone.size() < 2) {
-    // Dims that a view has put together are a product with a number.
+    // Dims that a view merged are a product with a constant.
     int64_t parts = countParts(elements.getLargestKnownDivisor(), mostParts);
     if (parts < leastParts)
       return std::nullopt;
@@ -123,18 +126,18 @@ Value reshape(OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
       b, loc, makeType(getElementTypeOrSelf(x.getType()), dims), x);
 }
 
-/// Views of values and of what they are computed from element by element, so
-/// that these stay in the kernel of the reductions, which share them.
+/// Creates views of values and of their elementwise operands, so that these
+/// stay in the kernel of the reductions, which share them.
 class Views {
 public:
-  /// `reductions`: all in one block.
+  /// All `reductions` are in one block.
   Views(ArrayRef<ReduceOpInterface> reductions, ArrayRef<AffineExpr> dims)
       : dims(dims) {
     moved.insert_range(reductions);
     findMoved(reductions);
   }
 
-  /// `b`: behind where the views before were asked for.
+  /// `b` is after the insertion points of earlier calls.
   Value get(OpBuilder &b, Value value) {
     if (Value view = views.lookup(value))
       return view;
@@ -157,13 +160,13 @@ private:
       return size && getConstant(size) == 1;
     });
   }
-  /// One element may have more dims than there are now.
+  /// A tensor of one element may have more dims than there are now.
   Value getOne(OpBuilder &b, Value value) {
     Dims ones(dims.size(), b.getAffineConstantExpr(1));
     bool fits = getDims(value).size() <= ones.size();
     return fits ? value : reshape(b, value.getLoc(), value, ones);
   }
-  /// Last first: what only moved ops read moves, too.
+  /// Ops are visited last first, as an op moves if all of its users do.
   void findMoved(ArrayRef<ReduceOpInterface> reductions) {
     Block *block = reductions.front()->getBlock();
     auto isBefore = [](Operation *lhs, Operation *rhs) {
@@ -205,7 +208,7 @@ private:
   DenseSet<Operation *> moved;
 };
 
-/// Reductions of one block whose elements are seen in the same parts.
+/// Reductions of one block whose elements are split into the same parts.
 struct Alike {
   Dims dims;
   SmallVector<ReduceOpInterface> ops; // in order
@@ -266,7 +269,7 @@ private:
       op->erase();
   }
 
-  /// The tile of a kernel runs along some dim of the result.
+  /// The tile of a kernel runs along a dim of the result.
   void keepDims(ReduceOpInterface op) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     Dims dims = getDims(op.getInput());

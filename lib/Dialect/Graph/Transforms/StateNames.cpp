@@ -48,7 +48,7 @@ Expected<StateNames> StateNames::parse(ArrayRef<std::string> pairs) {
   return names;
 }
 
-/// What the * of `pattern` stands for in `name`; nothing if they differ.
+/// Returns the text that the * of `pattern` matches in `name`, or nothing.
 static std::optional<StringRef> getRest(StringRef pattern, StringRef name) {
   auto [before, after] = pattern.split('*');
   if (!pattern.contains('*'))
@@ -71,10 +71,10 @@ std::optional<std::string> StateNames::findGiven(StringRef input,
 }
 
 namespace {
-/// A name without the words that tell a past from a present.
+/// A name without the words that distinguish past and present.
 struct Stem {
   std::string rest;
-  bool isCache = false; // it says past or present
+  bool isCache = false; // it has the word past or present
   bool isMarked = false;
 };
 } // namespace

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What sizes are likely to be, for choices that need numbers; new symbols.
+// Typical values of sizes, for heuristics, and new symbols.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_SYMBOLS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_SYMBOLS_H
 
@@ -12,15 +12,15 @@ namespace adze::graph {
 /// Adds a symbol without a name to the function, and returns its number.
 unsigned addSymbol(mlir::func::FuncOp function);
 
-/// The symbols that have values before the program begins, and typical ones.
+/// The symbols that are bound before the program begins, and typical values.
 class TypicalSizes {
 public:
   explicit TypicalSizes(mlir::func::FuncOp function);
-  /// Whether the sizes of a tensor are known before the program begins.
+  /// Returns true if the sizes of a tensor are known before the program begins.
   bool areKnown(mlir::Type type) const;
   int64_t get(mlir::AffineExpr size) const;
-  /// The symbol that has the value of a sum from before `user` on, if it is a
-  /// sum: one symbol for one value of early sizes.
+  /// Returns the symbol that is bound to a sum before `user`, if it is a sum:
+  /// one symbol for each value of sizes that are known early.
   mlir::AffineExpr getName(mlir::AffineExpr sum, mlir::Operation *user);
 
 private:
@@ -28,7 +28,8 @@ private:
 
   mlir::func::FuncOp function;
   llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> names;
-  mlir::Operation *lastName = nullptr; // of those at the function's beginning
+  // of those at the beginning of the function
+  mlir::Operation *lastName = nullptr;
   llvm::DenseSet<unsigned> known;
   llvm::SmallVector<int64_t> common;
 };

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-winograd: 3x3 convolutions as transformed patches times transformed
-// weights, where fewer multiplications outweigh what is moved for them.
+// graph-winograd: computes 3x3 convolutions by Winograd's algorithm, if fewer
+// multiplications outweigh the cost of the transforms.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -23,8 +23,8 @@ uint64_t countElements(Type type) {
   return tensor && tensor.hasStaticShape() ? tensor.getNumElements() : 0;
 }
 
-/// Is the value computed from constants only, none much larger than what it is
-/// computed from? Then it is computed when the model is compiled.
+/// Returns true if the value is computed from constants only, none much smaller
+/// than the result, so that it is evaluated at compile time.
 bool isConstantValue(Value value, unsigned depth = 16) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
@@ -80,11 +80,11 @@ private:
   int64_t chooseTile(const WinogradSizes &sizes) {
     if (forced >= 0)
       return forced;
-    // The plans and their costs are of CPUs.
+    // The plans and costs are those of CPUs.
     if (adze::tile::findCudaTarget(getOperation()))
       return 0;
     int64_t best = 0;
-    double cost = 0.9 * getDirectCost(sizes); // only where it is clear
+    double cost = 0.9 * getDirectCost(sizes); // only if the advantage is clear
     auto target = adze::tile::getCpuTarget(getOperation());
     for (int64_t tile : {2, 4}) {
       double own = planWinograd(sizes, tile, target).cost;
@@ -101,8 +101,8 @@ private:
     return RankedTensorType::get(shape, Float32Type::get(context));
   }
 
-  /// The filter [O, C, 3, 3] as [products, C, O]: `G g G^T`, one matmul. With
-  /// `keepsTaps` its taps, as they are, follow.
+  /// Transforms the filter [O, C, 3, 3] to [products, C, O]: `G g G^T`, as one
+  /// matmul. With `keepsTaps`, the untransformed taps follow.
   static Value transformFilter(OpBuilder &b, Location loc, Value filter,
                                const Winograd &winograd, bool keepsTaps) {
     MLIRContext *context = b.getContext();
@@ -141,7 +141,7 @@ private:
   void rewrite(ConvOp op, const Winograd &winograd) {
     OpBuilder b(op);
     Location loc = op.getLoc();
-    // Only the run knows whether there are more than a few patches.
+    // The number of patches is dynamic.
     Dims sizes = getDims(op.getResult());
     bool keepsTaps = !getConstant(sizes[1]) || !getConstant(sizes[2]);
     Value weights =
