@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What is known of the indices that tile kernels compute: ranges and divisors.
+// Ranges and divisors of the indices of tile kernels.
 #ifndef ADZE_DIALECT_TILE_ANALYSIS_INDEXRANGE_H
 #define ADZE_DIALECT_TILE_ANALYSIS_INDEXRANGE_H
 
@@ -16,41 +16,42 @@ struct IndexRange {
   bool isBounded() const { return max < unbounded; }
 };
 
-/// The range of an index inside a kernel, seen through constants, `arith`,
-/// loop variables, program ids and dims of memory. Nothing if not even the
-/// lower end is known.
+/// Returns the range of an index inside of a kernel, through constants,
+/// `arith`, loop variables, program ids and dims of memory. Returns nothing if
+/// the lower end is unknown.
 std::optional<IndexRange> getIndexRange(mlir::OpFoldResult index);
 
-/// A number >= 1 that divides the index wherever the kernel computes it; 0 is
-/// returned for the constant 0, which everything divides.
+/// Returns a number >= 1 that divides the index wherever the kernel computes
+/// it, or 0 for the constant 0.
 int64_t getKnownDivisor(mlir::OpFoldResult index);
 
-/// Steps in which a loop walks whole parts of a dimension of memory, from 0 to
-/// size / step * step, if `index` is the variable of such a loop; 1 where it is
-/// the id of one of as many programs as the dimension has elements; else 0.
-/// Then `index + step` is never beyond the dimension, whatever its size.
+/// Returns the step of a loop that iterates over whole parts of a dimension of
+/// memory, from 0 to size / step * step, if `index` is the variable of such a
+/// loop. Returns 1 if `index` is the id of one of as many programs as the
+/// dimension has elements, and 0 otherwise. `index + step` is then never beyond
+/// the dimension.
 int64_t getWholeStep(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 
-/// Is `index` the last of a dimension of memory at most, and 0 at least? There
-/// is such an element wherever something is read: where the dimension has none,
-/// no code that has such an index runs.
+/// Returns true if `index` is at least 0 and at most the last index of a
+/// dimension of memory. This element exists whenever the index is used: code
+/// with such an index does not run if the dimension is empty.
 bool isClampedTo(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 
-/// Are two dimensions of memory of one size: the same one, or of arguments and
-/// views of them whose `adze.dims` say so?
+/// Returns true if two dimensions of memory have equal sizes: they are the
+/// same, or those of arguments and views with equal `adze.dims`.
 bool haveOneSize(mlir::Value x, int64_t xDim, mlir::Value y, int64_t yDim);
 
-/// The attribute of an op that gives an index which nothing else is known of:
-/// its least and its greatest value, and a number that divides it.
+/// An attribute of an op that defines an index with unknown operands: its least
+/// and greatest value, and a divisor.
 inline constexpr llvm::StringLiteral kRangeAttribute = "tile.range";
 
-/// The attribute of a load or store that takes what is left of a dimension:
-/// along dims that no loop around the body walks it reaches over the end as a
-/// rule, so that a version of the code without checks is of no use.
+/// An attribute of a load or store of the remainder of a dimension: along dims
+/// without a loop around the body, it usually reaches beyond the end, so that
+/// an unchecked version of the code is useless.
 inline constexpr llvm::StringLiteral kTailAttribute = "tile.tail";
 
-/// The attribute of a load that says how much further on, along each dim of the
-/// memory, the program reads that runs next on this thread.
+/// An attribute of a load: the distance, along each dim of the memory, of the
+/// elements that the next program on the same thread reads.
 inline constexpr llvm::StringLiteral kAheadAttribute = "tile.ahead";
 
 } // namespace adze::tile

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that are one product, and the boxes of memory that it reads.
+// Analysis of kernels that consist of one product, and of the boxes of memory
+// that it reads.
 #ifndef ADZE_DIALECT_TILE_ANALYSIS_PRODUCTS_H
 #define ADZE_DIALECT_TILE_ANALYSIS_PRODUCTS_H
 
@@ -9,10 +10,11 @@
 
 namespace adze::tile {
 
-/// A kernel that is one product in a nest of loops that carry its sums, and
-/// elementwise operations on the sums. Tiles may have dynamic sizes. The rows
-/// may be those of a block of an image: the left operand is then loaded as
-/// [rows, columns, k] and reshaped, and results are [rows, columns, n].
+/// A kernel that consists of one product in a nest of loops that carry its
+/// accumulators, and of elementwise operations on these. Tiles may have dynamic
+/// sizes. The rows may be those of a block of an image: the left operand is
+/// then loaded as [rows, columns, k] and reshaped, and results are [rows,
+/// columns, n].
 struct Product {
   DotOp dot;
   llvm::SmallVector<mlir::scf::ForOp> loops; ///< outermost first
@@ -25,12 +27,12 @@ struct Product {
   mlir::Value getSums() { return loops.front().getResult(0); }
 };
 
-/// Finds the product that the kernel is. On failure `why` says what else it is.
+/// Finds the product of a kernel. On failure, `why` is the reason.
 mlir::FailureOr<Product> findProduct(KernelOp kernel, std::string &why);
 
-/// A kernel of two products in one loop, the second of which takes what is
-/// computed of the first: attention. Tiles are transposed: scores are [keys,
-/// rows], the sums [depth, rows]; what else the loop carries is [rows].
+/// A kernel of two products in one loop, in which the second one uses a
+/// function of the first: attention. Tiles are transposed: scores are [keys,
+/// rows], the accumulators [depth, rows], and all other carried values [rows].
 struct Attention {
   mlir::scf::ForOp loop;
   DotOp scores, output;
@@ -38,7 +40,8 @@ struct Attention {
   ProgramIdOp ids;
   llvm::SmallVector<StoreOp> stores;
 
-  /// Returns which of the loop's values are the sums.
+  /// Returns the index of the accumulators among the carried values of the
+  /// loop.
   unsigned getSumsNumber() {
     return output.getResult().getUses().begin()->getOperandNumber();
   }
@@ -47,40 +50,39 @@ struct Attention {
   bool isTriangular();
 };
 
-/// Finds the attention that the kernel is. On failure `why` says what else it
-/// is.
+/// Finds the attention of a kernel. On failure, `why` is the reason.
 mlir::FailureOr<Attention> findAttention(KernelOp kernel, std::string &why);
 
-/// How a window of memory is copied by boxes of a tensor map. Sizes and boxes
-/// are those of the physical dims, outermost first, in elements; an element of
-/// a box is `steps` further than the one before.
+/// The copy of a window of memory by boxes of a tensor map. Sizes and boxes are
+/// those of the physical dims, outermost first, in elements; consecutive
+/// elements of a box are `steps` apart.
 struct TensorBox {
-  unsigned argument; ///< whose memory it is
+  unsigned argument; ///< the kernel argument that is copied
   mlir::Value memref;
   mlir::MemRefType physical;
   llvm::SmallVector<int64_t> box, steps;
-  bool alongSum;     ///< neighbours in memory are neighbours along k
-  int64_t rowBytes;  ///< of a box in shared memory: 32, 64 or 128
+  bool alongSum; ///< elements adjacent in memory are adjacent along k
+  /// bytes of a row of a box in shared memory: 32, 64 or 128
+  int64_t rowBytes;
   int64_t numCopies; ///< boxes that cover the window, along the last dim
 };
 
 /// The role of the dims of a tile of a product.
 enum class TileRole { Lhs, Rhs, Result };
 
-/// A window's tile dims: along which dims of the memory they run, their sizes
+/// The tile dims of a window: the memory dims that they run along, their sizes
 /// and steps.
 struct TileWindow {
   llvm::SmallVector<int64_t> dims, sizes, steps;
 };
 
-/// Describes the copy of a window of `memref`. On failure `why` says what
-/// stands against it.
+/// Describes the copy of a window of `memref`. On failure, `why` is the reason.
 mlir::FailureOr<TensorBox> getTensorBox(mlir::Value memref,
                                         const TileWindow &window, TileRole role,
                                         std::string &why);
 
-/// Returns the argument of the kernel whose elements `memref` has in the same
-/// order, seen through collapsed and expanded shapes; null if there is none.
+/// Returns the argument of the kernel that has the elements of `memref` in the
+/// same order, through collapsed and expanded shapes, or null.
 mlir::BlockArgument getWholeArgument(mlir::Value memref);
 
 } // namespace adze::tile

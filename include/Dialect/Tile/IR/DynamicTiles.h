@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that tile-specialize has to bind first.
+// Detects kernels with unbound parameters.
 #ifndef ADZE_DIALECT_TILE_IR_DYNAMICTILES_H
 #define ADZE_DIALECT_TILE_IR_DYNAMICTILES_H
 
@@ -8,8 +8,8 @@
 
 namespace adze::tile {
 
-/// Returns an op whose tile has a dynamic shape, and a message that says what
-/// to do; null if there is none.
+/// Returns an op whose tile has a dynamic shape, and a message with a remedy,
+/// or null.
 std::pair<mlir::Operation *, std::string> findDynamicTile(KernelOp kernel);
 
 } // namespace adze::tile

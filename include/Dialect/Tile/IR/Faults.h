@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Ops that raise faults, which are errors that only the data shows, and that
-// print.
+// Ops that raise faults, which are data-dependent errors, and ops that print.
 #ifndef ADZE_DIALECT_TILE_IR_FAULTS_H
 #define ADZE_DIALECT_TILE_IR_FAULTS_H
 
@@ -13,14 +12,14 @@
 #include "Dialect/Tile/IR/TilePrintOps.h.inc"
 
 namespace adze::tile {
-/// Returns true if there is a tile.print in the op's regions.
+/// Returns true if the regions of the op contain a tile.print.
 bool hasPrints(mlir::Operation *op);
-/// Returns true if there is a tile.print or an absolute tile.check in the op's
-/// regions: kernels that have one are compiled operation by operation, since no
-/// other form has whole tiles, or windows that begin out of bounds.
+/// Returns true if the regions of the op contain a tile.print or an absolute
+/// tile.check. Kernels with one are compiled op by op, since other lowerings
+/// have no whole tiles, and no windows that begin out of bounds.
 bool isForDebugging(mlir::Operation *op);
-/// On a launch: its kernel prints, and finds the function for it after its
-/// operands.
+/// An attribute of a launch: its kernel prints, and receives the print function
+/// after its operands.
 inline constexpr llvm::StringLiteral printsAttr = "adze.prints";
 } // namespace adze::tile
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The memory behind a kernel's argument.
+// The physical memory of kernel arguments.
 #ifndef ADZE_DIALECT_TILE_IR_PHYSICALTYPE_H
 #define ADZE_DIALECT_TILE_IR_PHYSICALTYPE_H
 
@@ -8,18 +8,19 @@
 
 namespace adze::tile {
 
-/// The memref that holds the elements of an argument: its layout map applied
-/// (whole panels), bools as bytes.
+/// Returns the memref that holds the elements of an argument: its layout map
+/// applied (whole panels), bools as bytes.
 mlir::MemRefType getPhysicalType(mlir::MemRefType type);
 
-/// How many neighbours along a dimension are adjacent, those of the panel's
-/// columns one after the other: the map ends with `n mod P, k mod G`. Else 1.
+/// Returns how many elements along a dimension are adjacent, in a panel whose
+/// columns follow each other: G if the map ends with `n mod P, k mod G`, else
+/// 1.
 int64_t getGroup(mlir::MemRefType type);
 
-/// The dimension of packed memory that counts panels, or none.
+/// Returns the dimension of packed memory that counts panels, or nothing.
 std::optional<unsigned> getPanelDim(mlir::MemRefType type);
 
-/// The dimension of memory along which neighbours are neighbours, or -1.
+/// Returns the dimension of memory whose elements are adjacent, or -1.
 int64_t getContiguousDim(mlir::MemRefType type);
 
 } // namespace adze::tile

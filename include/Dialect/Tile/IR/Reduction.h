@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the kinds of `tile.reduce` mean in arith, for every lowering alike.
+// The kinds of `tile.reduce` in arith, for all lowerings.
 #ifndef ADZE_DIALECT_TILE_IR_REDUCTION_H
 #define ADZE_DIALECT_TILE_IR_REDUCTION_H
 
@@ -8,11 +8,11 @@
 
 namespace adze::tile {
 
-/// Two values, scalars or vectors, as one. NaN passes through max and min.
+/// Combines two values, scalars or vectors. NaN propagates through max and min.
 mlir::Value createCombine(mlir::OpBuilder &b, mlir::Location loc,
                           ReduceKind kind, mlir::Value x, mlir::Value y);
 
-/// The value of `element` that changes no other it is combined with.
+/// Returns the neutral element of the type.
 mlir::Value createNeutral(mlir::OpBuilder &b, mlir::Location loc,
                           ReduceKind kind, mlir::Type element);
 

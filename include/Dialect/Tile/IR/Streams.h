@@ -8,8 +8,9 @@
 
 namespace adze::tile {
 
-/// Of a kernel: results of more bytes than this are written by non-temporal
-/// stores. The caches would have lost them before the next kernel reads them.
+/// An attribute of a kernel: larger results, in bytes, are written by
+/// non-temporal stores, as they would be evicted from the caches before the
+/// next kernel reads them.
 inline constexpr llvm::StringLiteral streamBytesAttr = "tile.stream_bytes";
 
 } // namespace adze::tile

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Targets as attributes, and how passes find theirs.
+// Target attributes, and functions that find those of an op.
 #ifndef ADZE_DIALECT_TILE_IR_TARGETS_H
 #define ADZE_DIALECT_TILE_IR_TARGETS_H
 
@@ -9,31 +9,32 @@
 
 namespace adze::tile {
 
-/// On a module: the targets of one kind of device that it is compiled for, in
+/// An attribute of a module: its targets, which are devices of one kind, in
 /// order of preference.
 inline constexpr llvm::StringLiteral kTargetsAttribute = "tile.targets";
 
-/// States what the module is compiled for.
+/// Sets the targets of the module.
 void setTargets(mlir::ModuleOp module, llvm::ArrayRef<mlir::Attribute> targets);
 
-/// Returns the targets of the nearest op around `op` that states any; empty if
-/// none does.
+/// Returns the targets of the nearest op around `op` that has any, or an empty
+/// list.
 llvm::ArrayRef<mlir::Attribute> getTargets(mlir::Operation *op);
 
-/// Returns the first CPU among the targets; null if there is none.
+/// Returns the first CPU among the targets, or null.
 CpuTargetAttr findCpuTarget(mlir::Operation *op);
 
-/// Returns the same, or a CPU with registers of 64 bytes, caches of 1 MiB and
-/// 32 MiB, and no units, features or traits if there is none.
+/// Returns the first CPU among the targets. Without one, returns a CPU with
+/// registers of 64 bytes, caches of 1 MiB and 32 MiB, and no units, features or
+/// traits.
 CpuTargetAttr getCpuTarget(mlir::Operation *op);
 
-/// Returns the first target if they are GPUs; null of a program for CPUs.
+/// Returns the first target if the targets are GPUs, else null.
 CudaTargetAttr findCudaTarget(mlir::Operation *op);
 
-/// On a kernel: the schedule by which a unit of its target runs it.
+/// An attribute of a kernel: its schedule for a unit of its target.
 inline constexpr llvm::StringLiteral kScheduleAttribute = "tile.schedule";
 
-/// Returns the kernel's schedule; null if it has none.
+/// Returns the schedule of the kernel, or null.
 inline ScheduleAttr getSchedule(KernelOp kernel) {
   return kernel->getAttrOfType<ScheduleAttr>(kScheduleAttribute);
 }

@@ -23,7 +23,7 @@
 
 namespace adze::tile {
 
-/// Of an argument of a kernel: a power of two that divides its address.
+/// An attribute of a kernel argument: a power of two that divides its address.
 inline constexpr llvm::StringLiteral kAlignAttribute = "tile.align";
 
 } // namespace adze::tile

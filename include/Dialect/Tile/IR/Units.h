@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How the operands of a unit lie in memory.
+// The layout of the operands of a unit in memory.
 #ifndef ADZE_DIALECT_TILE_IR_UNITS_H
 #define ADZE_DIALECT_TILE_IR_UNITS_H
 
@@ -8,19 +8,19 @@
 
 namespace adze::tile {
 
-/// Returns the bits of an element in memory: those of f32 for tf32, which is no
-/// type of tensors.
+/// Returns the bits of an element in memory; those of tf32, which is not a
+/// tensor type, are the bits of f32.
 int64_t getStorageBits(mlir::Type element);
 
-/// Returns the bytes of an element of the unit's left operand in memory.
+/// Returns the bytes of an element of the left operand of the unit in memory.
 int64_t getElementBytes(TargetUnitAttr unit);
 
-/// Returns true if the matrix instruction takes only operands whose neighbours
-/// in memory are neighbours along k.
+/// Returns true if the operands of the matrix instruction have to be contiguous
+/// along k.
 bool readsAlongDepth(TargetUnitAttr unit);
 
-/// Returns the unit by which a warp multiplies operands in its registers; null
-/// if the target has none for such elements.
+/// Returns the warp-level unit, which multiplies operands in registers, or null
+/// if the target has none for these types.
 TargetUnitAttr findWarpUnit(CudaTargetAttr target, ProductAttr product);
 
 } // namespace adze::tile

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that are attention: two products in one loop.
+// Analysis of kernels that compute attention: two products in one loop.
 #include "Dialect/Tile/Analysis/Products.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

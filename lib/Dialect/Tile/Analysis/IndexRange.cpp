@@ -17,12 +17,12 @@ namespace {
 using OptionalRange = std::optional<IndexRange>;
 constexpr int64_t unbounded = IndexRange::unbounded;
 
-/// Expressions deeper than this are taken as unknown: recursion stays bounded.
+/// Deeper expressions are treated as unknown, to bound the recursion.
 constexpr int maxDepth = 32;
 
 OptionalRange rangeOf(OpFoldResult index, int depth);
 
-/// The loop whose variable `value` is, or null.
+/// Returns the loop whose variable `value` is, or null.
 scf::ForOp loopOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
@@ -89,7 +89,7 @@ OptionalRange binaryRange(Operation *op, int depth) {
     return {};
   if (isa<arith::RemUIOp, arith::RemSIOp>(op))
     return remRanges(x, *y);
-  // What is negative counts as large.
+  // Negative values count as large ones.
   if (isa<arith::MinUIOp>(op) && y->min >= 0)
     return IndexRange{x && x->min >= 0 ? std::min(x->min, y->min) : 0, y->max};
   if (!x)
@@ -172,7 +172,7 @@ int64_t divisorOf(OpFoldResult index, int depth) {
     return 1;
   int64_t x = divisorOf(op->getOperand(0), depth - 1);
   int64_t y = divisorOf(op->getOperand(1), depth - 1);
-  if (isa<arith::MulIOp>(op)) // one factor is enough where the product is huge
+  if (isa<arith::MulIOp>(op)) // one factor suffices if the product is huge
     return x != 0 && y > (int64_t(1) << 30) / x ? x : x * y;
   return std::gcd(x, y);
 }
@@ -186,8 +186,8 @@ int64_t adze::tile::getKnownDivisor(OpFoldResult index) {
   return divisorOf(index, maxDepth);
 }
 
-/// The size of a dimension of memory, as an expression of the symbols of the
-/// kernel's arguments; null if it is not known.
+/// Returns the size of a dimension of memory, as an expression of the symbols
+/// of the kernel arguments, or null if it is unknown.
 static AffineExpr getSize(Value memref, int64_t dim) {
   auto type = cast<MemRefType>(memref.getType());
   if (!type.isDynamicDim(dim))
@@ -217,7 +217,7 @@ static AffineExpr getSize(Value memref, int64_t dim) {
 bool adze::tile::haveOneSize(Value x, int64_t xDim, Value y, int64_t yDim) {
   if (x == y && xDim == yDim)
     return true;
-  // Views of as many elements as one value says.
+  // Views whose size is the same value have equal sizes.
   auto sizeOfView = [](Value memref, int64_t dim) {
     if (auto view = memref.getDefiningOp<ViewOp>())
       return view.getMixedSizes()[dim];
@@ -232,14 +232,14 @@ bool adze::tile::haveOneSize(Value x, int64_t xDim, Value y, int64_t yDim) {
   return size && size == getSize(y, yDim);
 }
 
-/// Is `size` the size of a dimension of memory?
+/// Returns true if `size` is the size of a dimension of memory.
 static bool isSizeOf(Value size, Value memref, int64_t dim) {
   auto op = size.getDefiningOp<memref::DimOp>();
   std::optional<int64_t> which = op ? op.getConstantIndex() : std::nullopt;
   return which && haveOneSize(op.getSource(), *which, memref, dim);
 }
 
-/// The number of programs that `value` tells apart, if it is the id of one.
+/// Returns the number of programs along `value`, if it is a program id.
 static Value getPrograms(Value value) {
   auto ids = value.getDefiningOp<ProgramIdOp>();
   return ids ? ids.getGrid()[cast<OpResult>(value).getResultNumber()] : Value();
@@ -282,7 +282,7 @@ bool adze::tile::isClampedTo(OpFoldResult index, Value memref, int64_t dim) {
   auto before = last ? last.getDefiningOp<arith::SubIOp>() : arith::SubIOp();
   if (!before || getConstantIntValue(before.getRhs()) != 1)
     return false;
-  // An empty dim has one element here: nothing is read of it.
+  // An empty dim counts as one element, which is never read.
   auto size = before.getLhs().getDefiningOp<arith::MaxSIOp>();
   return isSizeOf(size && getConstantIntValue(size.getRhs()) == 1
                       ? size.getLhs()

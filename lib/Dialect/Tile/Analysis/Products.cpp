@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that are one product, and the boxes of memory that it reads.
+// Analysis of kernels that consist of one product, and of the boxes of memory
+// that it reads.
 #include "Dialect/Tile/Analysis/Products.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,7 +22,7 @@ bool isZero(Value tile) {
   return matchPattern(tile, m_AnyZeroFloat()) || matchPattern(tile, m_Zero());
 }
 
-/// Collects one product; `why` is set at the first op that is in the way.
+/// Collects one product; `why` is set at the first op that prevents it.
 class Finder {
 public:
   Finder(KernelOp kernel, std::string &why) : kernel(kernel), why(why) {}
@@ -69,7 +70,7 @@ private:
     return success();
   }
 
-  /// The load behind an operand, and a reshape of it to rows.
+  /// Returns the load of an operand, looking through a reshape to rows.
   LoadOp findLoad(Value operand) {
     Block *block = operand.getParentBlock();
     auto reshape = operand.getDefiningOp<ReshapeOp>();
@@ -156,8 +157,8 @@ BlockArgument getWholeArgument(Value memref) {
   return cast<BlockArgument>(memref);
 }
 
-/// Fills the box of each physical dim. Fails where neighbours of the tile lie
-/// in memory otherwise than rows of a box.
+/// Fills the box of each physical dim. Fails if the elements of the tile are
+/// not rows of a box.
 static LogicalResult fillBox(TensorBox &result, AffineMap map,
                              const TileWindow &window, std::string &why) {
   auto along = [&](unsigned memDim, ArrayRef<int64_t> values) {
@@ -231,7 +232,7 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
        llvm::zip(ArrayRef(result.box).drop_back(), result.steps))
     if (step > mostStep || (box - 1) * step + 1 > mostBox)
       return why = "a block of more than 256 elements along a dim", failure();
-  // A row in shared memory is no longer than what is permuted.
+  // A row in shared memory is at most as long as the swizzle.
   int64_t whole = result.box.back();
   result.box.back() = std::min(whole, mostRowBytes / bytes);
   result.numCopies = llvm::divideCeil(whole, result.box.back());

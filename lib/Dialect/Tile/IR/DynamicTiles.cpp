@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that tile-specialize has to bind first.
+// Detects kernels with unbound parameters.
 #include "Dialect/Tile/IR/DynamicTiles.h"
 
 using namespace mlir;

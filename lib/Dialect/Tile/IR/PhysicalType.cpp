@@ -1,13 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Layout maps applied: what a kernel's arguments are in memory.
+// The physical memory of kernel arguments: layout maps applied.
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
-/// C, of `d mod C`.
+/// Returns C of `d mod C`.
 static std::optional<int64_t> getModulus(AffineExpr expr) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary || binary.getKind() != AffineExprKind::Mod)
@@ -16,8 +16,8 @@ static std::optional<int64_t> getModulus(AffineExpr expr) {
   return modulus ? std::optional(modulus.getValue()) : std::nullopt;
 }
 
-/// How many places a result of a map spans whatever the extents are: C of
-/// `d mod C`, C / G of `(d mod C) floordiv G`.
+/// Returns the number of values of a result of a map, independent of the
+/// extents: C for `d mod C`, C / G for `(d mod C) floordiv G`.
 static std::optional<int64_t> getSpan(AffineExpr expr) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (binary && binary.getKind() == AffineExprKind::FloorDiv) {
@@ -60,8 +60,8 @@ MemRefType adze::tile::getPhysicalType(MemRefType type) {
   for (int64_t size : type.getShape())
     last.push_back(builder.getIndexAttr(size - 1));
   (void)type.getLayout().getAffineMap().constantFold(last, ends);
-  // The last element need not have the greatest place in every result: a
-  // `mod C` result spans C, whatever the last element's place in it is.
+  // The last element need not have the greatest value of every result: a result
+  // `mod C` spans C, whatever its value for the last element is.
   SmallVector<int64_t> shape;
   for (auto [end, expr] :
        llvm::zip(ends, type.getLayout().getAffineMap().getResults())) {
@@ -82,7 +82,7 @@ int64_t adze::tile::getContiguousDim(MemRefType type) {
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
   if (results.empty()) // a view of a scalar
     return -1;
-  if (getGroup(type) > 1) // no two of what a vector takes are neighbours
+  if (getGroup(type) > 1) // elements of a vector are not adjacent
     return -1;
   AffineExpr last = results.back();
   if (auto binary = dyn_cast<AffineBinaryOpExpr>(last);

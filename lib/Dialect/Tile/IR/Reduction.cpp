@@ -38,7 +38,7 @@ Value createCombine(OpBuilder &b, Location loc, ReduceKind kind, Value x,
 }
 
 Value createNeutral(OpBuilder &b, Location loc, ReduceKind kind, Type element) {
-  // Arith knows no neutral of `index`, which has the width of i64 here.
+  // Arith has no neutral element for `index`, which has the width of i64 here.
   Type known = element.isIndex() ? b.getI64Type() : element;
   TypedAttr value = arith::getIdentityValueAttr(
       getArithKind(kind, isa<FloatType>(element)), known, b, loc,

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Targets as attributes, and how passes find theirs.
+// Target attributes, and functions that find those of an op.
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/IR/Builders.h"
@@ -236,7 +236,7 @@ CudaTargetAttr findCudaTarget(Operation *op) {
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kScheduleAttribute) {
-    // Functions made of a kernel keep its attributes.
+    // Functions made from a kernel keep its attributes.
     if (!isa<FunctionOpInterface>(op) ||
         !isa<ScheduleAttr>(attribute.getValue()))
       return op->emitError("expected ")

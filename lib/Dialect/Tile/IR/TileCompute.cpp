@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// True unless both sizes are known and differ.
+/// Returns true unless both sizes are known and differ.
 static bool mayAgree(int64_t x, int64_t y) {
   return ShapedType::isDynamic(x) || ShapedType::isDynamic(y) || x == y;
 }

@@ -69,7 +69,7 @@ bool KernelOp::hasPhases() {
       .wasInterrupted();
 }
 
-/// C3: tiles are handed from phase to phase through memory.
+/// C3: phases pass tiles through memory.
 static LogicalResult verifyTilesInPhases(KernelOp kernel) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   WalkResult walk =

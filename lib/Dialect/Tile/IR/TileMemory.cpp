@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Verifiers and inference of the ops that touch memory.
+// Verifiers and inference of the ops that access memory.
 #include "Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
@@ -38,7 +38,8 @@ static LogicalResult verifyDims(Operation *op, ArrayRef<int64_t> dims,
   return success();
 }
 
-/// One positive stride a tile dimension, if any.
+/// Verifies that strides, if present, are positive, with one for each tile
+/// dimension.
 static LogicalResult verifyStrides(Operation *op, int64_t rank,
                                    OptionalList strides) {
   if (!strides)
@@ -52,7 +53,7 @@ static LogicalResult verifyStrides(Operation *op, int64_t rank,
   return success();
 }
 
-/// C1 to C4 of load and store.
+/// Verifies C1 to C4 of load and store.
 static LogicalResult verifyWindow(Operation *op, MemRefType memref,
                                   size_t offsets, int64_t rank,
                                   OptionalList dims, OptionalList strides) {

@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace adze::tile {
 
-/// The parameters of the rows and the keys, and the depth of the scores.
+/// The parameters of the rows and the keys, and the contracted size of the
+/// scores.
 struct AttentionBlocks {
   ParamOp rows, keys;
   int64_t depth;
@@ -30,7 +31,8 @@ static FailureOr<AttentionBlocks> findBlocks(Attention &attention,
   return blocks;
 }
 
-/// Returns the most keys of a block that the parameter takes; 0 for none.
+/// Returns the greatest number of keys of a block that the parameter permits,
+/// or 0.
 static int64_t chooseKeys(ParamOp param) {
   for (int64_t keys : {128, 64, 32})
     if (auto choices = param.getChoices();
@@ -39,7 +41,7 @@ static int64_t chooseKeys(ParamOp param) {
   return 0;
 }
 
-/// Returns how many blocks of so many rows there are; none if a size is
+/// Returns the number of blocks of this many rows, or nothing if a size is
 /// dynamic.
 static std::optional<int64_t> countTiles(Attention &attention, int64_t rows) {
   StoreOp store = attention.stores.front();
@@ -82,8 +84,8 @@ static int64_t chooseRows(Attention &attention, AttentionBlocks blocks,
   return blocks.depth == shortHead && mayBe(most) && isFaster ? most : many;
 }
 
-/// Returns how many stages a ring of so many at most has: of the only tile of a
-/// block of threads no more than are filled.
+/// Returns the stages of a ring, at most `most`: a block of threads with one
+/// tile needs no more than it fills.
 static int64_t chooseStages(Attention &attention, int64_t most, int64_t rows,
                             int64_t keys, int64_t multiprocessors) {
   constexpr int64_t least = 2;
@@ -96,7 +98,7 @@ static int64_t chooseStages(Attention &attention, int64_t most, int64_t rows,
                   std::max<int64_t>(least, llvm::divideCeil(count, keys)));
 }
 
-/// The copies have to be boxes of whole rows of 128 bytes.
+/// Copies have to be boxes of whole rows of 128 bytes.
 static LogicalResult checkBoxes(Attention &attention, int64_t rows,
                                 int64_t keys, int64_t depth, std::string &why) {
   auto check = [&](LoadOp load, ArrayRef<int64_t> sizes, TileRole role,

@@ -8,14 +8,14 @@
 
 namespace adze::tile {
 
-/// On a kernel: its parameters on GPUs.
+/// An attribute of a kernel: its parameters on GPUs.
 inline constexpr llvm::StringLiteral kCudaBindings = "tile.params.cuda";
 
-/// Returns the parameter that a tile's size is; null if it is none.
+/// Returns the parameter that is the size of a tile, or null.
 ParamOp getSizeParam(LoadOp load, unsigned dim);
 
-/// Writes a schedule on a kernel that is attention. On failure `why` says what
-/// stands against it.
+/// Sets the schedule of a kernel that computes attention. On failure, `why` is
+/// the reason.
 mlir::LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
                                       std::string &why);
 

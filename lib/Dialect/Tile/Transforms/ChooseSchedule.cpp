@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// tile-choose-schedule: the unit of a GPU that runs a product, and its blocks.
+// tile-choose-schedule: chooses the unit of a GPU for a product, and its
+// blocks.
 #include "AttentionSchedule.h"
 #include "Dialect/Tile/Analysis/Products.h"
 #include "Dialect/Tile/IR/Units.h"
@@ -28,18 +29,19 @@ ParamOp tile::getSizeParam(LoadOp load, unsigned dim) {
 
 namespace {
 
-/// Sizes of a product; what is dynamic is taken as large. The rows are
-/// one dim, or the rows and columns of images. `depth` is that of a stage, of
-/// which `k` is a multiple.
+/// The sizes of a product; dynamic sizes are assumed to be large. The rows are
+/// one dim, or the rows and columns of images. `depth` is the contracted size
+/// of a stage, of which `k` is a multiple.
 struct ProductSizes {
   SmallVector<int64_t, 2> rows;
   int64_t n, k, batch, depth;
-  int64_t parts;       ///< of the depth, which blocks of threads may share
-  bool isKnown = true; ///< all sizes are
+  int64_t parts;       ///< of k, which blocks of threads may share
+  bool isKnown = true; ///< true if all sizes are static
 };
 
-/// A block of a result and the warpgroups that compute it. A warpgroup has rows
-/// of 64, and at most 256 x 64 or two times 128 x 64 sums in its registers.
+/// A block of the result, and the warpgroups that compute it. A warpgroup has
+/// multiples of 64 rows, and at most 256 x 64 accumulators, or two times 128 x
+/// 64, in its registers.
 struct ResultBlock {
   int64_t m, n, warpgroups;
 };
@@ -47,12 +49,12 @@ constexpr ResultBlock kResultBlocks[] = {
     {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
     {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
 constexpr int64_t kWarpgroup = 4;       ///< warps
-constexpr int64_t kStageRowBytes = 128; ///< along the depth, at most
+constexpr int64_t kStageRowBytes = 128; ///< along k, at most
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
-constexpr int64_t kBarrierBytes = 16;    ///< two a stage
-constexpr int64_t kTilesTogether = 16;   ///< rows of tiles walked together
-/// Blocks of threads that share the depth of a tile.
+constexpr int64_t kBarrierBytes = 16;    ///< two in a stage
+constexpr int64_t kTilesTogether = 16;   ///< rows of tiles in a group
+/// The numbers of blocks of threads that may share k of a tile.
 constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};
 
 int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
@@ -63,7 +65,7 @@ int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   return otherwise;
 }
 
-/// Returns the sizes of a product; `unit`, which may be null, computes it.
+/// Returns the sizes of a product; `unit`, which computes it, may be null.
 ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   constexpr int64_t manyRows = 2048, someMatrices = 16;
   ProductSizes sizes;
@@ -78,7 +80,7 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   sizes.n = size(store.getMemref(), dims[numRows], manyRows);
   sizes.k = size(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
                  manyRows);
-  // A stage of a window has one tap, whose channels may be fewer.
+  // A stage of a window has one tap, which may have fewer channels.
   int64_t least = unit ? unit.getShape()[2] : 1;
   sizes.depth = unit ? kStageRowBytes / getElementBytes(unit) : 1;
   while (numRows > 1 && sizes.depth > least && sizes.k <= sizes.depth / 2)
@@ -100,7 +102,8 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   return sizes;
 }
 
-/// Returns how many blocks of these rows and columns cover the result.
+/// Returns the number of blocks of these rows and columns that cover the
+/// result.
 double countTiles(const ProductSizes &sizes, ArrayRef<int64_t> rows,
                   int64_t columns) {
   double tiles = double(llvm::divideCeil(sizes.n, columns)) * sizes.batch;
@@ -109,25 +112,26 @@ double countTiles(const ProductSizes &sizes, ArrayRef<int64_t> rows,
   return tiles;
 }
 
-/// Returns the ways to have so many rows: as one dim, or as rows and columns of
-/// an image.
+/// Returns the shapes of a block of this many rows: one dim, or rows and
+/// columns of an image.
 SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
   if (!isImage)
     return {{rows}};
   SmallVector<SmallVector<int64_t, 2>> blocks;
-  // A piece of 64 rows that is stored is whole rows of the image's block.
+  // A store of 64 rows covers whole rows of the block of the image.
   for (int64_t columns : {64, 32, 16, 8})
     if (columns <= rows)
       blocks.push_back({rows / columns, columns});
   return blocks;
 }
 
-/// Cycles of all tiles. The rates are those of one multiprocessor of sm_90
-/// (measurements: docs/performance.md): an instruction of 64 rows by 256
-/// columns takes 128 cycles whatever its type, 60 bytes a cycle come from the
-/// second-level cache; the two overlap but for three tenths of the shorter one.
-/// Of as many waves those of fewer tiles cost less. Blocks that share the depth
-/// of a tile meet twice, and the first one reads the others' sums.
+/// Returns the cycles of all tiles. The rates are those of one multiprocessor
+/// of sm_90 (measurements: docs/performance.md): an instruction of 64 rows by
+/// 256 columns takes 128 cycles for all types, and 60 bytes per cycle arrive
+/// from the second-level cache. The two overlap, except for three tenths of the
+/// shorter one. For equal numbers of waves, fewer tiles cost less. Blocks that
+/// share k of a tile synchronize twice, and the first one reads the
+/// accumulators of the others.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  ArrayRef<int64_t> rows, int64_t split, TargetUnitAttr unit,
                  int64_t multiprocessors) {
@@ -151,9 +155,9 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
          start + join + tiles;
 }
 
-/// Returns true if so many blocks of threads may share the depth of a tile: all
-/// run at a time, none is without a part, and their sums fit where the ring
-/// was.
+/// Returns true if this many blocks of threads may share k of a tile: all run
+/// at the same time, each has a part, and their accumulators fit into the
+/// memory of the ring.
 bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
               ArrayRef<int64_t> rows, int64_t split, int64_t stages,
               int64_t elementBytes, int64_t multiprocessors) {
@@ -168,22 +172,23 @@ bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
              stages * (block.m + block.n) * sizes.depth * elementBytes;
 }
 
-/// A block of a result that stays in the registers of its threads, and how many
-/// multiply-adds it does in the time of the first one's. A `k` of 0 is as much
-/// of the depth as a loop takes.
+/// A block of the result that stays in the registers of its threads, and its
+/// multiply-adds per time relative to the first one. With a `k` of 0, k is as
+/// large as a loop permits.
 struct ThreadBlock {
   int64_t m, n, k;
   double rate;
 };
-/// Of blocks that threads multiply element by element, 64 sums each or fewer.
+/// Blocks that threads multiply element by element, with at most 64
+/// accumulators for each thread.
 constexpr ThreadBlock kThreadBlocks[] = {
     {128, 128, 16, 1.0}, {128, 64, 32, 0.86}, {64, 64, 32, 0.85}};
-/// Of blocks that warps multiply by their matrix instruction.
+/// Blocks that warps multiply by matrix instructions.
 constexpr ThreadBlock kWarpBlocks[] = {{128, 128, 0, 1.0}, {128, 64, 0, 0.85},
                                        {64, 128, 0, 0.8},  {64, 64, 0, 0.7},
                                        {64, 32, 0, 0.5},   {32, 64, 0, 0.4}};
 
-/// Returns as much of a depth as one product takes: all of it, or a part that
+/// Returns the contracted size of one product: the whole size, or a part that
 /// divides it.
 int64_t getProductDepth(int64_t size, bool isKnown, int64_t step) {
   constexpr int64_t most = 2048, usual = 512, least = 64;
@@ -202,7 +207,7 @@ public:
   Scheduler(KernelOp kernel, CudaTargetAttr target)
       : kernel(kernel), target(target) {}
 
-  /// Fails with the reason in `why`, which is empty if the kernel is no
+  /// Fails with the reason in `why`, which is empty if the kernel is not a
   /// product.
   LogicalResult run(std::string &why) {
     unsigned dots = 0;
@@ -257,7 +262,7 @@ private:
     return failure();
   }
 
-  /// Returns true if the block may be bound to the parameters.
+  /// Returns true if the parameters may be bound to the block.
   bool mayBind(ArrayRef<int64_t> block) {
     for (auto [param, value] : llvm::zip(params, block)) {
       auto choices = param.getChoices();
@@ -314,7 +319,7 @@ private:
   /// operands come through registers: those of a CPU are no choice for a GPU.
   /// Few rows or columns keep theirs. Fails unless warps multiply by a unit.
   LogicalResult bindThreadBlock() {
-    const int64_t least = warpUnit ? 8 : 64; // some of a unit's may be padding
+    const int64_t least = warpUnit ? 8 : 64; // padding may be a part of a unit
     ProductSizes sizes = getSizes(product, /*unit=*/{});
     int64_t rows = 1;
     for (int64_t size : sizes.rows)
@@ -343,7 +348,7 @@ private:
     return success(bool(warpUnit));
   }
 
-  /// Returns the depth of a product by the warps' unit.
+  /// Returns the contracted size of a product by the warp-level unit.
   int64_t getDepth() {
     bool isKnown = true;
     int64_t size = getSizeOr(product.lhs.getMemref(),
@@ -351,9 +356,9 @@ private:
     return getProductDepth(size, isKnown, warpUnit.getShape()[2]);
   }
 
-  /// Returns how many stages a ring has: as many as fit, but of the only tile
-  /// of a block of threads no more than are filled. The next launch's blocks
-  /// then find room beside this one's.
+  /// Returns the stages of a ring: as many as fit, but for a block of threads
+  /// with one tile no more than it fills. Blocks of the next launch then have
+  /// room beside those of this one.
   int64_t getStages(const ProductSizes &sizes, const ResultBlock &block,
                     ArrayRef<int64_t> rows, int64_t split) const {
     constexpr int64_t least = 2;
@@ -393,7 +398,7 @@ private:
     return std::array<int64_t, 2>{lhs->rowBytes, rhs->rowBytes};
   }
 
-  /// What is chosen for a product.
+  /// The block chosen for a product.
   struct Choice {
     const ResultBlock *block = nullptr;
     SmallVector<int64_t, 2> rows;
@@ -402,7 +407,7 @@ private:
     double cycles = 0;
   };
 
-  /// Takes the block if it needs less time than what was chosen before.
+  /// Chooses the block if it takes less time than the current choice.
   void consider(const ProductSizes &sizes, const ResultBlock &block,
                 ArrayRef<int64_t> rows, int64_t split, Choice &best,
                 std::string &why) {

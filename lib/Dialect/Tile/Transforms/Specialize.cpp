@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// tile-specialize: bind parameters, then refine the types of tiles in place.
+// tile-specialize: binds parameters, and refines the types of tiles in place.
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,7 +63,8 @@ bool isTile(Type type) { return isa<RankedTensorType>(type); }
 
 LogicalResult refineBlock(Block &block);
 
-/// Region arguments and results of a loop take the types of its inits.
+/// Sets the types of region arguments and results of a loop to those of its
+/// inits.
 LogicalResult refineFor(scf::ForOp loop) {
   for (auto [argument, init, result] : llvm::zip(
            loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
@@ -138,7 +139,7 @@ LogicalResult refine(Operation *op) {
     return success();
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return success(); // static already, or the check at the end says so
+    return success(); // static already, or diagnosed at the end
   auto inferred = dyn_cast<InferTypeOpInterface>(op);
   if (!inferred)
     return op->emitError("expected an op on tiles whose result type can be "
@@ -162,8 +163,8 @@ LogicalResult refineBlock(Block &block) {
   return success();
 }
 
-/// Folds what is computed of the parameters. Tiles wait until their sizes are
-/// known: `x ^ x` would become a constant of dynamic size.
+/// Folds index arithmetic on parameters. Tiles are folded after their sizes are
+/// known, as `x ^ x` would become a constant of dynamic size.
 void foldScalars(KernelOp kernel) {
   SmallVector<Operation *> scalars;
   kernel.walk([&](Operation *op) {
@@ -176,7 +177,7 @@ void foldScalars(KernelOp kernel) {
     (void)folder.tryToFold(op);
 }
 
-/// Adds the entries of a dictionary attribute that have no binding yet.
+/// Adds the entries of a dictionary attribute for unbound parameters.
 LogicalResult addDictionary(KernelOp kernel, StringRef name,
                             Bindings &bindings) {
   Attribute attribute = kernel->getAttr(name);
@@ -278,7 +279,7 @@ struct TileSpecialize final : tile::impl::TileSpecializeBase<TileSpecialize> {
     if (failed(refineBlock(kernel.getBody().front())) ||
         failed(requireStatic(kernel)))
       return failure();
-    // The empty pattern set folds constants and removes dead ops.
+    // An empty pattern set folds constants and removes dead ops.
     (void)applyPatternsGreedily(kernel, RewritePatternSet(&getContext()));
     return success();
   }
