@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The host dialect's classes, and the attributes that the host program and its
-// kernels carry from assign-destinations to the module.
+// The classes of the host dialect, and the attributes of the host program and
+// its kernels from assign-destinations to the module.
 #ifndef ADZE_DIALECT_HOST_IR_HOST_H
 #define ADZE_DIALECT_HOST_IR_HOST_H
 
@@ -18,81 +18,87 @@
 
 namespace adze::host {
 
-/// On a function: it is a kernel.
+/// An attribute of a function: it is a kernel.
 inline constexpr llvm::StringLiteral kernelAttr = "adze.kernel";
-/// On an argument with dynamic dims: affine map ()[s0, ..] -> (its sizes).
+/// An attribute of an argument with dynamic dims: an affine map ()[s0, ..] ->
+/// (sizes).
 inline constexpr llvm::StringLiteral dimsAttr = "adze.dims";
-/// On the host program: a map of the symbols to sizes that must not be negative
-/// (a window larger than what it moves over makes them so).
+/// An attribute of the host program: a map from the symbols to sizes that must
+/// not be negative. (They are if a window is larger than its input.)
 inline constexpr llvm::StringLiteral sizesAttr = "adze.sizes";
-/// On an argument of the host program: the graph's element type, where the
-/// memref's cannot say it (signedness).
+/// An attribute of an argument of the host program: the element type of the
+/// graph, if the memref does not have it (signedness).
 inline constexpr llvm::StringLiteral dtypeAttr = "adze.dtype";
-/// On the host program: how many of its arguments are inputs (the rest are
-/// outputs), and what plan-memory found: maps of the symbols, of which the
-/// greatest result counts. The arena also reaches to the ends of slots that lie
-/// behind others.
+/// Attributes of the host program: the number of its arguments that are inputs
+/// (the others are outputs), and the results of plan-memory, which are maps of
+/// the symbols whose greatest result is the value. The arena also includes the
+/// ends of slots that follow others.
 inline constexpr llvm::StringLiteral numInputsAttr = "adze.num_inputs";
 inline constexpr llvm::StringLiteral arenaBytesAttr = "adze.arena_bytes";
 inline constexpr llvm::StringLiteral arenaLowerBoundAttr =
     "adze.arena_lower_bound";
 inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
-/// On the host program: how many boxes it has.
+/// An attribute of the host program: the number of its boxes.
 inline constexpr llvm::StringLiteral numBoxesAttr = "adze.num_boxes";
-/// On a kernel: why it has no tile form, or no code for a device.
+/// An attribute of a kernel: the reason why it has no tile form, or no device
+/// code.
 inline constexpr llvm::StringLiteral refusalAttr = "adze.refusal";
-/// On a launch: its arithmetic operations, an integer or a map of the symbols.
+/// An attribute of a launch: its arithmetic operations, an integer or a map of
+/// the symbols.
 inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
-/// On a launch: a device has no code for its kernel, which the CPU runs then.
+/// An attribute of a launch: there is no device code for its kernel, so it runs
+/// on the CPU.
 inline constexpr llvm::StringLiteral hostFallbackAttr = "adze.host_fallback";
-/// On a launch, for reports: the bytes (an integer or a map of the symbols)
-/// that were not stored and loaded because of fusion.
+/// An attribute of a launch, for reports: the bytes (an integer or a map of the
+/// symbols) that fusion avoided to store and load.
 inline constexpr llvm::StringLiteral bytesSavedAttr = "adze.bytes_saved";
-/// On a launch whose kernel reads or writes parts of its tensors only: the
-/// bytes, for profiles and reports.
+/// Attributes of a launch whose kernel accesses parts of its tensors only: the
+/// bytes read and written, for profiles and reports.
 inline constexpr llvm::StringLiteral bytesReadAttr = "adze.bytes_read";
 inline constexpr llvm::StringLiteral bytesWrittenAttr = "adze.bytes_written";
-/// On a kernel's argument for a result: the operand of which it replaces a
-/// part. The result lies in the operand's memory.
+/// An attribute of a result argument of a kernel: the operand of which the
+/// result replaces a part. The result is in the memory of the operand.
 inline constexpr llvm::StringLiteral tiedAttr = "adze.tied";
-/// Functions that convert-host-to-llvm makes for launch i: prefix + i.
+/// The functions that convert-host-to-llvm makes for launch i are named prefix
+/// + i.
 inline constexpr llvm::StringLiteral flopsFunction = "adze_flops.";
 inline constexpr llvm::StringLiteral bytesReadFunction = "adze_bytes_read.";
 inline constexpr llvm::StringLiteral bytesWrittenFunction =
     "adze_bytes_written.";
 inline constexpr llvm::StringLiteral placesFunction = "adze_places.";
-/// The same for state i of the program.
+/// The functions for state i of the program are named prefix + i.
 inline constexpr llvm::StringLiteral stateRowsFunction = "adze_state_rows.";
 inline constexpr llvm::StringLiteral stateDropFunction = "adze_state_drop.";
-/// Names of arguments, and of symbols (on the function).
+/// The names of arguments, and of symbols (on the function).
 inline constexpr llvm::StringLiteral nameAttr = "graph.name";
 inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";
-/// The first strings of the run's table (on the function).
+/// The first strings of the table of strings (on the function).
 inline constexpr llvm::StringLiteral stringsAttr = "graph.strings";
-/// What is known of the symbols' values: [min, max, common] each, -1: nothing.
+/// The known ranges of the symbols: [min, max, common] for each; -1 is unknown.
 inline constexpr llvm::StringLiteral symbolRangesAttr = "graph.symbol_ranges";
 
-/// Of every place in the arena and the weights, in bytes.
+/// The alignment of all places in the arena and the weights, in bytes.
 inline constexpr int64_t placeAlignment = 64;
 
-/// The expression that a Host_Bytes attribute stands for (0 if absent).
+/// Returns the expression of a Host_Bytes attribute (0 if absent).
 mlir::AffineExpr getBytesExpr(mlir::Attribute attr, mlir::MLIRContext *context);
 
-/// The bytes of a place, 0 where they are not known; a view is as large as what
-/// it is a view of.
+/// Returns the bytes of a place, or 0 if they are unknown. A view has the bytes
+/// of its source.
 mlir::AffineExpr getPlaceBytes(mlir::Value place);
 
-/// The bytes from the beginning of a place to the end of what it is a part of.
+/// Returns the bytes from the beginning of a place to the end of the place that
+/// it is a part of.
 mlir::AffineExpr getBytesToEnd(mlir::Value place);
 
-/// The attribute for `expr`: an integer where it is constant.
+/// Returns the attribute of `expr`: an integer if it is constant.
 mlir::Attribute getBytesAttr(mlir::AffineExpr expr);
 
-/// How many symbols the inputs' shapes give: those from this number on get
-/// their values while the program runs.
+/// Returns the number of symbols that are bound by the shapes of inputs. Later
+/// symbols are bound while the program runs.
 unsigned getNumInputSymbols(mlir::Operation *program);
 
-/// One more than the highest symbol that occurs.
+/// Returns one more than the highest symbol of the expression.
 unsigned getNumSymbolsUsed(mlir::AffineExpr expr);
 unsigned getNumSymbolsUsed(mlir::AffineMap map);
 

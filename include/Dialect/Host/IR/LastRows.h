@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Outputs of which a run may be asked for the last rows only.
+// Outputs of which a caller may request the last rows only.
 #ifndef ADZE_DIALECT_HOST_IR_LASTROWS_H
 #define ADZE_DIALECT_HOST_IR_LASTROWS_H
 
@@ -9,8 +9,9 @@
 
 namespace adze::host {
 
-/// On a function: a list of `array<i64: output, dim, all, symbol>`. Dim `dim`
-/// of the output is `symbol`, which the caller chooses: at most symbol `all`.
+/// An attribute of a function: a list of `array<i64: output, dim, all,
+/// symbol>`. Dim `dim` of the output is `symbol`, which the caller chooses; it
+/// is at most symbol `all`.
 inline constexpr llvm::StringLiteral lastRowsAttr = "graph.last_rows";
 
 struct LastRows {

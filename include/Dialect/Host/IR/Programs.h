@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a kernel of the reference path says of its loops.
+// Attributes of loops in kernels of the reference path.
 #ifndef ADZE_DIALECT_HOST_IR_PROGRAMS_H
 #define ADZE_DIALECT_HOST_IR_PROGRAMS_H
 
@@ -8,8 +8,8 @@
 
 namespace adze::host {
 
-/// Of a loop around all that a kernel does: its iterations may run in any
-/// order.
+/// An attribute of the outermost loop of a kernel: its iterations may run in
+/// any order.
 inline constexpr llvm::StringLiteral programsAttr = "adze.programs";
 
 } // namespace adze::host

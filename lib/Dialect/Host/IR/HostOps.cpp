@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Verifiers and effects of the host ops.
+// Verifiers and memory effects of the host ops.
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Host/IR/LastRows.h"
 #include "Support/PackedLayout.h"
@@ -122,7 +122,8 @@ LogicalResult LaunchOp::verify() {
   return verifyBytes(*this, "steps", getStepsAttr()); // C5
 }
 
-/// Whether a place of type `given` can be handed to an argument `wanted`.
+/// Returns true if a place of type `given` may be passed to an argument of type
+/// `wanted`.
 static bool areCompatible(Type given, Type wanted) {
   auto a = dyn_cast<ShapedType>(given), b = dyn_cast<ShapedType>(wanted);
   if (!a || !b || !a.hasRank() || !b.hasRank())
@@ -158,7 +159,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!callee)
     return emitOpError("expected '")
            << getCallee() << "' to be a function or kernel"; // C2
-  // Code of another level has a signature that says nothing of tensors.
+  // The signature of code of another level does not have tensor types.
   if (!isa<FunctionType>(callee.getFunctionType()))
     return success();
   if (callee.getNumResults()) {
@@ -174,7 +175,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Type type : callee.getArgumentTypes())
     if (isa<ShapedType>(type)) // not the range of programs
       wanted.push_back(type);
-  // A constant with a layout is what is packed by it, once the kernel is bound.
+  // A constant with a layout is packed by it after the kernel is specialized.
   for (auto [operand, type] : llvm::zip(getOperands(), wanted))
     if (auto constant = operand.getDefiningOp<ConstantOp>();
         constant && constant.getLayoutAttr())
