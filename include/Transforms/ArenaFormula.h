@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes of a host program's arena at given values of its symbols.
+// Sizes of the arena of a host program for given values of its symbols.
 #ifndef ADZE_TRANSFORMS_ARENAFORMULA_H
 #define ADZE_TRANSFORMS_ARENAFORMULA_H
 
@@ -9,12 +9,12 @@
 
 namespace adze {
 
-/// The expression's value; divisions round as affine expressions say. A divisor
-/// of zero gives zero.
+/// Returns the value of the expression; divisions round as in affine
+/// expressions. A division by zero is zero.
 int64_t evaluate(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> symbols);
 
-/// Values of the symbols that the program is likely to be run with: the common
-/// ones of `graph.symbol_ranges`, else `usual` as near as the range allows.
+/// Returns common values of the symbols: those of `graph.symbol_ranges`, else
+/// `usual` clamped to the range.
 llvm::SmallVector<int64_t> getTypicalSymbols(mlir::func::FuncOp program,
                                              int64_t usual = 128);
 
@@ -22,7 +22,7 @@ struct ArenaSize {
   int64_t bytes = 0, lowerBound = 0;
 };
 
-/// What plan-memory's formulas say; the same as the module's own functions.
+/// Evaluates the formulas of plan-memory, which are those of the module.
 ArenaSize getArenaSize(mlir::func::FuncOp program,
                        llvm::ArrayRef<int64_t> symbols);
 

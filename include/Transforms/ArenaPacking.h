@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Packing of buffers with known lives into one block of memory.
+// Packing of buffers with known live ranges into one block of memory.
 #ifndef ADZE_TRANSFORMS_ARENAPACKING_H
 #define ADZE_TRANSFORMS_ARENAPACKING_H
 
@@ -11,38 +11,39 @@
 
 namespace adze {
 
-/// A buffer alive from step `begin` to step `end`, both included.
+/// A buffer that is live from step `begin` to step `end`, inclusive.
 struct LiveBuffer {
   int64_t size = 0;
   unsigned begin = 0, end = 0;
   int64_t offset = -1; // set by packBuffers
 };
 
-/// Gives each buffer an offset, so that buffers alive at one step do not
-/// overlap; sizes and offsets are in units of the caller's alignment. Returns
-/// the memory's size. Deterministic.
+/// Assigns an offset to each buffer, so that buffers that are live at the same
+/// step do not overlap. Sizes and offsets are multiples of the alignment of the
+/// caller. Returns the size of the memory. The result is deterministic.
 int64_t packBuffers(llvm::MutableArrayRef<LiveBuffer> buffers);
 
-/// Which buffer lies above which, whatever their sizes: a packing's shape.
+/// The order of buffers in memory, independent of their sizes.
 struct PackingOrder {
-  /// The buffers, lower ones first.
+  /// The buffers, in order of increasing offset.
   std::vector<unsigned> order;
-  /// Of each buffer: those that end where it may begin at the earliest. For
-  /// any two that live at one step there is a path from one to the other.
+  /// For each buffer, those whose greatest end is its offset. Any two buffers
+  /// that are live at the same step are connected by a path.
   std::vector<llvm::SmallVector<unsigned, 2>> below;
 };
 
-/// The packings, as shapes, that the greedy orders and the search give at these
-/// sizes.
+/// Returns the orders of the packings that the greedy algorithms and the search
+/// find for these sizes.
 llvm::SmallVector<PackingOrder>
 getPackingOrders(llvm::ArrayRef<LiveBuffer> buffers);
 
-/// Sets each offset to the greatest end of those below; returns the memory's
-/// size. Buffers alive at one step never overlap, at whatever sizes.
+/// Sets each offset to the greatest end of the buffers below, and returns the
+/// size of the memory. Buffers that are live at the same step never overlap,
+/// whatever the sizes.
 int64_t placeInOrder(const PackingOrder &order,
                      llvm::MutableArrayRef<LiveBuffer> buffers);
 
-/// The greatest sum of sizes alive at one step.
+/// Returns the greatest sum of sizes that are live at one step.
 int64_t getGreatestLiveSum(llvm::ArrayRef<LiveBuffer> buffers);
 
 } // namespace adze

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes of a host program's arena at given values of its symbols.
+// Sizes of the arena of a host program for given values of its symbols.
 #include "Transforms/ArenaFormula.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Support/AffineEvaluate.h"
@@ -53,7 +53,7 @@ ArenaSize getArenaSize(func::FuncOp program, ArrayRef<int64_t> symbols) {
   llvm::DenseMap<Value, int64_t> ends;
   for (auto slot : program.front().getOps<host::SlotOp>()) {
     if (slot.getBox())
-      continue; // no part of the arena
+      continue; // not in the arena
     int64_t offset =
         evaluate(host::getBytesExpr(slot.getOffsetAttr(), context), symbols);
     for (Value other : slot.getBehind())

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Packing of buffers with known lives: greedy orders, and a search from the
-// best of them.
+// Packing of buffers with known live ranges: greedy orders, and a search from
+// the best of them.
 #include "Transforms/ArenaPacking.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -13,11 +13,11 @@ using namespace llvm;
 
 namespace adze {
 
-/// Above this many buffers only the linear order is tried.
+/// For more buffers, only the linear algorithm is tried.
 static constexpr size_t quadraticLimit = 4096;
 
-/// In this order, each into the tightest gap between those placed already that
-/// live at the same time. Quadratic.
+/// Places buffers in this order, each into the tightest gap between the placed
+/// ones that are live at the same time. The time is quadratic.
 static int64_t packInOrder(MutableArrayRef<LiveBuffer> buffers,
                            ArrayRef<unsigned> order) {
   int64_t total = 0;
@@ -45,7 +45,8 @@ static int64_t packInOrder(MutableArrayRef<LiveBuffer> buffers,
   return total;
 }
 
-/// In program order, each into the tightest hole that the ended ones left.
+/// Places buffers in program order, each into the tightest gap that dead ones
+/// left.
 static int64_t packByTime(MutableArrayRef<LiveBuffer> buffers) {
   SmallVector<LiveBuffer *> order = to_vector(make_pointer_range(buffers));
   sort(order, [](LiveBuffer *a, LiveBuffer *b) {
@@ -79,7 +80,7 @@ static int64_t packByTime(MutableArrayRef<LiveBuffer> buffers) {
       if (hole->second >= buffer->size &&
           (best == holes.end() || hole->second < best->second))
         best = hole;
-    // A hole at the end may grow.
+    // A gap at the end may grow.
     if (best == holes.end() && !holes.empty()) {
       auto last = std::prev(holes.end());
       if (last->first + last->second == total) {
@@ -105,7 +106,7 @@ static int64_t packByTime(MutableArrayRef<LiveBuffer> buffers) {
 
 //===--- Search -----------------------------------------------------------===//
 
-/// Greatest keys first.
+/// Sorts by decreasing keys.
 static std::vector<unsigned>
 getOrderBy(ArrayRef<LiveBuffer> buffers,
            function_ref<int64_t(const LiveBuffer &)> key) {
@@ -122,8 +123,9 @@ static int64_t getLife(const LiveBuffer &buffer) {
   return int64_t(buffer.end) - buffer.begin + 1;
 }
 
-/// The best of some orders, and of what they become when whichever buffer
-/// sticks out at the top is placed ever earlier; ends at the lower bound.
+/// Returns the best packing of several orders and of a local search, which
+/// repeatedly moves the buffer with the greatest end to an earlier position.
+/// Stops at the lower bound.
 static int64_t packBySearch(MutableArrayRef<LiveBuffer> buffers) {
   constexpr size_t mostWork = 40'000'000, mostSteps = 400;
   size_t pairs = std::max<size_t>(1, buffers.size() * buffers.size());
@@ -173,9 +175,10 @@ int64_t packBuffers(MutableArrayRef<LiveBuffer> buffers) {
 
 //===--- Orders -----------------------------------------------------------===//
 
-/// The shape of a packing. One sweep over the steps with the buffers alive in
-/// the order of their offsets: neighbours get an edge when one of them begins.
-/// Neighbours that meet when the one between them ends have a path through it.
+/// Returns the order of a packing, by a sweep over the steps with the live
+/// buffers sorted by offset. Adjacent buffers get an edge when one of them
+/// begins. Buffers that become adjacent when the one between them ends are
+/// connected through it.
 static PackingOrder getOrder(ArrayRef<LiveBuffer> buffers) {
   PackingOrder result;
   result.below.resize(buffers.size());

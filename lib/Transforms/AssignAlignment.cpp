@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels for devices learn how far the places that they are given are aligned.
+// assign-alignment: states the alignment of arguments of kernels for devices.
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/IR/Tile.h"
@@ -22,8 +22,8 @@ struct AssignAlignmentPass final
 };
 } // namespace
 
-/// Returns the power of two that divides the address of a place, or 0 if it is
-/// the caller's.
+/// Returns the power of two that divides the address of a place, or 0 if the
+/// caller provides it.
 static int64_t getAlignment(Value place) {
   Operation *op = place.getDefiningOp();
   if (isa_and_present<host::SlotOp, host::ConstantOp>(op))

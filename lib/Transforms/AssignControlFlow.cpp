@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Branches and loops of the host program: scf around launches. Values cross
-// their borders in memory: in slots whose size is known before the run, else in
-// boxes.
+// Branches and loops of the host program: scf around launches. Values enter and
+// leave regions in memory: in slots if their size is known before the run, else
+// in boxes.
 #include "Assignment.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,11 +14,11 @@ namespace adze {
 using graph::Dims;
 using graph::getDims;
 
-/// What a loop is made of on its way.
+/// The state of the conversion of a loop.
 struct Assignment::Loop {
   graph::LoopOp op;
   SmallVector<Destination> carried, collected;
-  Value number;  // place of the iteration's number
+  Value number;  // place of the index of the iteration
   Value limit;   // i64
   Value proceed; // i1
   scf::WhileOp loop;
@@ -38,7 +38,8 @@ Assignment::Destination Assignment::makeDestination(Location loc, Type type) {
   return destination;
 }
 
-/// Dims of `results` that are symbols in `bound` take the sizes of `values`.
+/// Binds dims of `results` that are symbols in `bound` to the sizes of
+/// `values`.
 void Assignment::bindDims(Location loc, ArrayRef<int64_t> bound,
                           TypeRange results, ValueRange values,
                           SmallVectorImpl<int64_t> &symbols,
@@ -94,7 +95,7 @@ LogicalResult Assignment::assignBranch(graph::IfOp op, Region &from, Region &to,
 
 LogicalResult Assignment::assign(graph::IfOp op) {
   Location loc = op.getLoc();
-  // Of each branch its own: what it computes in place differs.
+  // Each branch has its own, as values computed in place differ.
   SmallVector<Destination> thenResults;
   for (Type type : op.getResultTypes())
     thenResults.push_back(makeDestination(loc, type));
@@ -122,7 +123,7 @@ LogicalResult Assignment::assign(graph::IfOp op) {
 // loop
 //===----------------------------------------------------------------------===//
 
-/// Places, first values and first sizes.
+/// Sets up the places, initial values and initial sizes.
 void Assignment::enterLoop(Loop &loop) {
   graph::LoopOp op = loop.op;
   Location loc = op.getLoc();
@@ -141,7 +142,7 @@ void Assignment::enterLoop(Loop &loop) {
   bindDims(loc, op.getSymbols(),
            TypeRange(op.getBody().getArgumentTypes()).drop_front(),
            op.getInits(), symbols, exprs);
-  // The number of iterations and the sizes of slices, until there are some.
+  // The number of iterations, and the sizes of slices before there are any.
   auto ranges = program->getAttrOfType<ArrayAttr>(host::symbolRangesAttr);
   for (int64_t symbol : op.getSymbols())
     if (!llvm::is_contained(symbols, symbol)) {
@@ -163,7 +164,7 @@ void Assignment::enterLoop(Loop &loop) {
     loop.proceed = arith::ConstantIntOp::create(builder, loc, 1, 1);
 }
 
-/// while (number < limit && proceed), around the body's ops.
+/// Creates `while (number < limit && proceed)` around the ops of the body.
 void Assignment::createWhile(Loop &loop) {
   Location loc = loop.op.getLoc();
   Type types[] = {builder.getI64Type(), builder.getI1Type()};
@@ -189,7 +190,7 @@ void Assignment::createWhile(Loop &loop) {
   places[loop.op.getBody().getArgument(0)] = loop.number;
 }
 
-/// Slices of collected results go behind those of earlier iterations.
+/// Copies slices of collected results after those of earlier iterations.
 void Assignment::deliverSlices(Loop &loop) {
   graph::LoopOp op = loop.op;
   Location loc = op.getLoc();
@@ -217,8 +218,8 @@ void Assignment::deliverSlices(Loop &loop) {
   }
 }
 
-/// The next iteration's values. What is another carried value now has to be
-/// copied away first.
+/// Copies the carried values of the next iteration. Values that another carried
+/// value overwrites are copied to temporaries first.
 void Assignment::deliverCarried(Loop &loop) {
   graph::LoopOp op = loop.op;
   Location loc = op.getLoc();
@@ -252,7 +253,8 @@ LogicalResult Assignment::assignBody(Loop &loop) {
   Location loc = op.getLoc();
   Block &block = loop.loop.getAfter().front();
   Block &body = op.getBody().front();
-  // The graph's region keeps its yield for the values' sake until the end.
+  // The region of the graph op keeps its yield until the end, as it uses the
+  // values.
   SmallVector<Operation *> ops;
   for (Operation &inner : body.without_terminator())
     ops.push_back(&inner);
@@ -292,7 +294,7 @@ LogicalResult Assignment::assignBody(Loop &loop) {
   return success();
 }
 
-/// First dims of what was collected.
+/// Binds the first dims of collected results.
 void Assignment::bindTotals(Loop &loop) {
   graph::LoopOp op = loop.op;
   SmallVector<int64_t> symbols;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From tensors to places: the host program's destinations.
+// assign-destinations: converts tensors of the host program to memory.
 #include "Assignment.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/External.h"
@@ -28,7 +28,7 @@ using graph::getDims;
 
 MemRefType getPlaceType(RankedTensorType type) {
   Type element = type.getElementType();
-  if (graph::isContainer(element)) // its number in the run's table
+  if (graph::isContainer(element)) // its index in the table of the run
     element = IntegerType::get(type.getContext(), 64);
   else if (element.isInteger() || element.getIntOrFloatBitWidth() <= 8)
     element =
@@ -36,7 +36,7 @@ MemRefType getPlaceType(RankedTensorType type) {
   return MemRefType::get(type.getShape(), element);
 }
 
-/// Splits a product into its constant factor and the others.
+/// Splits a product into its constant factor and the other factors.
 static void collectFactors(AffineExpr expr, int64_t &constant,
                            SmallVectorImpl<AffineExpr> &factors) {
   if (auto literal = dyn_cast<AffineConstantExpr>(expr)) {
@@ -130,8 +130,8 @@ static void setPlaceAttrs(func::FuncOp program, unsigned index,
   program.setArgAttrs(index, list);
 }
 
-/// Says which sizes could be negative for some inputs. Those of branches and
-/// loop bodies only count when these run.
+/// Collects the sizes that may be negative for some inputs. Those in branches
+/// and loop bodies only count if these run.
 static void collectSizes(func::FuncOp program) {
   llvm::SetVector<AffineExpr> sizes;
   auto collect = [&](Type type) {
@@ -173,7 +173,7 @@ void Assignment::convertArguments() {
   Operation *terminator = entry.getTerminator();
   returned.assign(terminator->operand_begin(), terminator->operand_end());
 
-  // The arguments keep their tensor type until the ops on them are gone.
+  // Arguments keep their tensor type until the ops on them are erased.
   SmallVector<Type> placeTypes;
   for (RankedTensorType type : types)
     placeTypes.push_back(getPlaceType(type));
@@ -205,7 +205,7 @@ bool Assignment::isKnownEarly(RankedTensorType type) {
   });
 }
 
-/// Whether the sizes of `value` are known when `root` is computed.
+/// Returns true if the sizes of `value` are known when `root` is computed.
 bool Assignment::isSizedBy(Value value, Value root) {
   auto collect = [&](Value of) {
     llvm::SmallDenseSet<unsigned> found;
@@ -220,8 +220,7 @@ bool Assignment::isSizedBy(Value value, Value root) {
                       [&](unsigned symbol) { return known.contains(symbol); });
 }
 
-/// The operand in whose memory a launch's result lies, if it replaces a part of
-/// it.
+/// Returns the operand of which a result of a launch replaces a part.
 Value Assignment::getTied(OpResult result) {
   auto launch = cast<host::LaunchOp>(result.getOwner());
   auto kernel = symbols.lookup<FunctionOpInterface>(launch.getCallee());
@@ -241,7 +240,8 @@ void Assignment::chooseDestinations(Block &block, ValueRange values,
         maker->getBlock() != &block ||
         (destination.output && !isSizedBy(value, root)))
       continue;
-    // What the value is made of step by step lies there from the beginning.
+    // The values that this value is computed from in place are in that memory
+    // from the beginning.
     while (maker && maker->getBlock() == &block &&
            destinationOf.try_emplace(root, &destination).second) {
       bool isLaunch = isa<host::LaunchOp>(maker);
@@ -282,7 +282,7 @@ Value Assignment::open(Location loc, const Destination &destination,
   if (!destination.output)
     return createView(loc, destination.place, placeType);
   Value argument = outputArguments[*destination.output];
-  // The block still has the inputs as tensors beside their places.
+  // The block still has the inputs as tensors next to their places.
   unsigned index =
       program.getNumArguments() - outputs.size() + *destination.output;
   auto map = program.getArgAttrOfType<AffineMapAttr>(index, host::dimsAttr);
@@ -292,7 +292,7 @@ Value Assignment::open(Location loc, const Destination &destination,
 }
 
 void Assignment::deliver(Location loc, Value value, Destination &destination) {
-  // The run time puts what is in the buffer of a state where it belongs.
+  // The run time copies the buffer of a state to its destination.
   if (value.getDefiningOp<graph::CloseStateOp>())
     return;
   if (destinationOf.lookup(getReshapeRoot(value)) == &destination)
@@ -309,7 +309,7 @@ Value Assignment::getPlace(Value value) {
     return place;
   if (value.getDefiningOp<graph::EmptyOp>())
     return createSlot(value.getLoc(), cast<RankedTensorType>(value.getType()));
-  // A constant: a place of the module's weights.
+  // A constant becomes a place in the weights of the module.
   ElementsAttr data;
   if (matchPattern(value, m_Constant(&data))) {
     OpBuilder::InsertionGuard guard(builder);
@@ -322,7 +322,8 @@ Value Assignment::getPlace(Value value) {
   return Value();
 }
 
-/// The place of an operand: packed by the layout of the kernel's argument.
+/// Returns the place of an operand, packed by the layout of the kernel
+/// argument.
 Value Assignment::getOperandPlace(host::LaunchOp launch, unsigned index) {
   Value operand = launch.getOperand(index);
   auto kernel = symbols.lookup<FunctionOpInterface>(launch.getCallee());
@@ -400,7 +401,7 @@ LogicalResult Assignment::assign(graph::AssignOp op) {
   return success();
 }
 
-/// One check for each kind of condition, with its own message.
+/// Creates one check for each kind of relation, with its own message.
 LogicalResult Assignment::assign(graph::AssumeOp op) {
   auto check = [&](StringRef message, ArrayAttr broadcasts,
                    ArrayAttr equalities, ArrayAttr bounds) {
@@ -485,7 +486,7 @@ LogicalResult Assignment::assign(graph::CheckRangeOp op) {
   return success();
 }
 
-/// Whether an op of the host program reads the operand's elements.
+/// Returns true if an op of the host program reads the elements of the operand.
 static bool needsPlace(OpOperand &use) {
   if (isa<graph::ReshapeOp>(use.getOwner()))
     return use.getOperandNumber() == 0;
@@ -500,14 +501,14 @@ LogicalResult Assignment::assign(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>() ||
       isa<func::ReturnOp, graph::CloseStateOp, graph::EmptyOp, graph::YieldOp>(
           op))
-    return success(); // placed where it is used
+    return success(); // placed at its uses
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, graph::AssignOp, graph::AssumeOp, graph::BindOp,
             graph::CallOp, graph::CheckOp, graph::CheckRangeOp, graph::IfOp,
             graph::LoopOp, graph::OpenStateOp, graph::ReshapeOp>(
           [&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
-        // What computed the shape of a reshape: its values are in the types.
+        // Ops that compute shapes are dead, as types have these values.
         if (!llvm::any_of(op->getUses(), needsPlace) && isMemoryEffectFree(op))
           return success();
         return op->emitOpError("expected a launch, a constant or a reshape in "
@@ -544,7 +545,8 @@ void Assignment::placeDefaults() {
   }
 }
 
-/// Copies for outputs that nothing wrote; then the tensors go.
+/// Creates copies for outputs that no launch wrote, and erases the ops on
+/// tensors.
 void Assignment::finish() {
   Operation *terminator = program.front().getTerminator();
   builder.setInsertionPoint(terminator);

@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace adze;
 
-/// Whether the state leads to an input and an output of the program, and has
-/// what its kind needs.
+/// Returns true if the state refers to an input and an output of the program,
+/// and has the parameters of its kind.
 static bool isSound(graph::StateAttr state, func::FuncOp program) {
   if (state.getInput() >= program.getNumArguments() ||
       state.getOutput() >= program.getNumResults())

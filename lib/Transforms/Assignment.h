@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Places for the tensors of one host program: what assign-destinations is made
-// of.
+// Common parts of assign-destinations: places for the tensors of one host
+// program.
 #ifndef ADZE_LIB_TRANSFORMS_ASSIGNMENT_H
 #define ADZE_LIB_TRANSFORMS_ASSIGNMENT_H
 
@@ -26,8 +26,8 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// Where a value has to be in the end: in an output, in a place that is there
-  /// already, or in a box, whose memory is as large as it is asked for.
+  /// The destination of a value: an output, an existing place, or a box of
+  /// variable size.
   struct Destination {
     std::optional<unsigned> output;
     mlir::Value place;
@@ -79,19 +79,19 @@ private:
                          mlir::MemRefType type,
                          mlir::Attribute offset = mlir::Attribute());
   mlir::Value createSlot(mlir::Location loc, mlir::RankedTensorType type);
-  /// The destination's memory, made large enough for a value of `type`. The
-  /// first bytes of a box stay if `keep` says so.
+  /// Returns the memory of the destination, large enough for a value of `type`.
+  /// With `keep`, the first bytes of a box keep their contents.
   mlir::Value open(mlir::Location loc, const Destination &destination,
                    mlir::RankedTensorType type,
                    mlir::Attribute keep = mlir::Attribute());
-  /// Copies the value to the destination unless it was computed there.
+  /// Copies the value to the destination, unless it was computed there.
   void deliver(mlir::Location loc, mlir::Value value, Destination &destination);
-  /// Values that the block computes go to their destinations at once.
+  /// Makes ops of the block compute values directly in their destinations.
   void chooseDestinations(mlir::Block &block, mlir::ValueRange values,
                           llvm::MutableArrayRef<Destination> destinations);
   bool isSizedBy(mlir::Value value, mlir::Value root);
   mlir::Value getTied(mlir::OpResult result);
-  /// Whether the sizes are known before the program runs.
+  /// Returns true if the sizes are known before the program runs.
   bool isKnownEarly(mlir::RankedTensorType type);
 
   mlir::func::FuncOp program;
@@ -99,7 +99,7 @@ private:
   AssignmentCounts &counts;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, mlir::Value> places;
-  /// Of launches' results.
+  /// For results of launches.
   llvm::DenseMap<mlir::Value, Destination *> destinationOf;
   std::vector<Destination> outputs;
   llvm::SmallVector<mlir::Value> outputArguments, returned;
@@ -108,15 +108,15 @@ private:
   int64_t numBoxes = 0;
 };
 
-/// The type of a tensor's place: signless; a bool is a byte that LLVM knows to
-/// be 0 or 1.
+/// Returns the type of the place of a tensor: signless, with a bool as a byte
+/// that LLVM knows to be 0 or 1.
 mlir::MemRefType getPlaceType(mlir::RankedTensorType type);
 
-/// The bytes of a tensor, as one expression with its constant factor last, so
-/// that plan-memory sees which sizes are multiples of which.
+/// Returns the bytes of a tensor as one expression with its constant factor
+/// last, so that plan-memory recognizes multiples.
 mlir::AffineExpr getTensorBytes(mlir::RankedTensorType type);
 
-/// The value that `value` is a reshape of.
+/// Returns the value that `value` is a reshape of.
 mlir::Value getReshapeRoot(mlir::Value value);
 
 } // namespace adze

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// check-bounds: checks of where the windows of tile kernels begin.
+// check-bounds: adds checks that the windows of tile kernels begin in bounds.
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Faults.h"
@@ -37,7 +37,7 @@ private:
   void checkIndices(GatherOp gather);
   void addCheck(Value positions, Operation *access, int64_t dim,
                 StringRef what);
-  /// Returns the size of the memory, which is not scratch.
+  /// Returns the size of a dim of the memory, or null for scratch memory.
   OpFoldResult getSize(Value memory, int64_t dim);
 
   KernelOp kernel;
@@ -51,14 +51,14 @@ struct CheckBoundsPass final : adze::impl::CheckBoundsBase<CheckBoundsPass> {
 };
 } // namespace
 
-/// Returns how a message names the memory.
+/// Returns the name of the memory in messages.
 static std::string nameMemory(Value memory) {
   if (auto argument = dyn_cast<BlockArgument>(memory))
     return "argument " + std::to_string(argument.getArgNumber());
   return "a view";
 }
 
-/// Returns the place of the op in its text.
+/// Returns the position of the op in its source text.
 static std::string namePlace(Operation *op) {
   std::string name;
   op->getLoc()->walk([&](Location part) {
@@ -113,7 +113,7 @@ void BoundsChecker::check(AccessOp access) {
   }
 }
 
-/// Checks the indices if they are positions, which no offset moves.
+/// Checks the indices if no offset is added to them.
 void BoundsChecker::checkIndices(GatherOp gather) {
   if (gather.getMemref().getDefiningOp<ScratchOp>() ||
       !isConstantIntValue(gather.getMixedOffsets()[gather.getAlong()], 0))

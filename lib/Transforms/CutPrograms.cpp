@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels of the reference path whose outermost loop may run in any order
-// become programs.
+// cut-programs: turns the iterations of the outermost loop of kernels of the
+// reference path into programs.
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Host/IR/Programs.h"
 #include "Transforms/Passes.h"
@@ -25,8 +25,8 @@ struct CutProgramsPass final : impl::CutProgramsBase<CutProgramsPass> {
 };
 } // namespace
 
-/// The loop of programs, if there is nothing beside it but what each of them
-/// may do again.
+/// Returns the loop of programs, if all ops outside of it may run once for each
+/// program.
 static scf::ForOp findLoop(func::FuncOp kernel) {
   scf::ForOp found;
   for (Operation &op : kernel.front().without_terminator()) {
@@ -44,8 +44,8 @@ static scf::ForOp findLoop(func::FuncOp kernel) {
   return isPlain ? found : scf::ForOp();
 }
 
-/// @k_programs: as many as the loop has iterations. False: that follows from
-/// more than sizes.
+/// Creates @k_programs, which returns the number of iterations. Returns false
+/// if it does not depend on sizes only.
 static bool makePrograms(func::FuncOp kernel, scf::ForOp loop) {
   OpBuilder b(kernel);
   Location loc = kernel.getLoc();

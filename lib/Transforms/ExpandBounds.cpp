@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Maxima and minima with a constant number as one comparison.
+// expand-bounds: expands maxima and minima with a constant to one comparison.
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,11 +16,12 @@ namespace {
 class ExpandBoundsPass final : public impl::ExpandBoundsBase<ExpandBoundsPass> {
 public:
   void runOnOperation() override;
-  template <typename Op> void expand(Op op, arith::CmpFPredicate wins);
+  template <typename Op>
+  void expand(Op op, arith::CmpFPredicate wins);
 };
 } // namespace
 
-/// One number, or the same in all lanes; not NaN.
+/// Returns true for a constant other than NaN, or a splat of one.
 static bool isNumber(Value value) {
   FloatAttr number;
   SplatElementsAttr lanes;
@@ -30,7 +31,7 @@ static bool isNumber(Value value) {
          !lanes.getSplatValue<APFloat>().isNaN();
 }
 
-/// `wins`: how a bound compares with a value that it replaces.
+/// `wins` is the predicate that compares a bound with a value that it replaces.
 template <typename Op>
 void ExpandBoundsPass::expand(Op op, arith::CmpFPredicate wins) {
   Value x = op.getLhs(), bound = op.getRhs();

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Copies of strided memrefs as loops.
+// expand-copies: converts copies of strided memrefs to linalg.
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,7 +19,7 @@ public:
 };
 } // namespace
 
-/// Whether finalize-memref-to-llvm makes a memcpy of it.
+/// Returns true if finalize-memref-to-llvm lowers its copies to memcpy.
 static bool isDense(Value value) {
   auto type = cast<MemRefType>(value.getType());
   return type.getLayout().isIdentity() ||

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Checks of indices become part of the look-ups that read them.
+// fold-checks: moves checks of indices into the gathers that read them.
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Transforms/Passes.h"
@@ -20,8 +20,8 @@ public:
   void runOnOperation() override;
 };
 
-/// What a check is of: all elements of `indices`, or with `column` those of
-/// their last dim that are at this place.
+/// The checked values: all elements of `indices`, or with `column` those at
+/// this position of their last dim.
 struct Checked {
   Value indices;
   std::optional<int64_t> column;
@@ -32,7 +32,7 @@ struct Checked {
 // What is checked
 //===----------------------------------------------------------------------===//
 
-/// The place of the only element that is cut out of a row.
+/// Returns the position of the only element that the slice extracts from a row.
 static std::optional<int64_t> getPlace(SliceOp slice) {
   auto starts = slice.getConstantStarts();
   if (!starts || slice.getBegin() || starts->size() != 1 ||
@@ -41,7 +41,7 @@ static std::optional<int64_t> getPlace(SliceOp slice) {
   return starts->front();
 }
 
-/// What `value` is the least or the greatest element of.
+/// Returns the tensor whose least or greatest element `value` is.
 template <typename ReduceT>
 static std::optional<Checked> findChecked(Value value) {
   if (auto reshape = value.getDefiningOp<ReshapeOp>())
@@ -78,15 +78,16 @@ static std::optional<Checked> findChecked(CheckRangeOp check) {
 // Who may check
 //===----------------------------------------------------------------------===//
 
-/// The size of what an index of the look-up picks from: null if it reads
-/// others for its elements, or none for some of them.
+/// Returns the size of the dim that an index of the gather selects from.
+/// Returns null if the gather does not read each index exactly for its
+/// elements.
 static AffineExpr getExtent(Operation *lookup, std::optional<int64_t> column) {
   auto extentAt = [&](Value data, int64_t dim) {
     Dims dims = getDims(data);
     return dim < int64_t(dims.size()) ? dims[dim] : AffineExpr();
   };
   if (auto gather = dyn_cast<GatherOp>(lookup)) {
-    // An index of an inner dim is read for each row, if there is one.
+    // An index into an inner dim is read for each row, if there is one.
     Dims dims = getDims(gather.getData());
     int64_t axis = gather.getAxis();
     bool hasRows =
@@ -119,15 +120,16 @@ static bool hasRange(CheckRangeOp check, AffineExpr extent) {
                                 extent));
 }
 
-/// Does the op read all elements of its operands, whatever of its results is
-/// read?
+/// Returns true if the op reads all elements of its operands, whichever of its
+/// results are read.
 static bool readsAll(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
          isa<ReduceOpInterface, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
              ArgMaxOp, ArgMinOp, TopKOp, LoopOp, IfOp, CallOp>(op);
 }
 
-/// Are all elements of the result read, whatever its kernel takes in?
+/// Returns true if all elements of the result are read, whatever is fused into
+/// its kernel.
 static bool isReadWhole(Value result) {
   constexpr size_t most = 64;
   if (result.use_empty())

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A defect on demand.
+// test-inject-crash: ends the process by a failed assertion.
 #include "Transforms/Passes.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <atomic>
@@ -20,7 +20,7 @@ public:
     std::atomic<unsigned> waiting(threads);
     auto crash = [&] {
       --waiting;
-      while (waiting) // for the others
+      while (waiting) // for the other threads
         std::this_thread::yield();
       llvm::report_fatal_error("a crash was asked for");
     };

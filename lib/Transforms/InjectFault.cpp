@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A wrong result on demand.
+// test-inject-fault: introduces a wrong result.
 #include "Dialect/Host/IR/Host.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,7 +18,7 @@ public:
 };
 } // namespace
 
-/// The op with another meaning; null if it is none of those.
+/// Creates the op with another meaning, or returns null for other ops.
 static Operation *makeOther(Operation *op, OpBuilder &builder) {
   auto create = [&](auto other) -> Operation * {
     return decltype(other)::create(builder, op->getLoc(), op->getOperand(0),

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Structured control flow to branches, in time that grows with the ops alone.
+// lower-loops: lowers structured control flow to branches in linear time.
 #include "Transforms/Passes.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -22,8 +22,8 @@ public:
 };
 } // namespace
 
-/// The last op of a block first: each splits its block, and moves what stands
-/// behind it. What is around an op comes before it.
+/// Ops are lowered from the end of each block, as each splits its block and
+/// moves all later ops. Parents are lowered before their contents.
 void LowerLoopsPass::runOnOperation() {
   RewritePatternSet patterns(&getContext());
   populateSCFToControlFlowConversionPatterns(patterns);
@@ -39,7 +39,8 @@ void LowerLoopsPass::runOnOperation() {
       });
   PatternRewriter rewriter(&getContext());
   for (Operation *op : ops) {
-    // There is no room for branches, in a tile.kernel as an example.
+    // A region with a single block, such as that of a tile.kernel, cannot hold
+    // branches.
     if (op->getParentOp()->hasTrait<OpTrait::SingleBlock>())
       continue;
     std::string name = op->getName().getStringRef().str();

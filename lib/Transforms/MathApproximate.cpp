@@ -22,8 +22,9 @@ using namespace mlir;
 using namespace adze;
 
 namespace {
-/// expm1: 2 (2^(n-1) p(r) + (2^(n-1) - 1/2)) with x = n ln2 + r; less than 1.5
-/// ulp. Half the power, so that none overflows before its result does.
+/// Computes expm1 as 2 (2^(n-1) p(r) + (2^(n-1) - 1/2)) with x = n ln2 + r; the
+/// error is less than 1.5 ulp. Half the power is used, so that it does not
+/// overflow before the result does.
 Value approximateExpm1(const Arithmetic &a, Value x) {
   Value c = a.clamp(x, -18.0f, 89.0f); // below, the result rounds to -1
   Value magic = a.real(12583038.0f);   // 1.5 * 2^23 + 126
@@ -42,10 +43,11 @@ Value approximateExpm1(const Arithmetic &a, Value x) {
   return a.select(isZero, x, result); // -0 stays
 }
 
-/// About the multiples of 1/4 below 4, and erf(t) / t by powers of what t is
-/// off that: a column for each. The error is 2^-28. The middles are places
-/// where the constant term is a float but for thousandths of an ulp (Gal's
-/// accurate tables): rounded, it would lean the whole column to one side.
+/// Intervals around the multiples of 1/4 below 4, with erf(t) / t as a
+/// polynomial of the distance of t from the middle: a column of coefficients
+/// for each. The error is 2^-28. The middles are points where the constant term
+/// is a float up to thousandths of an ulp (Gal's accurate tables), as its
+/// rounding would bias the whole interval.
 constexpr float erfMiddles[16] = {
     0.050131496f, 0.25092626f, 0.50047636f, 0.74986106f, 1.0004278f, 1.2509307f,
     1.5007057f,   1.7501897f,  2.0001588f,  2.2488797f,  2.5016143f, 2.7493472f,
@@ -75,12 +77,13 @@ constexpr float erfByQuarter[6][16] = {
      0.0004423329f, -0.0006834716f, -0.00090703863f, -0.00070301956f,
      -0.00048436693f, -0.00037979498f}};
 
-/// erf for AVX-512, where one of 16 coefficients is as near as one for all;
-/// less than 1 ulp, .01 in the mean of a column. From 3.875 on it rounds to 1.
+/// Computes erf for AVX-512, where selecting one of 16 coefficients is as cheap
+/// as a constant. The error is less than 1 ulp, and 0.01 ulp on average in an
+/// interval. From 3.875 on, erf rounds to 1.
 Value chooseErf(const Arithmetic &a, Value x) {
   constexpr float end = 3.875f;
   Value t = a.abs(x), c = a.atMost(t, end);
-  // 1.5 * 2^21: rounds to quarters.
+  // Adding 1.5 * 2^21 rounds to quarters.
   Value index = a.asBits(a.add(c, a.real(3145728.0f)));
   auto pick = [&](ArrayRef<float> numbers) {
     SmallVector<int32_t> bits;
@@ -97,8 +100,8 @@ Value chooseErf(const Arithmetic &a, Value x) {
   return a.withSign(a.atMost(y, 1.0f), x);
 }
 
-/// erf: an odd polynomial, from .93 on 1 - e^-p(t) with p = -log(erfc); less
-/// than 1.5 ulp. Beyond 4 it rounds to 1.
+/// Computes erf by an odd polynomial, and from 0.93 on as 1 - e^-p(t) with p =
+/// -log(erfc); the error is less than 1.5 ulp. Beyond 4, erf rounds to 1.
 Value approximateErf(const Arithmetic &a, Value x) {
   if (a.hasScale())
     return chooseErf(a, x);
@@ -119,7 +122,7 @@ Value approximateErf(const Arithmetic &a, Value x) {
   return a.withSign(a.select(isLow, low, high), x);
 }
 
-/// log(1 + f) + e ln2, for 1 + f in [sqrt(1/2), sqrt(2)).
+/// Computes log(1 + f) + e ln2, for 1 + f in [sqrt(1/2), sqrt(2)).
 Value logOfParts(const Arithmetic &a, Value f, Value e) {
   Value p =
       a.polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
@@ -132,10 +135,10 @@ Value logOfParts(const Arithmetic &a, Value f, Value e) {
   return a.fma(e, a.real(0.693359375f), a.add(f, low));
 }
 
-/// A positive normal number as m 2^e, m in [sqrt(1/2), sqrt(2)).
+/// A positive normal number as m 2^e, with m in [sqrt(1/2), sqrt(2)).
 struct Parts {
   Parts(const Arithmetic &a, Value x) {
-    // The exponent of m's lower end is taken off, so that rounding down works.
+    // The lower end of m is subtracted first, so that rounding down is correct.
     Value end = a.bits(0x3F3504F3);
     Value shifted = a.subI(a.asBits(x), end);
     exponent = a.sar(shifted, 23);
@@ -145,18 +148,18 @@ struct Parts {
   Value exponent, m, e;
 };
 
-/// What both logarithms give at `zero` (minus infinity), below it (NaN) and for
-/// infinity.
+/// Sets the results of both logarithms at `zero` (minus infinity), below it
+/// (NaN) and for infinity.
 Value withEnds(const Arithmetic &a, Value x, float zero, Value result) {
   using P = arith::CmpFPredicate;
   Value infinity = a.real(INFINITY), end = a.real(zero);
   result = a.select(a.is(P::OEQ, x, infinity), infinity, result);
   result = a.select(a.is(P::OEQ, x, end), a.real(-INFINITY), result);
-  // ult is true of NaN.
+  // ULT is true for NaN.
   return a.select(a.is(P::ULT, x, end), a.real(NAN), result);
 }
 
-/// log: less than 1.5 ulp.
+/// Computes log with an error of less than 1.5 ulp.
 Value approximateLog(const Arithmetic &a, Value x) {
   using P = arith::CmpFPredicate;
   Value tiny = a.is(P::OLT, x, a.real(1.17549435e-38f));
@@ -166,8 +169,9 @@ Value approximateLog(const Arithmetic &a, Value x) {
   return withEnds(a, x, 0.0f, logOfParts(a, f, e));
 }
 
-/// log1p: the parts of 1 + x rounded, but f = x / 2^e + (1 / 2^e - 1) of x
-/// itself: less than 1.5 ulp. Where 2^e is huge the 1 does not matter.
+/// Computes log1p with the parts of 1 + x rounded, but f = x / 2^e + (1 / 2^e -
+/// 1) from x itself; the error is less than 1.5 ulp. If 2^e is huge, the 1 is
+/// negligible.
 Value approximateLog1p(const Arithmetic &a, Value x) {
   Value one = a.real(1.0f);
   Parts parts(a, a.add(x, one));
@@ -219,7 +223,7 @@ Value approximate(math::TanhOp op, const Arithmetic &a) {
   return approximateTanh(a, op.getOperand());
 }
 
-/// Functions with what is said of their argument.
+/// Replaces functions by approximations that depend on attributes of the op.
 template <typename OpT>
 struct ApproximateOp final : OpRewritePattern<OpT> {
   ApproximateOp(MLIRContext *context, int64_t vectorBytes)
@@ -233,12 +237,12 @@ struct ApproximateOp final : OpRewritePattern<OpT> {
   int64_t vectorBytes;
 };
 
-/// Writes the same function of several neighbours together.
+/// Expands the same function on several adjacent vectors together.
 template <typename OpT>
 void expandVectors(Operation *root, int64_t vectorBytes, size_t together) {
   forNeighbours<OpT>(root, together, [&](ArrayRef<OpT> ops) {
     if (ops.size() == 1)
-      return; // the pattern's
+      return; // scalars are left to the pattern
     auto results = emitTogether(ops, [&](OpBuilder &b, OpT op) {
       return approximate(op, arithmeticOf(b, op, vectorBytes));
     });
@@ -259,8 +263,8 @@ struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
   }
 };
 
-/// f64 goes to the C library lane by lane: upstream's log(1 + x) and e^x - 1
-/// lose what is small.
+/// Functions on f64 call the C library for each lane, as the upstream
+/// expansions log(1 + x) and e^x - 1 lose small arguments.
 template <typename OpT>
 struct CallDouble final : OpRewritePattern<OpT> {
   CallDouble(MLIRContext *context, func::FuncOp callee)
@@ -295,7 +299,7 @@ struct MathApproximate final
     MLIRContext *context = &getContext();
     tile::CpuTargetAttr target = tile::findCpuTarget(module);
     int64_t vectorBytes = target ? target.getVectorBytes() : 0;
-    // 16-bit floats compute in f32.
+    // Functions on 16-bit floats are computed in f32.
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(module, std::move(widen));
@@ -316,7 +320,8 @@ struct MathApproximate final
   }
 
 private:
-  /// A pattern that calls the C library's function, if an op needs it.
+  /// Adds a pattern that calls the function of the C library, if an op needs
+  /// it.
   template <typename PatternT>
   void addCalling(RewritePatternSet &patterns, StringRef op, StringRef function,
                   Type element) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What approximations of functions are written with.
+// Arithmetic for the approximations of math functions.
 #ifndef ADZE_LIB_TRANSFORMS_MATHARITHMETIC_H
 #define ADZE_LIB_TRANSFORMS_MATHARITHMETIC_H
 
@@ -15,7 +15,7 @@ struct Arithmetic {
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Type shape; // f32, f64, or a vector of one of them
-  /// Of a vector register; 64: that of AVX-512.
+  /// The bytes of a vector register; 64 implies AVX-512.
   int64_t vectorBytes = 0;
 
   mlir::Type withElement(mlir::Type element) const {
@@ -57,7 +57,8 @@ struct Arithmetic {
   mlir::Value div(mlir::Value x, mlir::Value y) const {
     return mlir::arith::DivFOp::create(b, loc, x, y);
   }
-  /// The arithmetic in f64 of an f32 one, and the ways there and back.
+  /// Returns the f64 arithmetic of an f32 one. The functions below convert
+  /// between them.
   Arithmetic inDouble() const {
     return {b, loc, withElement(b.getF64Type()), vectorBytes};
   }
@@ -98,7 +99,7 @@ struct Arithmetic {
   mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) const {
     return mlir::arith::SelectOp::create(b, loc, c, x, y);
   }
-  /// |x| with the sign bit of the other.
+  /// Returns |x| with the sign bit of the other value.
   mlir::Value withSign(mlir::Value size, mlir::Value sign) const {
     uint64_t top = uint64_t(1) << (element().getIntOrFloatBitWidth() - 1);
     return asReal(either(asBits(size), both(asBits(sign), bits(top))));
@@ -106,13 +107,14 @@ struct Arithmetic {
   mlir::Value abs(mlir::Value x) const {
     return mlir::math::AbsFOp::create(b, loc, x);
   }
-  /// Has the CPU instructions for x * 2^n, and for 16 choices of 16 numbers?
+  /// Returns true if the CPU has instructions for x * 2^n, and for selecting
+  /// one of 16 numbers.
   bool hasScale() const {
     auto vector = llvm::dyn_cast<mlir::VectorType>(shape);
     return vectorBytes == 64 && vector && vector.getRank() == 1 &&
            vector.getNumElements() == 16 && element().isF32();
   }
-  /// Of 16 numbers that which the low four bits of each index choose: AVX-512's
+  /// Selects one of 16 numbers by the low four bits of each index: AVX-512
   /// vpermd.
   mlir::Value choose(llvm::ArrayRef<int32_t> numbers, mlir::Value index) const {
     auto type = llvm::cast<mlir::VectorType>(integer());
@@ -123,7 +125,8 @@ struct Arithmetic {
                mlir::ValueRange{table, index})
         .getResult(0);
   }
-  /// The same of 32 by the low five bits: AVX-512's vpermi2d.
+  /// Selects one of 32 numbers by the low five bits of each index: AVX-512
+  /// vpermi2d.
   mlir::Value chooseOf32(llvm::ArrayRef<int32_t> numbers,
                          mlir::Value index) const {
     auto type = llvm::cast<mlir::VectorType>(integer());
@@ -137,8 +140,8 @@ struct Arithmetic {
                mlir::ValueRange{half(0), index, half(16)})
         .getResult(0);
   }
-  /// x * 2^n with n rounded down, rounded once; 0 where not `kept`, if that is
-  /// given: AVX-512's vscalefps.
+  /// Returns x * 2^n with n rounded down, rounded once: AVX-512 vscalefps. With
+  /// `kept`, lanes outside of this mask are 0.
   mlir::Value scale(mlir::Value x, mlir::Value n, mlir::Value kept = {}) const {
     auto number = [&](mlir::IntegerAttr value) -> mlir::Value {
       return mlir::arith::ConstantOp::create(b, loc, value);
@@ -154,22 +157,23 @@ struct Arithmetic {
                mlir::ValueRange{x, n, real(0.0), mask, rounding})
         .getResult(0);
   }
-  /// min(high, x); NaN passes.
+  /// Returns min(high, x); NaN propagates.
   mlir::Value atMost(mlir::Value x, double high) const {
     mlir::Value top = real(high);
     return select(is(mlir::arith::CmpFPredicate::OLT, top, x), top, x);
   }
-  /// max(low, x); NaN passes.
+  /// Returns max(low, x); NaN propagates.
   mlir::Value atLeast(mlir::Value x, double low) const {
     mlir::Value bottom = real(low);
     return select(is(mlir::arith::CmpFPredicate::OGT, bottom, x), bottom, x);
   }
-  /// max(low, min(high, x)); NaN passes. The operand order is the one that
-  /// is a single instruction on x86.
+  /// Returns max(low, min(high, x)); NaN propagates. The order of operands is
+  /// that of a single instruction on x86.
   mlir::Value clamp(mlir::Value x, double low, double high) const {
     return atLeast(atMost(x, high), low);
   }
-  /// Horner's rule, the coefficient of the highest power first.
+  /// Evaluates a polynomial by Horner's rule, with the coefficient of the
+  /// highest power first.
   mlir::Value polynomial(mlir::Value x,
                          llvm::ArrayRef<double> coefficients) const {
     mlir::Value sum = real(coefficients.front());
@@ -181,16 +185,16 @@ struct Arithmetic {
 
 //===--- Powers (MathExp.cpp) ---------------------------------------------===//
 
-/// What a caller knows of a power.
+/// Known bounds of a power.
 enum class PowerSize {
   any,
-  small ///< at most 2^127, and no less than 2^-126 where it is not to be 0
+  small ///< at most 2^127, and at least 2^-126 where it is not 0
 };
 
-/// exp of what is 89 at most and gives no less than 2^-150.
+/// Computes exp of values that are at most 89, with results of at least 2^-150.
 mlir::Value expInRange(const Arithmetic &a, mlir::Value x,
                        PowerSize size = PowerSize::any);
-/// `tinyIsZero`: results below the least normal number are 0.
+/// With `tinyIsZero`, results below the least normal number are 0.
 mlir::Value approximateExp(const Arithmetic &a, mlir::Value x, bool tinyIsZero,
                            PowerSize size);
 mlir::Value approximateExp2(const Arithmetic &a, mlir::Value x,
@@ -212,9 +216,9 @@ mlir::Value approximateCosh(const Arithmetic &a, mlir::Value x);
 mlir::Value approximateAsinh(const Arithmetic &a, mlir::Value x);
 mlir::Value approximateAcosh(const Arithmetic &a, mlir::Value x);
 mlir::Value approximateAtanh(const Arithmetic &a, mlir::Value x);
-/// For |x| <= 2^30.
+/// Computes tan for |x| <= 2^30.
 mlir::Value approximateTan(const Arithmetic &a, mlir::Value x);
-/// tan in `a`'s f32 of an argument in f64; of 0 for -0.
+/// Computes tan of an argument in f64, in the f32 of `a`; -0 becomes 0.
 mlir::Value approximateTanOfDouble(const Arithmetic &a, mlir::Value w);
 mlir::Value approximatePow(const Arithmetic &a, mlir::Value x, mlir::Value y);
 

@@ -10,14 +10,14 @@ using namespace adze;
 using Size = adze::PowerSize;
 
 namespace {
-/// Below, e^x rounds to 0.
+/// The result is 0 for arguments below.
 constexpr float leastExp = -104.0f;
-/// Below, e^x is less than 2^-126, the least normal number. x86 processors take
-/// 150 cycles and more for a register with such a number among the results or
-/// the operands.
+/// For arguments below, e^x is less than 2^-126, the least normal number. On
+/// x86, operations with a subnormal operand or result take 150 cycles or more.
 constexpr float leastNormalExp = -87.33f;
 
-/// 2^(i/16) as bits, less what i, times `unit`, will add to them.
+/// Returns 2^(i/16) as bits, minus the bits that i, in multiples of `unit`,
+/// adds to them later.
 SmallVector<int32_t> getRoots(int32_t unit) {
   SmallVector<int32_t> roots;
   for (int32_t i = 0; i < 16; ++i)
@@ -26,7 +26,8 @@ SmallVector<int32_t> getRoots(int32_t unit) {
   return roots;
 }
 
-/// A number rounded to sixteenths: 16 of it are the low bits of `shifted`.
+/// A number rounded to sixteenths: the low bits of `shifted` are 16 times the
+/// number.
 struct Sixteenths {
   static constexpr float magic = 786432.0f; // 1.5 * 2^19
   Sixteenths(const Arithmetic &a, Value shifted)
@@ -34,27 +35,27 @@ struct Sixteenths {
   Value bits, number;
 };
 
-/// 2^n (1 + rise) for AVX-512, 0 where not `kept`. What is small is put
-/// together with additions, which take other units than the multiplications all
-/// around.
+/// Computes 2^n (1 + rise) for AVX-512, and 0 outside of `kept`. Small terms
+/// are combined by additions, which run on other execution units than the
+/// multiplications.
 Value scaleRoot(const Arithmetic &a, const Sixteenths &n, Value rise,
                 Value kept, Size size) {
   if (size == Size::any) {
     Value root = a.asReal(a.choose(getRoots(/*unit=*/0), n.bits));
     return a.scale(a.fma(root, rise, root), n.number, kept);
   }
-  constexpr int shift = 19; // where sixteenths of an exponent end
+  constexpr int shift = 19; // position of sixteenths of an exponent
   Value power =
       a.addI(a.choose(getRoots(1 << shift), n.bits), a.shl(n.bits, shift));
-  if (kept) // so that no instruction sees a number below the least normal one
+  if (kept) // no instruction then has a subnormal operand
     power = a.select(kept, power, a.bits(0));
   power = a.asReal(power);
   Value result = a.fma(power, rise, power);
   return kept ? a.select(kept, result, a.real(0.0f)) : result;
 }
 
-/// e^x for AVX-512, 0 where not `kept`; less than 1 ulp. r is ln2 / 32 at
-/// most, where the error of e^r is 2^-29.
+/// Computes e^x for AVX-512, and 0 outside of `kept`, with an error of less
+/// than 1 ulp. r is at most ln2 / 32, where the error of e^r is 2^-29.
 Value scaleExp(const Arithmetic &a, Value x, Value kept, Size size) {
   Sixteenths n(a, a.fma(x, a.real(1.44269504f), a.real(Sixteenths::magic)));
   Value r = a.fma(n.number, a.real(-0.693359375f), x);
@@ -65,14 +66,15 @@ Value scaleExp(const Arithmetic &a, Value x, Value kept, Size size) {
 }
 } // namespace
 
-/// exp of what is 89 at most and gives no less than 2^-150: (2^n)^2 p(r) with
-/// x = 2 n ln2 + r; less than 2 ulp. Two equal factors, so that results below
-/// 2^-126 need no care; p has a relative error of 2^-26.
+/// Computes exp of values that are at most 89, with results of at least 2^-150,
+/// as (2^n)^2 p(r) with x = 2 n ln2 + r; the error is less than 2 ulp. With two
+/// equal factors, results below 2^-126 are no special case. p has a relative
+/// error of 2^-26.
 Value adze::expInRange(const Arithmetic &a, Value x, Size size) {
   if (a.hasScale())
     return scaleExp(a, x, {}, size);
-  // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits; unlike
-  // a conversion this is defined for NaN.
+  // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits. Unlike
+  // a conversion, this is defined for NaN.
   Value magic = a.real(12583039.0f);
   Value shifted = a.fma(x, a.real(0.72134752044f), magic);
   Value n = a.sub(shifted, magic);
@@ -86,12 +88,12 @@ Value adze::expInRange(const Arithmetic &a, Value x, Size size) {
   return a.mul(a.mul(p, power), power);
 }
 
-/// exp: 0 below its least result, infinity from 89 on; less than 2 ulp. No
-/// instruction sees what would round to 0.
+/// Computes exp: 0 below its least result, infinity from 89 on, with an error
+/// of less than 2 ulp. No instruction computes a value that would round to 0.
 Value adze::approximateExp(const Arithmetic &a, Value x, bool tinyIsZero,
                            Size size) {
   Value end = a.real(tinyIsZero ? leastNormalExp : leastExp);
-  if (a.hasScale()) { // uge is true of NaN
+  if (a.hasScale()) { // UGE is true for NaN
     Value kept = a.is(arith::CmpFPredicate::UGE, x, end);
     return scaleExp(a, size == Size::any ? a.atMost(x, 89.0f) : x, kept, size);
   }
@@ -101,7 +103,7 @@ Value adze::approximateExp(const Arithmetic &a, Value x, bool tinyIsZero,
   return a.select(isLess, zero, result);
 }
 
-/// exp2: as exp, but nothing is rounded on the way to r.
+/// Computes exp2 likewise; the reduction to r is exact.
 Value adze::approximateExp2(const Arithmetic &a, Value x, bool tinyIsZero) {
   Value end = a.real(tinyIsZero ? -126.0f : -150.0f);
   if (a.hasScale()) {

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How functions are taken off a module: neighbours together, or by calls of the
-// C library.
+// Expansion of math functions: of adjacent ops together, or by calls of the C
+// library.
 #ifndef ADZE_LIB_TRANSFORMS_MATHEXPANSION_H
 #define ADZE_LIB_TRANSFORMS_MATHEXPANSION_H
 
@@ -20,8 +20,8 @@ inline bool isF32(mlir::Type type) {
          !llvm::isa<mlir::TensorType>(type);
 }
 
-/// Hands neighbours of one type to `expand`, which replaces them or leaves them
-/// all; a few at once, for registers are few.
+/// Passes groups of adjacent ops of one type to `expand`, which replaces all or
+/// none of them. Groups are small, as registers are limited.
 template <typename OpT>
 void forNeighbours(mlir::Operation *root, size_t together,
                    llvm::function_ref<void(llvm::ArrayRef<OpT>)> expand) {
@@ -48,9 +48,10 @@ void forNeighbours(mlir::Operation *root, size_t together,
   });
 }
 
-/// Writes the same for each of several neighbours, behind the last, step by
-/// step for all of them: each is one long chain, of which a core's schedulers
-/// hold no more than two or three, and waits for itself nearly all the time.
+/// Emits the same expansion for each of several adjacent ops, after the last
+/// one, and interleaved step by step. Each is one long dependency chain, and
+/// the scheduler of a core holds no more than two or three of them, so that a
+/// core would be idle most of the time.
 template <typename OpT, typename EmitT>
 auto emitTogether(llvm::ArrayRef<OpT> ops, EmitT emit) {
   OpT last = ops.back();
@@ -76,15 +77,15 @@ inline void replace(mlir::Operation *op, mlir::Value result) {
   op->erase();
 }
 
-/// The C library's function of one number.
+/// Declares a function of the C library with one argument.
 mlir::func::FuncOp declareFunction(mlir::ModuleOp module, llvm::StringRef name,
                                    mlir::Type type);
 
-/// Lane by lane through the C library's scalar function.
+/// Calls the scalar function of the C library for each lane.
 mlir::Value callPerLane(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::func::FuncOp callee, mlir::Value x);
 
-/// Quotients and remainders of vectors (VectorDivisions.cpp): by way of floats.
+/// Expands quotients and remainders of vectors by floats (VectorDivisions.cpp).
 void expandDivisions(mlir::ModuleOp module, int64_t vectorBytes);
 
 } // namespace adze

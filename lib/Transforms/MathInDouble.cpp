@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// f32 functions whose short forms lose more than 2 ulp somewhere: computed in
-// f64, where power series serve, and rounded once.
+// f32 functions whose short f32 forms have errors above 2 ulp: computed by
+// power series in f64, and rounded once.
 #include "MathArithmetic.h"
 #include <cmath>
 
@@ -14,7 +14,8 @@ static constexpr double ln2 = 0.69314718055994530942,
 
 //===--- exponential and logarithm ----------------------------------------===//
 
-/// 2^x; beyond 200 either way, as 2^200 and 2^-200, which are no f32.
+/// Computes 2^x, clamped to 2^200 and 2^-200, which are out of the range of
+/// f32.
 static Value powerOfTwo(const Arithmetic &d, Value x) {
   x = d.clamp(x, -200, 200);
   Value magic = d.real(6755399441055744.0); // 1.5 * 2^52
@@ -25,12 +26,13 @@ static Value powerOfTwo(const Arithmetic &d, Value x) {
   return d.asReal(d.addI(d.asBits(p), d.shl(d.asBits(shifted), 52)));
 }
 
-/// ln x with its ends: of what was an f32, or is computed from one. With
-/// m in [sqrt(1/2), sqrt(2)): 2 atanh((m - 1) / (m + 1)) + e ln2.
+/// Computes ln x of a value that was an f32, or is computed from one, including
+/// special values. With m in [sqrt(1/2), sqrt(2)), it is 2 atanh((m - 1) / (m +
+/// 1)) + e ln2.
 static Value logarithm(const Arithmetic &d, Value x) {
   Value end = d.bits(0x3FE6A09E667F3BCD); // sqrt(1/2)
   Value shifted = d.subI(d.asBits(x), end);
-  // Through 32 bits, which every target converts.
+  // The conversion goes through 32 bits, which every target supports.
   auto i32 = d.withElement(d.b.getI32Type());
   Value exponent = arith::TruncIOp::create(d.b, d.loc, i32, d.sar(shifted, 52));
   Value e = arith::SIToFPOp::create(d.b, d.loc, d.shape, exponent);
@@ -48,8 +50,8 @@ static Value logarithm(const Arithmetic &d, Value x) {
 
 //===--- trigonometry -----------------------------------------------------===//
 
-/// atan(y / x) for y >= 0 and x >= 0, not both 0: the angle is turned back by
-/// pi/4 or pi/2, so that a tangent of at most tan(pi/8) is left.
+/// Computes atan(y / x) for y >= 0 and x >= 0, not both 0. The angle is rotated
+/// by -pi/4 or -pi/2, so that its tangent is at most tan(pi/8).
 static Value angle(const Arithmetic &d, Value y, Value x) {
   constexpr double eighth = 0.41421356237309504880; // tan(pi/8)
   Value isSteep = d.is(P::OGT, y, d.mul(x, d.real(1 / eighth)));
@@ -73,7 +75,7 @@ Value adze::approximateAtan(const Arithmetic &a, Value x) {
   return a.withSign(a.narrow(size), x);
 }
 
-/// The cosine of the angle whose sine is x: sqrt((1 - x) (1 + x)).
+/// Computes the cosine of the angle whose sine is x: sqrt((1 - x) (1 + x)).
 static Value otherSide(const Arithmetic &d, Value x) {
   Value one = d.real(1);
   return math::SqrtOp::create(d.b, d.loc, d.mul(d.sub(one, x), d.add(one, x)));
@@ -93,8 +95,8 @@ Value adze::approximateAcos(const Arithmetic &a, Value x) {
   return a.narrow(d.select(isNegative, d.sub(d.real(2 * halfPi), near), near));
 }
 
-/// n = round(x / (pi/2)) quarter turns are taken off; after an odd number the
-/// tangent is that of the other angle.
+/// Subtracts n = round(x / (pi/2)) quarter turns; after an odd number, the
+/// tangent is that of the complementary angle.
 Value adze::approximateTanOfDouble(const Arithmetic &a, Value w) {
   Arithmetic d = a.inDouble();
   Value magic = d.real(6755399441055744.0);
@@ -123,7 +125,7 @@ Value adze::approximateTan(const Arithmetic &a, Value x) {
 
 //===--- hyperbolic functions ---------------------------------------------===//
 
-/// sinh: below 1 its series, where the powers cancel.
+/// Computes sinh: below 1 by its series, where the powers cancel.
 Value adze::approximateSinh(const Arithmetic &a, Value x) {
   Arithmetic d = a.inDouble();
   Value size = d.abs(a.widen(x)), square = d.mul(size, size);
@@ -144,7 +146,8 @@ Value adze::approximateCosh(const Arithmetic &a, Value x) {
   return a.narrow(d.mul(d.real(0.5), d.add(power, d.div(d.real(1), power))));
 }
 
-/// asinh: ln(x + sqrt(x^2 + 1)), and its series where that is ln 1.
+/// Computes asinh as ln(x + sqrt(x^2 + 1)), and by its series where that is
+/// close to ln 1.
 Value adze::approximateAsinh(const Arithmetic &a, Value x) {
   Arithmetic d = a.inDouble();
   Value size = d.abs(a.widen(x)), square = d.mul(size, size);
@@ -177,15 +180,15 @@ Value adze::approximateAtanh(const Arithmetic &a, Value x) {
 
 //===--- power ------------------------------------------------------------===//
 
-/// 2^(y log2 |x|), with the sign of x where y is odd, and IEEE 754's rules for
-/// the rest.
+/// Computes 2^(y log2 |x|), with the sign of x if y is odd, and IEEE 754
+/// special cases.
 Value adze::approximatePow(const Arithmetic &a, Value x, Value y) {
   Arithmetic d = a.inDouble();
   Value zero = a.real(0), one = a.real(1), nan = a.real(NAN);
   Value size = a.abs(x);
   Value log = d.mul(logarithm(d, a.widen(size)), d.real(1 / ln2));
   Value power = a.narrow(powerOfTwo(d, d.mul(a.widen(y), log)));
-  // 1 to any power, where the logarithm is 0 and y may be infinite.
+  // 1 to any power is 1, also if the logarithm is 0 and y infinite.
   power = a.select(a.is(P::OEQ, size, one), one, power);
   auto floor = [&](Value v) {
     return math::FloorOp::create(a.b, a.loc, v).getResult();

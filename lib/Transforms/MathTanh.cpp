@@ -8,13 +8,14 @@ using namespace mlir;
 using namespace adze;
 
 namespace {
-/// Four intervals a power of two from 2^-4 to 12, one below and one above; by
-/// the low bits of the exponent and the first two of the mantissa.
+/// Four intervals for each power of two from 2^-4 to 12, one below and one
+/// above, selected by the low bits of the exponent and the first two of the
+/// mantissa.
 constexpr unsigned intervals = 32;
-/// About the middle of each, and tanh by powers of what t is off it. These are
-/// places where the constant term is a float but for thousandths of an ulp
-/// (Gal's accurate tables): rounded, it would lean the whole interval to one
-/// side.
+/// The approximate middles of the intervals, and tanh as a polynomial of the
+/// distance of t from them. These are points where the constant term is a float
+/// up to thousandths of an ulp (Gal's accurate tables), as its rounding would
+/// bias the whole interval.
 constexpr float middles[intervals] = {
     2.2499242f,  2.7499347f,  3.249924f,   3.750059f,   4.5000744f,
     5.5001907f,  6.4998093f,  7.5001907f,  8.999619f,   11.0f,
@@ -96,8 +97,9 @@ constexpr float tanhNear[6][intervals] = {
      -0.043344595f, -0.061506387f,  -0.06274384f,   -0.053051498f,
      -0.03210097f,  -0.009534676f,  0.0013905597f,  0.0046010897f}};
 
-/// For AVX-512, which chooses one of 32 numbers by an instruction; less than
-/// 1 ulp, .1 in the mean of an interval. From 12 on it is 1.
+/// Computes tanh for AVX-512, which selects one of 32 numbers by an
+/// instruction; the error is less than 1 ulp, and 0.1 ulp on average in an
+/// interval. From 12 on, the result is 1.
 Value chooseTanh(const Arithmetic &a, Value x) {
   Value t = a.atMost(a.abs(x), 12.0f);
   Value index = a.sar(a.asBits(a.atLeast(t, 0.9375f / 16)), 21);
@@ -114,8 +116,8 @@ Value chooseTanh(const Arithmetic &a, Value x) {
 }
 } // namespace
 
-/// Elsewhere an odd polynomial, from 5/8 on 1 - 2 / (e^2t + 1); less than 1.5
-/// ulp.
+/// On other CPUs, uses an odd polynomial, and from 5/8 on 1 - 2 / (e^2t + 1);
+/// the error is less than 1.5 ulp.
 Value adze::approximateTanh(const Arithmetic &a, Value x) {
   if (a.hasScale())
     return chooseTanh(a, x);

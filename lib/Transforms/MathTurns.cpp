@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// sin, cos and tan: what repeats every turn.
+// sin, cos and tan on f32.
 #include "MathExpansion.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,29 +10,31 @@ using namespace mlir;
 using namespace adze;
 
 namespace {
-/// sin(r + k pi) for |r| <= pi / 2; of k the low bit counts.
+/// Computes sin(r + k pi) for |r| <= pi / 2; only the low bit of k matters.
 Value sinOfRest(const Arithmetic &a, Value r, Value k) {
   Value square = a.mul(r, r);
   Value p = a.polynomial(
       square, {2.6083159809786593541503e-06f, -0.0001981069071916863322258f,
                0.00833307858556509017944336f, -0.166666597127914428710938f});
-  // Odd half turns change the sign, here of what is left of the argument.
+  // An odd number of half turns changes the sign, here that of the reduced
+  // argument.
   r = a.asReal(a.either(a.asBits(r), a.shl(k, 31)));
-  // The sum with 0 makes 0 of -0, and -0 of r stays.
+  // The addition of 0 turns -0 into 0, and the -0 of r is kept.
   return a.fma(a.fma(p, square, a.real(0.0f)), r, r);
 }
 
-/// What a sum with 1.5 * 2^23 + 2^16 is in bits where its integer has 16 bits
-/// and a sign, but for the low 17.
+/// The bits of a sum with 1.5 * 2^23 + 2^16 whose integer has 16 bits and a
+/// sign, except the low 17 bits.
 constexpr uint32_t nearTurns = 0x4B400000, turnBits = 0x0001FFFF;
 
 struct NearSin {
   Value result, turns;
 };
 
-/// sin for 2^16 half turns at most: n = round(x / pi) of them are taken off in
-/// three parts; the first difference is exact, the others round what is left of
-/// it. cos is sin a quarter turn on: n is then half an odd number.
+/// Computes sin for at most 2^16 half turns: n = round(x / pi) of them are
+/// subtracted in three parts, of which the first difference is exact, and the
+/// others round the remainder. cos is sin shifted by a quarter turn: n is then
+/// half an odd number.
 template <bool isCos>
 NearSin emitNearSin(const Arithmetic &a, Value x) {
   Value base = a.real(12648448.0f), turns = a.real(0.318309886f);
@@ -49,13 +51,14 @@ NearSin emitNearSin(const Arithmetic &a, Value x) {
   return {sinOfRest(a, r, k), bits};
 }
 
-/// sin for |x| <= 2^30: n = round(x / pi) half turns are taken off in f64,
-/// where nothing cancels that an f32 could see.
+/// Computes sin for |x| <= 2^30: n = round(x / pi) half turns are subtracted in
+/// f64, where cancellation is below the precision of f32.
 template <bool isCos>
 Value emitFarSin(const Arithmetic &a, Value x) {
   Arithmetic d = a.inDouble();
   Value w = a.widen(x);
-  // 1.5 * 2^52 leaves the integer in the low bits; defined for NaN too.
+  // Adding 1.5 * 2^52 leaves the integer in the low bits, and is defined for
+  // NaN.
   Value magic = d.real(6755399441055744.0);
   Value turns = d.real(0.31830988618379067154);
   Value shifted = isCos ? d.add(d.fma(w, turns, d.real(-0.5)), magic)
@@ -71,7 +74,7 @@ Value emitFarSin(const Arithmetic &a, Value x) {
   return sinOfRest(a, a.narrow(left), k);
 }
 
-/// Is it true of any lane?
+/// Returns true if the mask is true for any lane.
 Value isAny(const Arithmetic &a, Value mask) {
   auto type = dyn_cast<VectorType>(mask.getType());
   if (!type)
@@ -99,7 +102,7 @@ scf::IfOp emitIf(const Arithmetic &a, Value condition,
   return branch;
 }
 
-/// Returns `word` << s, filled up from `next`, for s in [0, 63].
+/// Returns `word` << s, filled with bits of `next`, for s in [0, 63].
 Value shiftIn(const Arithmetic &d, Value word, Value next, Value s) {
   Value rest = arith::SubIOp::create(d.b, d.loc, d.bits(63), s);
   Value low = arith::ShRUIOp::create(d.b, d.loc, next, rest);
@@ -108,9 +111,9 @@ Value shiftIn(const Arithmetic &d, Value word, Value next, Value s) {
   return arith::OrIOp::create(d.b, d.loc, word, low);
 }
 
-/// |x| / pi modulo 2 for |x| > 2^30, as an unsigned number of 2^-63, with an
-/// error of a few units (Payne and Hanek, 1983): |x| = m 2^e, and only the bits
-/// of 1/pi from 2^-e on count.
+/// Computes |x| / pi modulo 2 for |x| > 2^30, as an unsigned multiple of 2^-63,
+/// with an error of a few units (Payne and Hanek, 1983): for |x| = m 2^e, only
+/// the bits of 1/pi from 2^-e on matter.
 Value emitHugeTurns(const Arithmetic &a, Value x) {
   Arithmetic d = a.inDouble();
   auto shr = [&](Value word, uint64_t n) -> Value {
@@ -137,9 +140,9 @@ Value emitHugeTurns(const Arithmetic &a, Value x) {
   return d.addI(mul(m, high), shr(mul(m, shr(low, 32)), 32));
 }
 
-/// |x| > 2^30 less the nearest multiple of pi, in f64.
+/// The difference of |x| > 2^30 and the nearest multiple of pi, in f64.
 struct HugeRest {
-  Value rest, turns; // of `turns` the low bit counts
+  Value rest, turns; // only the low bit of `turns` matters
 };
 
 HugeRest reduceHuge(const Arithmetic &a, Value turns) {
@@ -151,17 +154,17 @@ HugeRest reduceHuge(const Arithmetic &a, Value turns) {
   return {d.mul(rest, d.real(0x1.921fb54442d18p-62)), k}; // pi 2^-63
 }
 
-/// sin or cos for |x| > 2^30; NaN for infinities and NaN.
+/// Computes sin or cos for |x| > 2^30; NaN for infinities and NaN.
 template <bool isCos>
 Value emitHugeSin(const Arithmetic &a, Value x) {
   Value turns = emitHugeTurns(a, x);
-  if (isCos) { // sin, a quarter of a turn on
+  if (isCos) { // sin, shifted by a quarter turn
     Arithmetic d = a.inDouble();
     turns = d.addI(turns, d.bits(uint64_t(1) << 62));
   }
   HugeRest huge = reduceHuge(a, turns);
   Value r = a.narrow(huge.rest);
-  if (!isCos) // sin(-x) = -sin(x): the remainder takes the sign of x
+  if (!isCos) // sin(-x) = -sin(x): the remainder has the sign of x
     r = a.withSign(r, x);
   Value k = arith::TruncIOp::create(a.b, a.loc, a.integer(), huge.turns);
   return a.add(sinOfRest(a, r, k), a.sub(x, x));
@@ -189,8 +192,8 @@ Value emitFar(const Arithmetic &a, Value x, Emit within, Emit beyond) {
       .getResult(0);
 }
 
-/// One question for all neighbours: is any argument too large for what has been
-/// computed already?
+/// Tests adjacent ops together: whether any argument is too large for the short
+/// form, which is computed in any case.
 template <typename OpT, bool isCos>
 void expandSin(Operation *root) {
   forNeighbours<OpT>(root, /*together=*/4, [&](ArrayRef<OpT> ops) {

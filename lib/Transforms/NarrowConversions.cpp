@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Floats that are bounded become narrow integers without a detour over i64.
+// narrow-conversions: converts bounded floats to narrow integers through i32.
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +21,7 @@ struct NarrowConversionsPass final
   void runOnOperation() override;
 };
 
-/// What a float, if it is a number, lies between.
+/// The bounds of a float, unless it is NaN.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -29,7 +29,7 @@ struct Bounds {
 } // namespace
 
 static Bounds getBounds(Value value, int depth = 0) {
-  constexpr int longest = 8; // conversions are a few ops behind their bounds
+  constexpr int longest = 8; // conversions are a few ops after their bounds
   APFloat constant(0.0);
   if (matchPattern(value, m_ConstantFloat(&constant)) && !constant.isNaN()) {
     bool isInexact;
@@ -61,18 +61,18 @@ static Bounds getBounds(Value value, int depth = 0) {
       .Default([](Operation *) { return Bounds(); });
 }
 
-/// Whether all numbers that it may be are numbers of an i32. What is none has
-/// no conversion either way; the bits that are taken of it are 0 both ways on
-/// CPUs that give the least integer for it.
+/// Returns true if all values of the float other than NaN are in the range of
+/// i32. The conversion of NaN is undefined in both forms; the bits that are
+/// kept of it are 0 in both on CPUs that return the least integer for NaN.
 static bool fitsWord(Value value) {
   Bounds bounds = getBounds(value);
   return bounds.low >= double(std::numeric_limits<int32_t>::min()) &&
          bounds.high <= double(std::numeric_limits<int32_t>::max());
 }
 
-/// Rewrites bounds of what was rounded as a rounding of what is bounded, and
-/// returns the latter: where the bounds are whole numbers, both are equal. Null
-/// where there is no rounding.
+/// Rewrites bounds of a rounded value to a rounding of a bounded value, and
+/// returns the latter. Both are equal if the bounds are integers. Returns null
+/// if there is no rounding.
 static Value boundBeforeRounding(OpBuilder &b, Value value) {
   if (auto round = value.getDefiningOp<math::RoundEvenOp>())
     return round.getOperand();
@@ -92,8 +92,8 @@ static Value boundBeforeRounding(OpBuilder &b, Value value) {
       ->getResult(0);
 }
 
-/// Returns a float as an integer: with its rounding, if it is a vector that was
-/// rounded to the nearest.
+/// Converts a float to an integer. If it is a vector rounded to the nearest,
+/// the conversion includes the rounding.
 static Value convertToWord(OpBuilder &b, Location loc, Value value, Type type) {
   if (isa<VectorType>(type))
     if (Value exact = boundBeforeRounding(b, value))

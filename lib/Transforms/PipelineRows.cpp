@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A row is stored while the next one is computed.
+// pipeline-rows: stores a row while the next one is computed.
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,7 +19,7 @@ namespace adze {
 #include "Transforms/Passes.h.inc"
 
 namespace {
-/// What some ops read and write: memory, without the views of it.
+/// The memory that ops read and write, without views.
 struct Accesses {
   DenseSet<Value> reads, writes;
 };
@@ -46,13 +46,13 @@ private:
   void carry();
   void splitFill();
 
-  SmallVector<scf::ForOp> nest; // `rows`, and loops around it alone before it
+  SmallVector<scf::ForOp> nest; // `rows`, after the loops that contain it only
   scf::ForOp rows;
-  scf::ForOp drain;              // stores a row that lies in scratch memory
-  scf::ForOp fill;               // leaves it there
-  SmallVector<Operation *> rest; // behind `drain`: what is no whole step
-  SmallVector<Value> carried;    // what these use of their row
-  SmallVector<Value> previous;   // the same of the row before
+  scf::ForOp drain;              // stores a row from scratch memory
+  scf::ForOp fill;               // writes the row to it
+  SmallVector<Operation *> rest; // remainder loops after `drain`
+  SmallVector<Value> carried;    // values of the row that these use
+  SmallVector<Value> previous;   // the same values of the previous row
   Value hasPrevious;
 };
 
@@ -63,7 +63,7 @@ struct PipelineRowsPass final : impl::PipelineRowsBase<PipelineRowsPass> {
 
 //===--- Memory -----------------------------------------------------------===//
 
-/// False if it can't be said what `root` does to memory.
+/// Collects the accesses of `root`. Returns false if its effects are unknown.
 static bool collect(Operation *root, Accesses &accesses) {
   WalkResult result = root->walk([&](Operation *op) {
     if (isa<memref::PrefetchOp>(op) || isMemoryEffectFree(op) ||
@@ -106,8 +106,8 @@ static std::optional<Access> accessOf(Operation *op, Value memref) {
   return result;
 }
 
-/// Does each access of `root` to this memory lie in [from, to) along the last
-/// index, counted from `counter` if there is one?
+/// Returns true if each access of `root` to this memory is in [from, to) along
+/// the last index, relative to `counter` if there is one.
 static bool liesWithin(Operation *root, Value memory, Value counter,
                        int64_t from, int64_t to) {
   auto isInside = [&](const Access &access) {
@@ -137,7 +137,7 @@ static bool liesWithin(Operation *root, Value memory, Value counter,
 
 //===--- The parts --------------------------------------------------------===//
 
-/// The last loop of a row, and what stands behind it.
+/// Finds the last loop of a row, and the ops after it.
 bool Pipeline::findDrain() {
   for (Operation &op : llvm::reverse(rows.getBody()->without_terminator())) {
     drain = dyn_cast<scf::ForOp>(op);
@@ -148,9 +148,9 @@ bool Pipeline::findDrain() {
   return false;
 }
 
-/// Memory of this function that holds a row: `fill` writes it, each step its
-/// own part, and `drain` reads of that part in the same step; `rest` reads what
-/// lies behind all steps.
+/// Returns true for memory of this function that holds a row: each step of
+/// `fill` writes its own part, `drain` reads this part in the same step, and
+/// `rest` reads the elements after all steps.
 bool Pipeline::isScratch(Value memory, const Accesses &drained) {
   if (!memory.getDefiningOp<memref::AllocaOp>() ||
       drained.writes.contains(memory))
@@ -177,8 +177,8 @@ bool Pipeline::isScratch(Value memory, const Accesses &drained) {
   return true;
 }
 
-/// The loop with the same steps that writes what `drain` reads and a row
-/// writes.
+/// Finds the loop with the same steps that writes the memory that `drain` reads
+/// and a row writes.
 bool Pipeline::findFill() {
   Accesses drained, filled;
   for (Operation *op : rest)
@@ -200,7 +200,8 @@ bool Pipeline::findFill() {
   return false;
 }
 
-/// May `drain` and `rest` come as late as beside the next row's `fill`?
+/// Returns true if `drain` and `rest` may be delayed to the `fill` of the next
+/// row.
 bool Pipeline::isApart(const Accesses &drained) {
   Accesses others;
   for (Operation &op : rows.getBody()->without_terminator())
@@ -215,8 +216,8 @@ bool Pipeline::isApart(const Accesses &drained) {
   });
 }
 
-/// What `drain` and `rest` use of their row, and of loops that are around the
-/// rows alone.
+/// Finds the values of their row, and of loops that contain only the rows, that
+/// `drain` and `rest` use.
 bool Pipeline::findCarried() {
   nest = {rows};
   while (auto outer = dyn_cast<scf::ForOp>(nest.front()->getParentOp())) {
@@ -261,8 +262,8 @@ bool Pipeline::find() {
 
 //===--- The rewriting ----------------------------------------------------===//
 
-/// Gives the loops of the nest what they carry from one row to the next:
-/// whether there was one, and `carried` of it.
+/// Adds carried values to the loops of the nest: whether there was a previous
+/// row, and its `carried` values.
 void Pipeline::carry() {
   IRRewriter rewriter(rows->getContext());
   rewriter.setInsertionPoint(nest.front());
@@ -275,7 +276,7 @@ void Pipeline::carry() {
   SmallVector<Value> yields{
       arith::ConstantIntOp::create(rewriter, loc, /*value=*/1, /*width=*/1)};
   llvm::append_range(yields, carried);
-  // The counters are of the old loops: new ones take their place.
+  // Counters of the old loops are replaced by those of the new ones.
   scf::ForOp outer;
   for (scf::ForOp &loop : nest) {
     rewriter.setInsertionPoint(loop);
@@ -306,7 +307,7 @@ void Pipeline::carry() {
   previous.assign(inits.begin() + 1, inits.end());
 }
 
-/// What a loop does in one step, for the row whose values `map` has.
+/// Clones one step of a loop, for the row whose values are in `map`.
 static void cloneStep(OpBuilder &b, scf::ForOp loop, Value counter,
                       IRMapping &map) {
   map.map(loop.getInductionVar(), counter);
@@ -314,7 +315,7 @@ static void cloneStep(OpBuilder &b, scf::ForOp loop, Value counter,
     b.clone(op, map);
 }
 
-/// `fill` of a row beside `drain` of the one before, if there is one.
+/// Fuses `fill` of a row with `drain` of the previous one, if there is one.
 void Pipeline::splitFill() {
   IRMapping before;
   before.map(carried, previous);
@@ -362,7 +363,7 @@ void Pipeline::build() {
   drain->erase();
 }
 
-/// Pipelines one loop of the function; the loops around it are others then.
+/// Pipelines one loop of the function, which replaces the loops around it.
 static bool pipelineOne(func::FuncOp function) {
   return function
       .walk([](scf::ForOp loop) {

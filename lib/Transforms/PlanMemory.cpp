@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Offsets: slots in the arena, constants in the weights.
+// plan-memory: assigns offsets to slots in the arena and to constants in the
+// weights.
 #include "SlotLives.h"
 #include "Support/PackedLayout.h"
 #include "Transforms/ArenaFormula.h"
@@ -24,14 +25,15 @@ private:
   void planWeights(func::FuncOp program);
 };
 
-/// A size as number times expression; the expression of static sizes is 1.
+/// A size as a number times an expression, which is 1 for static sizes.
 struct Scaled {
   AffineExpr unit;
   int64_t count;
 };
 
-/// A sum of multiples of units (expressions of the symbols that are never
-/// negative): comparable whatever the symbols are. Sorted by unit.
+/// A sum of multiples of units, which are expressions of the symbols that are
+/// never negative. Sums are comparable for all symbols. The terms are sorted by
+/// unit.
 struct Sum {
   SmallVector<std::pair<unsigned, int64_t>, 2> terms;
 
@@ -39,14 +41,15 @@ struct Sum {
   bool covers(const Sum &other) const;
 };
 
-/// A packing's shape on its way to the ops.
+/// Applies the order of a packing to the ops.
 class Placement {
 public:
   Placement(MutableArrayRef<Slot> slots, const PackingOrder &order);
 
-  /// Gives each slot its offset, or those that it lies behind.
+  /// Sets the offset of each slot, or the slots that it follows.
   void apply();
-  /// Of which the greatest counts, beside the ends of slots behind others.
+  /// Returns the expressions whose maximum is the end of all slots with an
+  /// offset.
   SmallVector<AffineExpr> getEnds() const;
 
 private:
@@ -57,7 +60,7 @@ private:
   MutableArrayRef<Slot> slots;
   const PackingOrder &order;
   llvm::MapVector<AffineExpr, unsigned> units;
-  std::vector<std::optional<Sum>> ends; // none: behind others
+  std::vector<std::optional<Sum>> ends; // none: follows other slots
 };
 } // namespace
 
@@ -73,7 +76,7 @@ static Scaled split(AffineExpr expr) {
   return {expr, 1};
 }
 
-/// `split` with a count that is a multiple of the alignment: the unit of other
+/// Splits a size into a multiple of the alignment and a unit. The unit of other
 /// symbolic sizes is the rounded size itself.
 static Scaled splitAligned(AffineExpr expr) {
   Scaled scaled = split(expr);
@@ -94,8 +97,8 @@ static AffineMapAttr getMapAttr(func::FuncOp program,
       AffineMap::get(0, numSymbols, results, program.getContext()));
 }
 
-/// Sums of live sizes that no other sum exceeds in every unit; one candidate
-/// if all sizes are static.
+/// Returns the sums of live sizes that no other sum exceeds in all units.
+/// Static sizes have one.
 static SmallVector<AffineExpr> getLowerBounds(ArrayRef<Slot> slots,
                                               MLIRContext *context) {
   llvm::MapVector<AffineExpr, unsigned> units;
@@ -150,7 +153,7 @@ bool Sum::covers(const Sum &other) const {
   });
 }
 
-/// The one that covers all others, if there is one.
+/// Returns the sum that is at least all others, if there is one.
 static std::optional<Sum> getGreatest(ArrayRef<Sum> sums) {
   Sum best;
   for (const Sum &sum : sums)
@@ -175,7 +178,7 @@ AffineExpr Placement::getExpr(const Sum &sum) const {
 }
 
 std::optional<Sum> Placement::getOffset(unsigned slot) const {
-  // Beyond that a formula says less than the slots that it comes from.
+  // Longer formulas say less than the slots that they come from.
   constexpr size_t maxTerms = 8;
   SmallVector<Sum> below;
   for (unsigned other : order.below[slot]) {
@@ -186,7 +189,8 @@ std::optional<Sum> Placement::getOffset(unsigned slot) const {
   return getGreatest(below);
 }
 
-/// In the order of their places, so that each is defined before those behind.
+/// Slots are moved in the order of their offsets, so that each is defined
+/// before the slots that follow it.
 void Placement::moveToFront() {
   auto program = slots.front().op->getParentOfType<func::FuncOp>();
   Block *block = &program.front();
@@ -237,7 +241,8 @@ SmallVector<AffineExpr> Placement::getEnds() const {
   return results;
 }
 
-/// Sizes at some values of the symbols: small ones, usual ones, large ones.
+/// Returns the sizes for some values of the symbols: small, common and large
+/// ones.
 static SmallVector<SmallVector<LiveBuffer>> getSamples(func::FuncOp program,
                                                        ArrayRef<Slot> slots) {
   SmallVector<SmallVector<LiveBuffer>> samples;
@@ -257,7 +262,7 @@ static SmallVector<SmallVector<LiveBuffer>> getSamples(func::FuncOp program,
   return samples;
 }
 
-/// The packing that is the best at the sample where it is worst.
+/// Returns the packing with the best worst case over the samples.
 static PackingOrder
 chooseOrder(MutableArrayRef<SmallVector<LiveBuffer>> samples) {
   SmallVector<int64_t> bounds;
@@ -320,7 +325,7 @@ void PlanMemoryPass::planWeights(func::FuncOp program) {
 void PlanMemoryPass::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     if (!function->hasAttr(host::numInputsAttr) ||
-        function->hasAttr(host::arenaBytesAttr)) // it has been planned
+        function->hasAttr(host::arenaBytesAttr)) // planned already
       continue;
     planArena(function);
     planWeights(function);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Vectors that overlap in memory are loaded once, and shuffled.
+// share-loads: replaces loads of vectors that overlap in memory by shuffles.
 #include "Dialect/Tile/IR/Targets.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,9 +26,10 @@ struct Sum {
   int64_t constant = 0;
 };
 
-/// Loads of one type whose last indices differ by constants, by these.
+/// Loads of one type whose last indices differ by constants, by these
+/// constants.
 using Group = std::map<int64_t, SmallVector<vector::LoadOp, 1>>;
-/// Where their memory, type and indices (without the last constant) are equal.
+/// The memory, type and indices, without the last constant, of a group.
 using Key = SmallVector<const void *, 8>;
 
 struct ShareLoadsPass final : impl::ShareLoadsBase<ShareLoadsPass> {
@@ -68,7 +69,7 @@ static Sum getSum(Value index) {
   return sum;
 }
 
-/// Is the value a multiple of `n` for sure?
+/// Returns true if the value is known to be a multiple of `n`.
 static bool isMultiple(Value value, int64_t n) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return *constant % n == 0;
@@ -99,8 +100,8 @@ static Key makeKey(vector::LoadOp load, int64_t &last) {
   return key;
 }
 
-/// The place that the loads which stay have in vectors: that which leaves the
-/// fewest loads, and of several such that where vectors begin in memory.
+/// Chooses the position, modulo the lanes, of the loads that stay: that with
+/// the fewest loads, preferably aligned to vectors.
 static std::optional<int64_t> chooseAnchor(Group &group, int64_t lanes) {
   int64_t best = 0;
   std::optional<int64_t> anchor;
@@ -169,7 +170,7 @@ void ShareLoadsPass::share(Group &group) {
       load.erase();
 }
 
-/// Loads between which nothing is written.
+/// Handles loads without a store between them.
 void ShareLoadsPass::share(Block &block) {
   llvm::MapVector<Key, Group, std::map<Key, unsigned>> groups;
   auto finish = [&] {

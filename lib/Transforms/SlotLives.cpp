@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// When the slots of a program hold something, and boxes for those of dynamic
+// Live ranges of the slots of a program, and boxes for slots of data-dependent
 // size.
 #include "SlotLives.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -13,15 +13,14 @@ using namespace mlir;
 namespace adze {
 
 namespace {
-/// Finds the slots with the steps between which they hold something. What a
-/// region takes from outside has to live as long as the region's op: a loop
-/// comes back to it.
+/// Finds the slots and their live ranges. A slot that a region uses is live
+/// until the end of the op of the region, as a loop repeats its body.
 class SlotCollector {
 public:
   SmallVector<Slot> collect(func::FuncOp program) {
     visit(program.front());
     for (Slot &slot : slots)
-      slot.begin = std::min(slot.begin, slot.end); // of one without a use
+      slot.begin = std::min(slot.begin, slot.end); // without a use
     return std::move(slots);
   }
 
@@ -77,7 +76,7 @@ private:
 
   llvm::DenseMap<Value, unsigned> slotOf; // of slots and views of them
   SmallVector<Slot> slots;
-  SmallVector<unsigned> depths; // regions around each slot
+  SmallVector<unsigned> depths; // nesting depth of each slot
   SmallVector<Enclosing> enclosing;
   unsigned step = 0;
 };
@@ -87,7 +86,7 @@ SmallVector<Slot> collectSlots(func::FuncOp program) {
   return SlotCollector().collect(program);
 }
 
-/// The symbols that get their values while the program runs.
+/// Returns the symbols that are bound while the program runs.
 static llvm::DenseSet<int64_t> getBoundSymbols(func::FuncOp program) {
   llvm::DenseSet<int64_t> bound;
   program.walk([&](Operation *op) {
@@ -108,8 +107,8 @@ void numberBoxes(func::FuncOp program, SmallVectorImpl<Slot> &slots) {
   Builder builder(program.getContext());
   std::multimap<unsigned, int64_t> busy; // by the last step of its slot
   SmallVector<int64_t> free;
-  // What a region takes for granted of sizes is checked when it runs: else a
-  // negative one would lie in the arena, and others behind it.
+  // Sizes that a region assumes are checked when it runs, so before that a size
+  // may be negative, and must not be part of the arena.
   auto isBox = [&](Slot &slot) {
     bool ofData =
         slot.op.getBox().has_value() || (slot.op->getParentOp() != program &&
@@ -118,7 +117,7 @@ void numberBoxes(func::FuncOp program, SmallVectorImpl<Slot> &slots) {
         slot.bytes, [&](unsigned symbol) { ofData |= bound.contains(symbol); });
     return ofData;
   };
-  // In the order in which they begin to live.
+  // In the order of the beginnings of their live ranges.
   std::multimap<unsigned, Slot> boxes;
   for (Slot &slot : slots)
     if (isBox(slot) && !slot.op.getBox())

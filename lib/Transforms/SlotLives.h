@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// When the slots of a program hold something.
+// Live ranges of the slots of a program.
 #ifndef ADZE_LIB_TRANSFORMS_SLOTLIVES_H
 #define ADZE_LIB_TRANSFORMS_SLOTLIVES_H
 
@@ -15,11 +15,11 @@ struct Slot {
   unsigned begin, end; // steps of the program
 };
 
-/// The slots with the steps between which they hold something.
+/// Returns the slots with their live ranges.
 llvm::SmallVector<Slot> collectSlots(mlir::func::FuncOp program);
 
-/// Takes slots of dynamic size out of the list and numbers
-/// their boxes: one whose slot is dead serves the next.
+/// Removes slots of data-dependent size from the list, and assigns boxes to
+/// them. Slots with disjoint live ranges share a box.
 void numberBoxes(mlir::func::FuncOp program,
                  llvm::SmallVectorImpl<Slot> &slots);
 

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Divisions and remainders of vectors, which CPUs have for floats alone: by way
-// of wider floats, in which they are exact. Else each lane is one of its own.
+// Expands divisions and remainders of integer vectors, which CPUs only have for
+// floats, through wider floats, in which they are exact. Others are computed
+// lane by lane.
 #include "MathExpansion.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,8 +37,9 @@ Value Division::toFloat(Value x, VectorType wide) {
   return arith::UIToFPOp::create(b, loc, wide, x);
 }
 
-/// A quotient that is no integer is further from the next one than it is
-/// rounded by: 1 / |y| at least, and |x / y| 2^-p, where |x| < 2^(p - 1).
+/// A quotient that is not an integer differs from the next integer by more than
+/// the rounding error: by at least 1 / |y|, compared to |x / y| 2^-p, with |x|
+/// < 2^(p - 1).
 Value Division::inFloats(Value x, Value y, Type element) {
   VectorType wide = type.clone(element);
   Value ratio =
@@ -53,7 +55,7 @@ Value Division::inFloats(Value x, Value y, Type element) {
                                arith::MulIOp::create(b, loc, quotient, y));
 }
 
-/// Are all lanes of both numbers of 52 bits and a sign?
+/// Returns true if all lanes of both operands have at most 52 bits and a sign.
 Value Division::areShort(Value x, Value y) {
   constexpr int64_t most = int64_t(1) << 52;
   auto number = [&](int64_t value) -> Value {
@@ -71,8 +73,8 @@ Value Division::areShort(Value x, Value y) {
       arith::AndIOp::create(b, loc, isShort(x), isShort(y)));
 }
 
-/// A constant divisor is a multiplication already. Of 64 bits where the CPU
-/// converts vectors of them.
+/// Divisions by constants are multiplications already. 64-bit elements are
+/// expanded if the CPU converts vectors of them.
 static void expandDivision(Operation *op, int64_t vectorBytes) {
   auto type = dyn_cast<VectorType>(op->getResultTypes()[0]);
   if (!type || type.getRank() != 1 || !type.getElementType().isInteger() ||
@@ -97,8 +99,9 @@ static void expandDivision(Operation *op, int64_t vectorBytes) {
   replace(op, branch.getResult(0));
 }
 
-/// fmod of f32. In f64 x - trunc(x / y) y is exact up to a quotient of 2^29; of
-/// larger ones, of infinities, NaN and by 0 the C library's is called.
+/// Expands fmod of f32. In f64, x - trunc(x / y) y is exact up to a quotient of
+/// 2^29. Larger quotients, infinities, NaN and divisors of 0 call the C
+/// library.
 static void expandRemainder(arith::RemFOp op) {
   auto type = dyn_cast<VectorType>(op.getType());
   if (!type || !type.getElementType().isF32() || type.getRank() != 1)
