@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From an ONNX file to the graph dialect.
+// Imports an ONNX file into the graph dialect.
 #ifndef ADZE_IMPORT_ONNX_IMPORT_H
 #define ADZE_IMPORT_ONNX_IMPORT_H
 
@@ -15,24 +15,24 @@
 
 namespace adze {
 
-/// What is known of a symbolic dim: `N=4`, `N=1..64`, or `N=1..64:8` (the
-/// common one is 8); or `N=?`: the dims of that name have a size each.
+/// The known values of a symbolic dim: `N=4`, `N=1..64`, or `N=1..64:8` (8 is
+/// common). `N=?` makes each dim of this name a separate symbol.
 struct DimOption {
   std::string name;
   int64_t min = 0;
-  int64_t max = -1;    // no bound
-  int64_t common = -1; // not said
+  int64_t max = -1;    // unbounded
+  int64_t common = -1; // unknown
   bool isApart = false;
 };
 
-/// The shape of an input: `x=1x3x?x224`; -1 leaves a dim as the model has it.
+/// The shape of an input: `x=1x3x?x224`; -1 keeps a dim of the model.
 struct ShapeOption {
   std::string name;
   std::vector<int64_t> dims;
 };
 
-/// Parse what follows `--dim` and `--shape`; none, with the reason in `error`,
-/// if it is not of the form above.
+/// Parse the arguments of `--dim` and `--shape`. Return nothing, with the
+/// reason in `error`, if the text does not have the form above.
 std::optional<DimOption> parseDimOption(llvm::StringRef text,
                                         std::string &error);
 std::optional<ShapeOption> parseShapeOption(llvm::StringRef text,
@@ -42,22 +42,22 @@ class CustomKernels;
 
 enum class ImportStatus { Done, InputAtFault, Unsupported };
 
-/// A reason why a model cannot be compiled, or a remark on one that can.
+/// The reason why a model cannot be compiled, or a warning.
 struct ImportIssue {
   enum class Severity { Error, Warning, Note };
   Severity severity = Severity::Error;
   /// "model.onnx: node 'conv1' (ai.onnx.Conv-22): expected ..., but got ...".
   std::string message;
   bool unsupported = false;
-  bool isNode = false; // what it is about: a node, or the model around them
-  /// The node of the model's graph in which it was found, and its place among
-  /// the nodes: "conv1". Empty, and -1, outside of any node.
+  bool isNode = false; // refers to a node, or to the model
+  /// The node of the main graph that contains the issue, and its index:
+  /// "conv1". Empty, and -1, outside of nodes.
   std::string node;
   int64_t index = -1;
-  /// "ai.onnx.Conv-22", if it is about a node; else empty. What failed may be
-  /// a node of its graphs or of its function.
+  /// "ai.onnx.Conv-22" for the node, else empty. The node that failed may be in
+  /// a graph attribute or a function.
   std::string op, failedOp;
-  bool isMissing = false; // Adze has no such operator, whatever its form
+  bool isMissing = false; // the operator is unknown, in any form
   /// The message without file and node.
   std::string text;
 };
@@ -66,54 +66,53 @@ struct ImportOptions {
   std::vector<DimOption> dims;
   std::vector<ShapeOption> shapes;
   /// Patterns of names of initializers that become inputs with a default; `*`
-  /// is any text.
+  /// matches any text.
   std::vector<std::string> overridable;
   CustomKernels *kernels = nullptr; // may be null; outlives the import
-  /// The file that holds the model's bytes; empty: the model's path itself.
+  /// The file with the bytes of the model; if empty, the path of the model.
   /// Messages, locations and external data refer to the path.
   std::string contents;
-  /// Receives errors, warnings and the summary instead of the diagnostic
-  /// engine, if set. The summary has no node.
+  /// If set, receives errors, warnings and the summary instead of the
+  /// diagnostic engine. The summary has no node.
   std::function<void(const ImportIssue &)> report;
 };
 
-/// What an import found.
+/// The result of checking a model.
 struct ImportReport {
   std::vector<ImportIssue> issues;   // empty: it can be imported
-  std::vector<ImportIssue> warnings; // what is taken though it is not ONNX
-  /// Nodes of the graph, of graphs in it and of the model's functions; and
-  /// those with an issue. 0 of a file that is no model.
+  std::vector<ImportIssue> warnings; // accepted, but not valid ONNX
+  /// The nodes of the graph, of graph attributes and of functions of the model,
+  /// and those with an issue. 0 if the file is not a model.
   size_t numNodes = 0, numFailed = 0;
 };
 
-/// What the issues come to, in a line: how many nodes are supported, which
-/// operators are missing and how often, and what to do.
+/// Summarizes the issues in a line: the number of supported nodes, the missing
+/// operators and their counts, and a remedy.
 std::string summarize(const ImportReport &report);
 
-/// The same by operators, as a table with one row each.
+/// Prints the issues as a table with one row for each operator.
 void printTable(const ImportReport &report, llvm::raw_ostream &os);
 
-/// All of a report as a JSON object.
+/// Prints the report as a JSON object.
 void printJSON(const ImportReport &report, llvm::StringRef path,
                llvm::raw_ostream &os);
 
-/// The dialects of an imported module.
+/// Registers the dialects of an imported module.
 void registerImportDialects(mlir::DialectRegistry &registry);
 
 /// Imports the model at `path` as a module with the function @main
-/// (docs/architecture.md). What is wrong is emitted as diagnostics without a
-/// location, since their text already has file and node; `status` then says
-/// whether the model or Adze falls short. Large tensors stay in the file.
+/// (docs/architecture.md). Errors are emitted as diagnostics without a
+/// location, since their text has file and node; `status` then states whether
+/// the model is invalid or unsupported. Large tensors stay in the file.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importONNX(llvm::StringRef path, mlir::MLIRContext &context,
            ImportOptions options = {}, ImportStatus *status = nullptr);
 
-/// All that keeps the model at `path` from being imported; no issues if
-/// nothing.
+/// Returns all issues that prevent the import of the model at `path`.
 ImportReport checkONNX(llvm::StringRef path, mlir::MLIRContext &context,
                        ImportOptions options = {});
 
-/// Writes docs/OpSupport.md: all operators of ONNX and what becomes of them.
+/// Prints docs/OpSupport.md: all operators of ONNX and their support.
 void printOpSupport(llvm::raw_ostream &os);
 
 } // namespace adze

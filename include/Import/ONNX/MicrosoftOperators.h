@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Definitions that the ONNX library lacks.
+// Definitions of operators that the ONNX library does not have.
 #ifndef ADZE_IMPORT_ONNX_MICROSOFTOPERATORS_H
 #define ADZE_IMPORT_ONNX_MICROSOFTOPERATORS_H
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What handlers share.
+// Common parts of the handlers.
 #include "Binder.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Importer.h"
@@ -35,7 +35,7 @@ bool Binder::canCreate(llvm::ArrayRef<mlir::Value> values) {
   return !failed;
 }
 
-/// Whether the static dims of a type have a product that can be computed with.
+/// Returns true if the product of the static dims of a type does not overflow.
 bool adze::importer::hasSaneSize(mlir::Type type) {
   auto shaped = llvm::dyn_cast<mlir::RankedTensorType>(type);
   uint64_t bytes = 8;
@@ -56,7 +56,7 @@ mlir::Value Binder::verify(mlir::Operation *op) {
     op->erase();
     return {};
   }
-  // The reason is on its way through the diagnostics.
+  // The diagnostic has the reason.
   if (!op || mlir::failed(mlir::verify(op))) {
     if (op)
       op->erase();
@@ -66,8 +66,8 @@ mlir::Value Binder::verify(mlir::Operation *op) {
   return op->getResult(0);
 }
 
-/// Ops that take elements as they are: packed ones (below 8 bits) are only
-/// converted, other small floats moved, too.
+/// Returns true for ops that move elements unchanged: packed elements (below 8
+/// bits) can only be converted, other small floats also moved.
 static bool keepsElements(llvm::StringRef op, mlir::Type type) {
   constexpr llvm::StringRef any[] = {"graph.cast", "graph.constant",
                                      "graph.reshape", "graph.shape"};
@@ -96,8 +96,8 @@ static mlir::Type getElement(mlir::Type type) {
   return shaped ? shaped.getElementType() : mlir::Type();
 }
 
-/// Converts operands that an op cannot compute with; their narrow type, null if
-/// there are none.
+/// Converts operands of types without arithmetic, and returns their narrow
+/// type, or null.
 mlir::Type Binder::widen(llvm::StringRef op,
                          llvm::SmallVectorImpl<mlir::Value> &values) {
   mlir::Type narrow;
@@ -145,8 +145,8 @@ Binder::createTyped(llvm::StringRef name, mlir::TypeRange types,
   return createTyped("graph.cast", first, result, {});
 }
 
-/// Inference wants attributes with their defaults, which the op has once it is
-/// there: it is made with a type to be replaced.
+/// Inference requires attributes with their defaults, which an op has after its
+/// creation: it is created with a type that is replaced.
 mlir::Value
 Binder::createInferred(llvm::StringRef name, llvm::ArrayRef<mlir::Value> given,
                        llvm::ArrayRef<mlir::NamedAttribute> attributes) {
@@ -178,8 +178,8 @@ Binder::createInferred(llvm::StringRef name, llvm::ArrayRef<mlir::Value> given,
   return {};
 }
 
-/// Dims of so many sizes that no expression says which one it is: the run finds
-/// out.
+/// Broadcasts of many dynamic sizes have no expression for the result: a symbol
+/// is bound at run time.
 void Binder::completeBroadcast(mlir::Operation *op,
                                llvm::SmallVectorImpl<mlir::Type> &types) {
   Dims dims = graph::getDims(types.front());
@@ -438,7 +438,8 @@ Dims Binder::bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known) {
   return bindSizes(result, known);
 }
 
-/// Regions of branches and loops belong to no op yet.
+/// Returns false for regions of branches and loops under construction, which
+/// have no parent op yet.
 static bool isInFunction(const mlir::OpBuilder &builder) {
   return llvm::isa_and_nonnull<mlir::func::FuncOp>(
       builder.getBlock()->getParentOp());
@@ -457,7 +458,7 @@ void Binder::check(mlir::Value condition, llvm::StringRef message) {
     known = numbers->front() != 0;
   if (known == true)
     return;
-  // A branch or loop body may never run.
+  // The body of a branch or loop may never run.
   if (known == false && isInFunction(builder))
     return (void)fail(message);
   graph::CheckOp::create(builder, loc, condition, message);
@@ -479,7 +480,7 @@ void Binder::checkEqual(mlir::Value lhs, mlir::Value rhs,
 
 mlir::AffineExpr Binder::addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes) {
   constexpr unsigned step = 16;
-  // What is known before the run stays so as long as it is an expression.
+  // A size that is known before the run stays so as an expression.
   bool isEarly = graph::countSymbols(sizes) <= importer.numInputSymbols;
   unsigned mostTerms = isEarly ? 4 * step : step;
   mlir::AffineExpr sum = expr(0);
@@ -512,8 +513,8 @@ bool Binder::isKnownBeforeRun(mlir::AffineExpr size) {
 }
 
 bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
-  // What a branch takes for granted is no matter of the other one, and a size
-  // that the run computes is one of another node.
+  // Assumptions of a branch do not hold in the other one, and sizes computed at
+  // run time belong to another node.
   if (!expr ||
       (isKnownBeforeRun(expr) && importer.symbols.assumeNonNegative(expr)))
     return bool(expr);

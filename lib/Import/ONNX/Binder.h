@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One node on its way into the graph dialect: the ops that it becomes.
+// Creates the ops of one node in the graph dialect.
 #ifndef ADZE_LIB_IMPORT_ONNX_BINDER_H
 #define ADZE_LIB_IMPORT_ONNX_BINDER_H
 
@@ -14,12 +14,12 @@ using graph::Dims;
 
 bool hasSaneSize(mlir::Type type);
 
-/// What elements below 8 bits, or other small floats, are computed in.
+/// Returns the type in which small floats and sub-byte types are computed.
 mlir::Type getWideType(mlir::Type elementType);
 
-/// After an error `create` returns null values, which all members accept, and
-/// `done` fails. A handler looks at a value's type only where it knows the
-/// value is there.
+/// After an error, `create` returns null values, which all members accept, and
+/// `done` fails. A handler accesses the type of a value only if it is known to
+/// be non-null.
 class Binder : public NodeView {
 public:
   Binder(Importer &importer, const Node &node, mlir::Location loc,
@@ -28,7 +28,7 @@ public:
   mlir::OpBuilder &builder;
   const mlir::Location loc;
 
-  /// The rank that the model declares for an output.
+  /// Returns the rank that the model declares for an output.
   std::optional<int64_t> getDeclaredRank(unsigned output = 0) const;
 
   //===--------------------------------------------------------------------===//
@@ -44,13 +44,13 @@ public:
     return builder.getNamedAttr(name, value);
   }
 
-  /// Adds an op whose result type is inferred.
+  /// Creates an op with inferred result type.
   template <typename OpT>
   mlir::Value create(llvm::ArrayRef<mlir::Value> operands,
                      llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return createInferred(OpT::getOperationName(), operands, attributes);
   }
-  /// Adds an op with these result types; its first result.
+  /// Creates an op with these result types, and returns its first result.
   template <typename OpT>
   mlir::Value createAs(mlir::TypeRange types,
                        llvm::ArrayRef<mlir::Value> operands,
@@ -63,75 +63,74 @@ public:
   mlir::Value ints(llvm::ArrayRef<int64_t> values);
 
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> dims);
-  /// The same value with these dims (null: its own), as the node needs.
+  /// Returns the value with these dims (null: unchanged).
   mlir::Value refine(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::Value withLength(mlir::Value vector, int64_t length);
-  /// A shape that has as many elements as the model declares dims of the
-  /// output, if it does not say itself how many it has.
+  /// Returns a shape whose length is the declared rank of the output.
   mlir::Value withDeclaredRank(mlir::Value shape);
   mlir::Value broadcastTo(mlir::Value value,
                           llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// With the rules that the node's attributes `saturate` and `round_mode` say.
+  /// Casts with the attributes `saturate` and `round_mode` of the node.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
   mlir::Value unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes);
-  /// [start, start + size) of one dim.
+  /// Returns elements [start, start + size) of one dim.
   mlir::Value slice(mlir::Value value, int64_t axis, int64_t start,
                     mlir::AffineExpr size);
   mlir::Value slice(mlir::Value value, int64_t axis, mlir::AffineExpr start,
                     mlir::AffineExpr size);
-  /// Pieces of such sizes, one after the other.
+  /// Splits a value into parts of these sizes.
   llvm::SmallVector<mlir::Value> split(mlir::Value value, int64_t axis,
                                        llvm::ArrayRef<int64_t> sizes);
-  /// At least one piece; its size along `axis` is the sum of theirs.
+  /// Concatenates at least one part; the size along `axis` is the sum.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> pieces, int64_t axis);
-  /// Whether a tensor of so many dims has this one; else an error.
+  /// Returns true if a tensor of this rank has the axis, else emits an error.
   bool hasAxis(int64_t axis, int64_t rank);
-  /// `value` (per index of a dim of `like`, or a scalar) with dims of size 1
-  /// behind, so that it broadcasts along `axis`.
+  /// Reshapes `value` (one element for each index of a dim of `like`, or a
+  /// scalar) with trailing dims of size 1, so that it broadcasts along `axis`.
   mlir::Value alongAxis(mlir::Value value, int64_t axis, int64_t rank);
 
   mlir::AffineExpr expr(int64_t value) {
     return builder.getAffineConstantExpr(value);
   }
-  /// What an integer vector holds, taken as sizes: its elements where the
-  /// symbolic dims determine them, else symbols that the run binds.
+  /// Returns the elements of an integer vector as sizes: expressions of the
+  /// symbolic dims if possible, else symbols that are bound at run time.
   Dims getSizes(mlir::Value value);
-  /// A vector of sizes or axes has a known length of at most this.
+  /// The greatest known length of a vector of sizes or axes.
   static constexpr unsigned kMostDims = 64;
-  /// Refuses a vector of such a length; -1: of dynamic length.
+  /// Emits an error about the length of a vector; -1: dynamic.
   void failLength(int64_t length);
-  /// The same where `known` has null entries only.
+  /// Binds symbols to the elements for which `known` is null.
   Dims bindSizes(mlir::Value value, Dims known);
-  /// The dims that shapes (vectors) broadcast to, if they do; `known` has null
-  /// entries where they are dynamic.
+  /// Returns the broadcast of shapes (vectors); `known` is null for dynamic
+  /// dims.
   Dims bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known);
   /// Ends the run with an error unless a condition (one element) holds.
   void check(mlir::Value condition, llvm::StringRef message);
-  /// The same of integers that are equal; before the run, where sizes say them.
+  /// Checks that integers are equal; before the run, if they are expressions of
+  /// sizes.
   void checkEqual(mlir::Value lhs, mlir::Value rhs, llvm::StringRef message);
   mlir::AffineExpr makeFreshSymbol();
-  /// The sum of sizes. A long one gets symbols of its own, which the run
-  /// assigns.
+  /// Returns the sum of sizes; a long sum gets a symbol at run time.
   mlir::AffineExpr addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes);
-  /// Returns true if the node always runs and the inputs' shapes tell the size.
+  /// Returns true if shapes of inputs determine the size before the run.
   bool isKnownBeforeRun(mlir::AffineExpr size);
-  /// Takes it for granted, and has the run time check it.
+  /// Assumes that the expression is not negative, and checks it at run time.
   bool assumeNonNegative(mlir::AffineExpr expr);
-  /// The same of one of the conditions of Broadcast.h.
+  /// Assumes a condition of Broadcast.h, and checks it at run time.
   void assume(llvm::StringRef condition,
               llvm::ArrayRef<mlir::AffineExpr> sizes);
 
-  /// Tells of what is taken though ONNX does not allow it, or of a sparse
-  /// tensor that was made dense.
+  /// Emits a warning about input that is accepted though ONNX does not allow
+  /// it, or about a sparse tensor that was made dense.
   void warn(const llvm::Twine &message);
   void warnOf(const TensorData &tensor);
 
-  /// The elements of a tensor attribute; null after an error.
+  /// Returns the elements of a tensor attribute, or null after an error.
   mlir::ElementsAttr getElements(const TensorData &tensor);
-  /// Imports the body that ONNX has for the node's operator, on these operands.
+  /// Imports the function body of the operator of the node, on these operands.
   mlir::LogicalResult expand(llvm::ArrayRef<mlir::Value> operands);
-  /// Imports a graph attribute in place: its outputs.
+  /// Inlines a graph attribute, and returns its outputs.
   mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
@@ -140,28 +139,28 @@ public:
   //===--------------------------------------------------------------------===//
 
   mlir::Type getStringType();
-  /// Constants: a vector, or a scalar.
+  /// Create string constants: a vector, or a scalar.
   mlir::Value strings(llvm::ArrayRef<std::string> texts);
   mlir::Value string(llvm::StringRef text);
-  /// A value of a call; dims that are null the call tells.
+  /// A result of a call; null dims are bound by the call.
   struct CallResult {
     mlir::Type elementType;
     Dims dims = {};
   };
-  /// graph.call: its results; nulls after an error. `told`: symbols that occur
-  /// in several dims, which the call tells as well.
+  /// Creates graph.call, and returns its results, which are null after an
+  /// error. `told` are symbols that occur in several dims, which the call also
+  /// binds.
   llvm::SmallVector<mlir::Value>
   call(llvm::StringRef function, llvm::ArrayRef<mlir::Value> inputs,
        llvm::ArrayRef<CallResult> results,
        llvm::ArrayRef<mlir::AffineExpr> told = {});
-  /// The only result.
+  /// Creates a call with one result.
   mlir::Value callForOne(llvm::StringRef function,
                          llvm::ArrayRef<mlir::Value> inputs,
                          const CallResult &result) {
     return call(function, inputs, result).front();
   }
-  /// What a container says of values of that declared type; null, with an
-  /// error, if Adze has none.
+  /// Returns the element type of a declared container; null on an error.
   mlir::TensorType getDeclaredElement(const TypeInfo &type);
 
   //===--------------------------------------------------------------------===//
@@ -169,28 +168,29 @@ public:
   //===--------------------------------------------------------------------===//
 
   using Values = llvm::SmallVector<mlir::Value>;
-  /// Builds the ops of a region and says what it yields.
+  /// Builds the ops of a region and returns the values that it yields.
   using BuildBranch = llvm::function_ref<mlir::LogicalResult(Values &)>;
-  /// The results of one of two regions; empty after an error.
+  /// Creates a branch, and returns its results, which are empty after an error.
   Values createIf(mlir::Value condition, BuildBranch thenBranch,
                   BuildBranch elseBranch);
-  /// The results for the i-th of `keys` that `key` (a scalar) is equal to; for
-  /// the last one if to none.
+  /// Returns the results for the i-th of `keys` that equals `key` (a scalar),
+  /// or for the last one.
   Values
   choose(mlir::Value key, llvm::ArrayRef<int64_t> keys,
          llvm::function_ref<mlir::LogicalResult(size_t, Values &)> build);
 
-  /// What a loop needs. The body gets the number of the iteration (a scalar)
-  /// and the carried values; it says the next condition (null: true), the next
-  /// carried values and the slices of what is collected.
+  /// The body of a loop. It receives the index of the iteration (a scalar) and
+  /// the carried values, and returns the next condition (null: true), the next
+  /// carried values and the slices of collected results.
   struct LoopBody {
     mlir::Value condition;
     Values carried, slices;
   };
   using BuildBody = llvm::function_ref<mlir::LogicalResult(
       mlir::Value, mlir::ValueRange, LoopBody &)>;
-  /// The last carried values, then the collected ones; empty after an error.
-  /// Null trip count: no limit; null condition: true.
+  /// Creates a loop, and returns the last carried values, then the collected
+  /// results, or nothing after an error. A null trip count is unlimited; a null
+  /// condition is true.
   Values createLoop(mlir::Value tripCount, mlir::Value condition,
                     mlir::ValueRange inits, BuildBody build);
 
@@ -198,16 +198,15 @@ public:
   // The end
   //===--------------------------------------------------------------------===//
 
-  /// Binds the outputs; fails after an error, or where an output is asked for
-  /// that there is no value of.
+  /// Binds the outputs. Fails after an error, or if an output is missing.
   mlir::LogicalResult done(llvm::ArrayRef<mlir::Value> results);
-  /// What the outputs are bound to so far.
+  /// Returns the values that outputs are bound to so far.
   llvm::ArrayRef<mlir::Value> getResults() const { return results; }
 
 private:
   friend class Importer;
 
-  /// What one attempt at a loop's body needs and finds.
+  /// The state of one attempt to build the body of a loop.
   struct LoopAttempt;
   mlir::LogicalResult buildBody(LoopAttempt &attempt, BuildBody build);
   bool generalize(LoopAttempt &attempt, llvm::ArrayRef<mlir::Type> types,
@@ -215,15 +214,16 @@ private:
   llvm::SmallVector<mlir::Type> widenSlices(LoopAttempt &attempt);
   Values finishLoop(LoopAttempt &attempt, mlir::Value tripCount,
                     mlir::Value condition, mlir::ValueRange inits);
-  /// The type that values of both types have, with a new symbol for each dim in
-  /// which they differ, or that only their region knows; null if there is none.
+  /// Returns the common type of values of both types, with a new symbol for
+  /// each dim in which they differ, or that is known only in their region, or
+  /// null.
   mlir::Type join(mlir::Type lhs, mlir::Type rhs, unsigned firstInnerSymbol,
                   llvm::SmallVectorImpl<int64_t> &symbols);
-  /// The first branch with `takesThen`, else the other one, in place: the run
-  /// checks that the condition chooses it.
+  /// Inlines the first branch with `takesThen`, else the other one; a check at
+  /// run time ensures that the condition selects it.
   Values takeBranch(mlir::Value condition, bool takesThen, BuildBranch build);
-  /// Whether the first one is to be taken of two branches of which only one
-  /// can have the rank of the result.
+  /// Returns which of two branches is taken if only one of them can have the
+  /// rank of the result.
   std::optional<bool> chooseByRank(llvm::ArrayRef<mlir::Value> thenResults,
                                    llvm::ArrayRef<mlir::Value> elseResults);
   void completeBroadcast(mlir::Operation *op,

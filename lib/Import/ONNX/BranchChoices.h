@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Branches that differ in rank, of which a graph tensor can be one only.
+// Selection between branches whose results differ in rank, which tensors cannot
+// represent.
 #ifndef ADZE_LIB_IMPORT_ONNX_BRANCHCHOICES_H
 #define ADZE_LIB_IMPORT_ONNX_BRANCHCHOICES_H
 
@@ -8,18 +9,17 @@
 
 namespace adze::importer {
 
-/// The branches that an attempt at a model takes, in the order in which it
-/// comes to them. What an attempt that fails has not come to is not tried
-/// with each of them.
+/// The branches that an attempt to import a model takes, in order. If an
+/// attempt fails, combinations of choices after the failure are not tried.
 class BranchChoices {
 public:
-  /// Whether this attempt takes the first branch of the next one.
+  /// Returns true if this attempt takes the first branch of the next op.
   bool next() {
     if (count == taken.size())
       taken.push_back(true);
     return taken[count++];
   }
-  /// Goes on to the next attempt; false behind the last one.
+  /// Advances to the next attempt. Returns false after the last one.
   bool advance() {
     taken.truncate(count);
     count = 0;

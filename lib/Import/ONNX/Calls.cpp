@@ -81,7 +81,7 @@ bool Importer::hasCustomKernel(const Node &node) const {
   return options.kernels && options.kernels->has(node.domain, node.opType);
 }
 
-/// An attribute of numbers or strings; null for others.
+/// Converts an attribute of numbers or strings; returns null for others.
 static mlir::Attribute convertAttribute(mlir::Builder &builder,
                                         const Attribute &attribute) {
   switch (attribute.kind) {
@@ -104,7 +104,7 @@ static mlir::Attribute convertAttribute(mlir::Builder &builder,
   }
 }
 
-/// A kernel from outside takes the place of whatever else there is.
+/// A user-defined kernel overrides all other implementations.
 mlir::LogicalResult Importer::launchCustomKernel(Binder &binder) {
   const Node &node = binder.node;
   auto makeSymbol = [&] { return binder.makeFreshSymbol(); };

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Calls of ONNX's checker, part by part, so that each finding has a place.
+// Calls the ONNX checker part by part, so that each finding has a location.
 #include "Check.h"
 #include "Guarded.h"
 #include "onnx/checker.h"
@@ -27,9 +27,8 @@ std::string adze::importer::tidy(llvm::StringRef message) {
 
 namespace {
 
-/// What onnx::checker::check_graph does for the main graph, node by node, so
-/// that each finding has a place. Operators that ONNX does not know are left to
-/// the importer.
+/// Implements onnx::checker::check_graph for the main graph, node by node, so
+/// that each finding has a location. The importer reports unknown operators.
 class Check {
 public:
   Check(const onnx::ModelProto &proto, Model &model);
@@ -58,7 +57,7 @@ private:
   onnx::checker::CheckerContext context;
   onnx::checker::LexicalScopeContext names;
   llvm::StringMap<const onnx::NodeProto *> producers;
-  bool hasCycle = false; // one was looked for
+  bool hasCycle = false; // a search was made
 };
 
 std::string describe(const onnx::NodeProto &node) {
@@ -79,14 +78,13 @@ Check::Check(const onnx::ModelProto &proto, Model &model)
       producers.try_emplace(output, &node);
 }
 
-/// For the first such node of a model: the nodes on a way from one node to
-/// another one that uses, perhaps by way of more, what the first makes; empty
-/// if there is none.
+/// For the first such node of a model: returns the nodes on a path from a node
+/// to one that uses, possibly indirectly, its output, or an empty string.
 std::string Check::describeCycle(const onnx::NodeProto &first,
                                  const onnx::NodeProto &last) {
   if (std::exchange(hasCycle, true))
-    return ""; // to look for all of them takes its time
-  // From each node that was reached to the user by which it was.
+    return ""; // a search for all of them takes too long
+  // From each node reached to the user through which it was reached.
   llvm::DenseMap<const onnx::NodeProto *, const onnx::NodeProto *> users;
   std::vector<const onnx::NodeProto *> open = {&last};
   users[&last] = nullptr;
@@ -114,7 +112,7 @@ std::string Check::describeCycle(const onnx::NodeProto &first,
 
 void Check::values() {
   for (const auto &info : proto.graph().input()) {
-    // The importer asks for a shape that is not declared.
+    // The importer handles undeclared shapes.
     onnx::ValueInfoProto said = info;
     if (said.type().has_tensor_type())
       said.mutable_type()->mutable_tensor_type()->mutable_shape();
@@ -124,7 +122,7 @@ void Check::values() {
       repeated("input", info.name());
     names.add(info.name());
   }
-  // The importer compares those that are there twice.
+  // The importer compares duplicate initializers.
   for (const auto &tensor : proto.graph().initializer()) {
     outside("initializer '" + tensor.name() + "': ",
             [&] { onnx::checker::check_tensor(tensor, context); });
@@ -134,7 +132,8 @@ void Check::values() {
     names.add(tensor.values().name());
 }
 
-/// Whether there are operators in graphs of the node that ONNX does not know.
+/// Returns true if graph attributes of the node have operators that ONNX does
+/// not define.
 static bool hasUnknown(const Node &node) {
   for (const Attribute &attribute : node.attributes)
     for (const auto &graph : attribute.graphs)
@@ -166,7 +165,8 @@ void Check::node(const onnx::NodeProto &proto, Node &node) {
                      "' to be defined once, but it is defined before";
   if (node.problem.empty() && node.opsetVersion != 0 && node.sinceVersion != 0)
     schema(proto, node);
-  // Only now: graphs of the node may use the names of its outputs.
+  // Outputs are added last, as graph attributes of the node may use their
+  // names.
   for (const auto &output : proto.output())
     if (!output.empty())
       names.add(output);
@@ -174,8 +174,8 @@ void Check::node(const onnx::NodeProto &proto, Node &node) {
 
 /// Checks a node of a known operator, with its graphs.
 void Check::schema(const onnx::NodeProto &proto, Node &node) {
-  // The importer tells what operators it does not know, or knows though ONNX
-  // does not.
+  // The importer reports operators that it does not know, and supports some
+  // that ONNX does not define.
   if (hasUnknown(node))
     return verify(node);
   if (auto problem =
@@ -183,8 +183,8 @@ void Check::schema(const onnx::NodeProto &proto, Node &node) {
     node.problem = tidy(*problem);
 }
 
-/// Checks a function by the operator sets that it imports, which may be others
-/// than those of the model: its nodes are imported by them.
+/// Checks a function by the operator sets that it imports, which may differ
+/// from those of the model: its nodes are imported by them.
 void Check::function(const onnx::FunctionProto &function) {
   std::unordered_map<std::string, int> opsets = context.get_opset_imports();
   for (const auto &opset : function.opset_import())
@@ -195,8 +195,8 @@ void Check::function(const onnx::FunctionProto &function) {
       guarded([&] { onnx::checker::check_function(function, own, {}); });
   if (!problem)
     return;
-  // The checker has stopped at the first one, and handlers rely on it. What is
-  // wrong with a node is told where the function is called.
+  // The checker stopped at the first error, but handlers rely on all checks.
+  // Errors of nodes are reported where the function is called.
   auto &nodes =
       model
           .functions[getFunctionKey(function.domain(), function.name(),
@@ -224,12 +224,12 @@ void Check::run() {
     node(nodeProto, n);
   llvm::StringMap<bool> seen;
   for (const auto &info : proto.graph().output()) {
-    // What an output's dims are follows from the graph, whatever ONNX's checker
-    // wants to be said.
+    // The dims of an output are inferred from the graph, although the ONNX
+    // checker requires them.
     onnx::ValueInfoProto said = info;
     if (said.type().has_tensor_type())
       said.mutable_type()->mutable_tensor_type()->mutable_shape();
-    // So does its type (addReturn).
+    // The type is inferred, too (addReturn).
     if (said.type().value_case() != onnx::TypeProto::VALUE_NOT_SET)
       outside("output '" + info.name() + "': ",
               [&] { onnx::checker::check_value_info(said, context); });

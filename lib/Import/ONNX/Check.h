@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What ONNX's checker has to say of a model.
+// Findings of the ONNX checker.
 #ifndef ADZE_LIB_IMPORT_ONNX_CHECK_H
 #define ADZE_LIB_IMPORT_ONNX_CHECK_H
 
@@ -9,8 +9,8 @@
 
 namespace adze::importer {
 
-/// Adds what ONNX's checker finds in `proto` to the problems of `model`, which
-/// was made of it, and of its nodes.
+/// Adds the findings of the ONNX checker on `proto` to the problems of `model`,
+/// which was created from it, and of its nodes.
 void checkModel(const onnx::ModelProto &proto, Model &model);
 
 } // namespace adze::importer

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Data movement whose shapes, starts, pads or axes are data.
+// Data movement with data-dependent shapes, starts, pads or axes.
 #include "DataShapes.h"
 #include "Sizes.h"
 
@@ -9,7 +9,7 @@ using namespace adze::importer;
 using mlir::AffineExpr;
 using mlir::Value;
 
-/// How many elements a vector has, which must be known; -1 after an error.
+/// Returns the length of a vector, which must be known, or -1 after an error.
 static int64_t getLength(Binder &b, Value vector) {
   auto length = b.hasFailed()
                     ? std::nullopt
@@ -25,8 +25,8 @@ static int64_t getLength(Binder &b, Value vector) {
 // reshape, squeeze, unsqueeze
 //===----------------------------------------------------------------------===//
 
-/// The product of `dims` by that of `others`. Zeros of both cancel, as in
-/// reshapeDims.
+/// Returns the product of `dims` divided by that of `others`. Zeros of both
+/// cancel, as in reshapeDims.
 static Value divideSizes(Sizes &s, Value dims, Value others) {
   Value zero = s.number(0), one = s.number(1);
   auto countZeros = [&](Value sizes) {
@@ -48,7 +48,7 @@ Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
     return {};
   Value given = s.toVector(shape), dims = s.shape(x);
   if (!allowZero) {
-    // A zero is the input's dim of the same number.
+    // A zero stands for the dim of the input at this position.
     Value copied = b.slice(dims, 0, 0, b.expr(std::min(length, rank)));
     if (length > rank)
       copied = s.concat({copied, s.splat(length - rank, 0)});
@@ -67,7 +67,7 @@ Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
   return b.hasFailed() ? Value() : b.reshape(x, result);
 }
 
-/// `x` with the `count` dims for which `kept` has 1, the others being of
+/// Returns `x` with the `count` dims for which `kept` is 1; the others have
 /// size 1.
 static Value keepDims(Binder &b, Value x, Value kept, int64_t count) {
   Sizes s(b);
@@ -114,13 +114,13 @@ Value adze::importer::unsqueezeByData(Binder &b, Value x, Value axes) {
   int64_t all = rank + count;
   Value isNew =
       s.spread(s.splat(count, 1), s.normalizeAxes(axes, all), s.splat(all, 0));
-  // New dims before a place: its dim of the input is that many less.
+  // The number of new dims before a position is subtracted from it.
   Value before = b.create<graph::CumsumOp>(
       isNew, {b.attr("axis", int64_t(0)), b.attr("exclusive", true)});
   llvm::SmallVector<int64_t> numbers =
       llvm::to_vector(llvm::seq<int64_t>(0, all));
   Value from = s.sub(s.vector(numbers), before);
-  // One dim more, so that a scalar has one to look up.
+  // There is one more dim, so that a scalar has one to gather from.
   Value dims = s.concat({s.shape(x), s.splat(1, 1)});
   Value old =
       b.create<graph::GatherOp>({dims, from}, b.attr("axis", int64_t(0)));
@@ -134,13 +134,14 @@ Value adze::importer::unsqueezeByData(Binder &b, Value x, Value axes) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Starts, steps and sizes of all dims (vectors).
+/// The starts, steps and sizes of all dims (vectors).
 struct Ranges {
   Value begin, step, size;
 };
 } // namespace
 
-/// ONNX's rules: ends counted from the back, clamped, for either direction.
+/// Implements the rules of ONNX: indices from the end, and clamping, for both
+/// directions.
 static Ranges clampRanges(Sizes &s, Binder &b, Value dims, Value starts,
                           Value ends, Value steps) {
   Value zero = s.number(0), one = s.number(1);
@@ -148,13 +149,14 @@ static Ranges clampRanges(Sizes &s, Binder &b, Value dims, Value starts,
   auto fromFront = [&](Value place) {
     return s.select(s.less(place, zero), s.add(place, dims), place);
   };
-  // Backwards the range is [-1, dim - 1], forwards [0, dim]; it begins inside.
+  // With a negative step the range is [-1, dim - 1], else [0, dim]; the start
+  // is inside.
   Value low = s.select(backwards, s.number(-1), zero);
   Value high = s.select(backwards, s.sub(dims, one), dims);
   Value begin = s.min(s.max(fromFront(starts), zero), high);
   Value end = s.min(s.max(fromFront(ends), low), high);
   Value distance = s.select(backwards, s.sub(begin, end), s.sub(end, begin));
-  // Beyond any dim a step is as good as this one, which cannot overflow.
+  // A step larger than all dims is replaced by this one, which cannot overflow.
   Value huge = s.number(int64_t(1) << 40);
   Value step = s.max(s.min(steps, huge), s.number(-(int64_t(1) << 40)));
   Value length = s.max(b.create<graph::AbsOp>(step), one);
@@ -170,7 +172,7 @@ Value adze::importer::sliceByData(Binder &b, Value x, Value starts, Value ends,
   int64_t rank = b.getRank(x);
   if (b.hasFailed())
     return {};
-  // How many there are may not be known either.
+  // The number of steps may also be unknown.
   Value places =
       axes ? s.normalizeAxes(axes, rank) : s.iota(s.toVector(starts));
   if (!places)
@@ -198,7 +200,7 @@ Value adze::importer::sliceByData(Binder &b, Value x, Value starts, Value ends,
         graph::makeType(b.getElementType(x), sizes), {x, ranges.begin},
         {b.attr("starts", llvm::SmallVector<int64_t>(rank, 0)),
          b.attr("steps", *known)});
-  // Dynamic steps: a look-up by index along each dim.
+  // Dynamic steps require a gather along each dim.
   for (int64_t d = 0; d < rank; ++d) {
     Value indices = s.range(s.pickScalar(ranges.begin, d),
                             s.pickScalar(ranges.step, d), sizes[d]);
@@ -230,7 +232,7 @@ adze::importer::splitByData(Binder &b, Value x, Value sizes, int64_t axis) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// The places in a dim of `size` that places from -low on stand for.
+/// Maps positions from -low on to positions in a dim of `size`.
 static Value getPlaces(Sizes &s, Binder &b, Value at, Value size,
                        graph::PadMode mode) {
   Value zero = s.number(0), one = s.number(1), last = s.sub(size, one);
@@ -241,7 +243,7 @@ static Value getPlaces(Sizes &s, Binder &b, Value at, Value size,
   case graph::PadMode::Wrap:
     return b.create<graph::ModOp>({at, s.max(size, one)});
   case graph::PadMode::Reflect: {
-    // With period 2 * (size - 1), the second half turned back.
+    // With period 2 * (size - 1), the second half is reversed.
     Value period = s.max(s.mul(last, s.number(2)), one);
     Value rest = b.create<graph::ModOp>({at, period});
     return s.min(rest, s.sub(period, rest));
@@ -250,7 +252,7 @@ static Value getPlaces(Sizes &s, Binder &b, Value at, Value size,
   llvm_unreachable("all modes are handled");
 }
 
-/// Checks that dims which get more elements have some of which these are made.
+/// Checks that dims to which elements are added have elements to copy.
 static void checkRepeated(Sizes &s, Binder &b, Value dims, Value low,
                           Value high) {
   Value zero = s.number(0);
@@ -273,7 +275,7 @@ Value adze::importer::padByData(Binder &b, Value x, Value pads, Value axes,
   Value all = s.toVector(pads), none = s.splat(rank, 0), dims = s.shape(x);
   if (!all || !places)
     return {};
-  // As many before and behind as there are axes.
+  // There are as many pads before and after as there are axes.
   AffineExpr count = graph::getDims(places)[0];
   all = b.refine(all, graph::mulExprs(count, b.expr(2)));
   Value behind = s.add(s.iota(places), s.pickScalar(s.shape(places), 0));

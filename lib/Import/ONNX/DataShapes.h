@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Data movement whose shapes, starts, pads or axes are data: what a constant
-// would decide at import is computed by the run.
+// Data movement with data-dependent shapes, starts, pads or axes: decisions
+// that the importer makes for constants are computed at run time.
 #ifndef ADZE_LIB_IMPORT_ONNX_DATASHAPES_H
 #define ADZE_LIB_IMPORT_ONNX_DATASHAPES_H
 
@@ -9,11 +9,11 @@
 
 namespace adze::importer {
 
-// All give null after an error.
+// All functions return null after an error.
 
 mlir::Value reshapeByData(Binder &b, mlir::Value x, mlir::Value shape,
                           bool allowZero);
-/// Without dims of size 1, which leaves `count` of them.
+/// Removes dims of size 1, after which `count` dims are left.
 mlir::Value squeezeUnits(Binder &b, mlir::Value x, int64_t count);
 mlir::Value squeezeByData(Binder &b, mlir::Value x, mlir::Value axes);
 mlir::Value unsqueezeByData(Binder &b, mlir::Value x, mlir::Value axes);

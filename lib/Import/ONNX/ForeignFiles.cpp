@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Files that are given for ONNX models and are none, by their first bytes.
+// Identifies files that are not ONNX models by their first bytes.
 #include "Wire.h"
 
 using namespace adze::importer;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Calls of the ONNX library: what they throw becomes a message.
+// Calls of the ONNX library, whose exceptions become messages.
 #ifndef ADZE_LIB_IMPORT_ONNX_GUARDED_H
 #define ADZE_LIB_IMPORT_ONNX_GUARDED_H
 
@@ -11,7 +11,7 @@
 
 namespace adze::importer {
 
-/// Runs `body`; what it throws becomes a message. The only catch.
+/// Runs `body`, and converts exceptions to messages. This is the only catch.
 template <typename Body>
 std::optional<std::string> guarded(Body body) {
   try {
@@ -24,7 +24,8 @@ std::optional<std::string> guarded(Body body) {
   }
 }
 
-/// A message of ONNX's in our grammar: one line, lower case, no full stop.
+/// Converts a message of ONNX to the grammar of our diagnostics: one line,
+/// lower case, no full stop.
 std::string tidy(llvm::StringRef message);
 
 } // namespace adze::importer

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The public functions.
+// The public functions of the importer.
 #include "Import/ONNX/Import.h"
 #include "Importer.h"
 #include "mlir/IR/Diagnostics.h"
@@ -8,15 +8,15 @@
 using namespace adze;
 using namespace adze::importer;
 
-/// More than these are not told at once; --check lists all.
+/// The number of errors that are reported at once; --check lists all.
 static constexpr size_t kMaxErrors = 20;
 
-/// Attempts at a model whose branches differ in rank.
+/// The number of attempts for a model whose branches differ in rank.
 static constexpr unsigned kMaxAttempts = 64;
 
-/// Imports a model. Where branches differ in rank and nothing declares which
-/// it is, the one choice is taken with which the rest of the model is valid;
-/// where several are, the rest is put into both branches.
+/// Imports a model. If branches differ in rank and no declaration selects one,
+/// the only choice for which the rest of the model is valid is taken; if
+/// several are, the following nodes are put into both branches.
 static std::unique_ptr<Importer> importModel(llvm::StringRef path,
                                              mlir::MLIRContext &context,
                                              const ImportOptions &options) {
@@ -47,13 +47,13 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
   return both->issues.empty() ? std::move(both) : std::move(undecided);
 }
 
-/// What the issues come to, in a line: an error if they are several, else a
-/// note.
+/// Emits a summary of the issues in a line: an error if there are several, else
+/// a note.
 static void emitSummary(llvm::StringRef path, const ImportReport &report,
                         llvm::function_ref<void(const ImportIssue &)> tell) {
   size_t count = report.issues.size();
   if (count == 1 && report.numNodes == 0)
-    return; // no model to say more of
+    return; // no model
   ImportIssue summary;
   llvm::raw_string_ostream os(summary.text);
   if (count > kMaxErrors)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From a model to a module: symbols, arguments, nodes in order, results.
+// Imports a model into a module: symbols, arguments, nodes in order, results.
 #include "Importer.h"
 #include "Limits.h"
 #include "OpTable.h"
@@ -13,10 +13,10 @@
 using namespace adze;
 using namespace adze::importer;
 
-/// Function bodies and graphs in graphs.
+/// The limit of nesting of function bodies and graph attributes.
 static constexpr unsigned kMaxDepth = 100;
-/// Nodes that functions expand to, all together: each call of a function may
-/// call another one twice.
+/// The limit of nodes that all functions expand to, as each function may call
+/// another one twice.
 static constexpr unsigned kMaxExpansions = 1000000;
 
 Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
@@ -67,11 +67,12 @@ void Importer::issue(const llvm::Twine &message, bool unsupported,
   if (!place)
     return;
   issue.isMissing = unsupported && !isKnown(*place->node);
-  // Copies of a node, as a function's calls make them, have its proto.
+  // Copies of a node, one for each call of its function, have one proto.
   failedNodes.insert(isInBody ? modelNode : place->node->proto);
 }
 
-/// The first error that ops have reported, without the name of the graph op.
+/// Returns the first error that ops have reported, without the name of the
+/// graph op.
 std::string Importer::takeDiagnostic() {
   std::string first;
   if (!diagnostics.empty())
@@ -162,7 +163,7 @@ void Importer::checkInitializers() {
   }
 }
 
-/// Tells the size of a sparse tensor that was made dense.
+/// Warns about the size of a sparse tensor that was made dense.
 void Importer::warnOf(const TensorData &tensor, const llvm::Twine &prefix,
                       const Place *place) {
   if (!tensor.stored)
@@ -182,17 +183,17 @@ void Importer::warnOf(const TensorData &tensor, const llvm::Twine &prefix,
 
 mlir::Value Importer::materialize(const TensorData &tensor) {
   std::string error;
-  // Where all regions see it.
+  // Constants are created where all regions see them.
   mlir::OpBuilder::InsertionGuard guard(builder);
   if (builder.getInsertionBlock() != &function.front())
     builder.setInsertionPointToStart(&function.front());
   mlir::ElementsAttr elements = tensors->get(tensor, error);
   if (!elements) {
-    issueOf(tensor, error); // told once, if checkInitializers has told it
+    issueOf(tensor, error); // reported once, also if checkInitializers did
     return {};
   }
   warnOf(tensor, path + ": initializer '" + tensor.name + "': ");
-  // No file behind the name: it is not a node.
+  // The name has no file, as it is not a node.
   auto loc = mlir::NameLoc::get(builder.getStringAttr(tensor.name));
   return graph::ConstantOp::create(builder, loc, elements);
 }
@@ -227,8 +228,8 @@ void Importer::bind(const Node &node, Scope &scope,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// "model.onnx: node 'a': in it, node 'b': "; from some depth on without the
-/// nodes, which functions that call themselves make many of.
+/// Returns "model.onnx: node 'a': in it, node 'b': ". Beyond a depth, nodes are
+/// omitted, as recursive functions have many.
 std::string Importer::extendPrefix(const Place *outer,
                                    const std::string &node) const {
   constexpr unsigned mostNodes = 8;
@@ -251,7 +252,8 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   if (!findOperands(node, scope, place, operands))
     return bindFailed(node, scope, place.loc, {}, std::nullopt);
   for (auto [input, operand] : llvm::zip_equal(node.inputs, operands))
-    // Nothing can be made of it, but whether it is known can be told.
+    // The node cannot be imported, but it can be checked whether its operator
+    // is known.
     if (!input.empty() && !operand && isKnown(node))
       return bindFailed(node, scope, place.loc, {}, std::nullopt);
   Binder binder(*this, node, place.loc, operands);
@@ -275,20 +277,20 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   }
   if (isRankOpen)
     return;
-  // What uses a failed node's values has nothing of its own to tell.
+  // A node that uses values of a failed one is not reported itself.
   bool isToldBefore = std::exchange(isPoisoned, false) && !issues.empty();
   if (numFaults == faultsBefore && !isToldBefore &&
       !isConsequence(binder, taint))
     issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
           binder.isUnsupported, &place);
-  // ONNX's inference is for models that are right.
+  // The inference of ONNX requires a valid model.
   bindFailed(node, scope, place.loc, binder.results,
              binder.isUnsupported ? std::optional(llvm::ArrayRef(operands))
                                   : std::nullopt);
 }
 
-/// The values of the node's inputs, null where it has failed before; false,
-/// with an issue, if the node makes no sense.
+/// Finds the values of the inputs of the node, null for those of failed nodes.
+/// Returns false, with an issue, if the node is invalid.
 bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
                             llvm::SmallVectorImpl<mlir::Value> &operands) {
   std::string problem = node.problem;
@@ -303,7 +305,7 @@ bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
   return problem.empty();
 }
 
-/// Imports the node; `taint` is that of what it has used.
+/// Imports the node; `taint` is that of its operands.
 mlir::LogicalResult
 Importer::dispatchTainted(Binder &binder, const Place &place, Taint &taint) {
   taint = getTaint(binder.operands);
@@ -316,7 +318,8 @@ Importer::dispatchTainted(Binder &binder, const Place &place, Taint &taint) {
   return result;
 }
 
-/// The body that ONNX gives the node's operator, for the operands' types.
+/// Returns the function body that ONNX defines for the operator, for the
+/// operand types.
 std::unique_ptr<Function> Importer::getBody(const Binder &binder) {
   llvm::SmallVector<InputType> types;
   for (mlir::Value operand : binder.operands) {
@@ -339,13 +342,13 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
   if (local != model->functions.end())
     return call(binder, local->second, place);
   const OpRow *row = findOp(node.domain, node.opType, node.sinceVersion);
-  // Bodies that ONNX has for operators are not as exact as its definitions.
+  // Function bodies of ONNX are less exact than its definitions.
   const Definition *definition =
       isInBody ? nullptr : reader.getDefinition(node);
   if (definition && mlir::failed(checkOperands(binder, *definition, row)))
     return mlir::failure();
-  // Also of operators whose set the model does not name: they have a handler,
-  // but no definition.
+  // This includes operators whose set the model does not import: they have a
+  // handler, but no definition.
   if ((definition || (row && !isInBody)) && mlir::failed(checkLimits(binder)))
     return mlir::failure();
   mlir::LogicalResult result = importOperator(binder, place, row);
@@ -356,8 +359,8 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
   return mlir::failure();
 }
 
-/// Imports the body that ONNX has for the node's operator, on these operands;
-/// none if there is no such body.
+/// Imports the function body that ONNX defines for the operator, on these
+/// operands. Returns nothing if there is none.
 std::optional<mlir::LogicalResult>
 Importer::expand(Binder &binder, const Place &place,
                  llvm::SmallVector<mlir::Value> operands) {
@@ -371,7 +374,7 @@ Importer::expand(Binder &binder, const Place &place,
   return call(binder, *bodies.back(), place);
 }
 
-/// By the table's handler, else by the body that ONNX has for it.
+/// Imports the operator by the handler of the table, else by its function body.
 mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
                                              const OpRow *row) {
   const Node &node = binder.node;
@@ -420,7 +423,7 @@ mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
                             (hint.empty() ? "" : ", or ") + hint);
 }
 
-/// Replaces references to a function's attributes by what the call says.
+/// Replaces references to attributes of a function by the values of the call.
 static void substitute(std::vector<Node> &nodes, const Node &call,
                        llvm::ArrayRef<Attribute> defaults) {
   for (Node &node : nodes) {
@@ -464,7 +467,7 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
                        llvm::Twine(function.outputs.size()) +
                        " outputs of the function");
   Scope scope;
-  Scope absent; // inputs that the call leaves out
+  Scope absent; // omitted inputs of the call
   for (auto [i, name] : llvm::enumerate(function.inputs))
     if (mlir::Value operand = binder.operand(i))
       scope.values[name] = operand;
@@ -496,7 +499,7 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
   }
   if (numFaults == faultsBefore)
     return binder.done(results);
-  binder.results = results; // for what comes after the failed node
+  binder.results = results; // for the nodes after the failed one
   return mlir::failure();
 }
 
@@ -504,8 +507,8 @@ const Dims *Importer::findBound(mlir::Value value) {
   auto found = bound.find(value);
   if (found == bound.end())
     return nullptr;
-  // The op is before everything that is imported now: its region has to be
-  // around.
+  // The op precedes all ops that are imported now if its region contains the
+  // insertion point.
   mlir::Region *region = found->second.second->getParentRegion();
   return isInside(builder.getInsertionBlock()->getParent(), region)
              ? &found->second.first
@@ -537,7 +540,8 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
   addRanks(graph.outputs, graph.nodes, scope.ranks);
   scope.infos = graph.values;
   scope.outputInfos = graph.outputs;
-  // What a body gets is made of the operands; those from around it are known.
+  // Placeholders in a body are derived from its operands; values from outside
+  // are known.
   if (builder.getInsertionBlock() != &function.front())
     for (mlir::Value input : inputs)
       if (input && input.getParentBlock() == builder.getInsertionBlock())

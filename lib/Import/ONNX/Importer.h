@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The walk over a model's graph.
+// The importer of the graph of a model.
 #ifndef ADZE_LIB_IMPORT_ONNX_IMPORTER_H
 #define ADZE_LIB_IMPORT_ONNX_IMPORTER_H
 
@@ -14,31 +14,31 @@
 
 namespace adze::importer {
 
-/// What may be wrong with what is said of a value because it is a placeholder,
-/// or made of one.
+/// The reliability of the type of a value that is a placeholder, or computed
+/// from one.
 enum class Taint {
-  None,  // it is none
-  Typed, // no more than its elements: its type is known as a whole
-  Vague  // sizes, or elements that say some
+  None,  // not a placeholder
+  Typed, // the type is reliable, but not the elements
+  Vague  // sizes, or elements that determine sizes, are unreliable
 };
 
-/// The names that a graph's nodes can use. A null value: its node has failed,
-/// and not even its type is known.
+/// The names that the nodes of a graph can use. A null value is that of a
+/// failed node without a known type.
 struct Scope {
   llvm::StringMap<mlir::Value> values;
-  llvm::StringMap<const TensorData *> constants; // not yet asked for
-  llvm::StringMap<int64_t> ranks;                // as far as declared
-  llvm::ArrayRef<ValueInfo> infos, outputInfos;  // what is declared
-  llvm::StringMap<const ValueInfo *> declared;   // of these; built when needed
+  llvm::StringMap<const TensorData *> constants; // not used yet
+  llvm::StringMap<int64_t> ranks;                // if declared
+  llvm::ArrayRef<ValueInfo> infos, outputInfos;  // declarations
+  llvm::StringMap<const ValueInfo *> declared;   // of these; built on demand
   Scope *parent = nullptr;
 };
 
-/// Adds the ranks that graph outputs declare, and those of what operators that
-/// keep them make these from.
+/// Adds the ranks that graph outputs declare, and those of values that
+/// operators which preserve the rank compute them from.
 void addRanks(llvm::ArrayRef<ValueInfo> outputs, llvm::ArrayRef<Node> nodes,
               llvm::StringMap<int64_t> &ranks);
 
-/// How exporters write no operators of this domain; empty if that is not known.
+/// Returns how to export without operators of this domain, or an empty string.
 llvm::StringRef getExportHint(llvm::StringRef domain, llvm::StringRef op);
 
 struct OpRow;
@@ -48,19 +48,19 @@ public:
   Importer(llvm::StringRef path, mlir::MLIRContext *context,
            const ImportOptions &options, BranchChoices *choices = nullptr);
 
-  /// Imports all that can be; the rest stands in `issues`.
+  /// Imports all that is possible; other nodes are reported in `issues`.
   void run();
-  /// Whether only choices between branches of different ranks, of which none
-  /// were given, can tell more.
+  /// Returns true if only choices between branches of different ranks, of which
+  /// none were given, would reveal further issues.
   bool wantsChoices() const { return isChoiceOpen; }
-  /// What stands in `issues` and `warnings`, with the model's number of nodes.
+  /// Returns `issues` and `warnings`, with the number of nodes of the model.
   ImportReport takeReport();
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ImportIssue> issues;
   std::vector<ImportIssue> warnings;
 
-  /// Whether what comes after branches of different ranks is put into both, up
+  /// True if the nodes after branches of different ranks are put into both, up
   /// to where they agree (Roads.cpp).
   bool takesBothRoads = false;
 
@@ -70,14 +70,14 @@ public:
 private:
   friend class Binder;
 
-  /// Where a node is, for messages and locations.
+  /// The position of a node, for messages and locations.
   struct Place {
     std::string prefix; // "model.onnx: "
     mlir::Location loc;
     unsigned depth;        // of function bodies and graphs
-    const Node *outermost; // of the model's graph
-    unsigned index;        // of that one
-    const Node *node;      // that is imported
+    const Node *outermost; // of the main graph
+    unsigned index;        // of that node
+    const Node *node;      // the imported node
   };
 
   bool read();
@@ -86,7 +86,8 @@ private:
   void warnOf(const TensorData &tensor, const llvm::Twine &prefix,
               const Place *place = nullptr);
   mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
-  /// The type of what is no tensor; null if Adze has none.
+  /// Returns the type of a value that is not a tensor, or null if it is
+  /// unsupported.
   mlir::TensorType getContainerType(const TypeInfo &type);
   mlir::Value asDeclared(const ValueInfo &output, mlir::Value value);
   void checkType(const ValueInfo &output, mlir::Value value);
@@ -104,7 +105,7 @@ private:
   bool addFunction();
   void addConstants(const Graph &graph, Scope &scope);
   void addReturn(const Graph &graph);
-  /// `outputs`: the names that are needed after the nodes.
+  /// `outputs` are the names that are used after the nodes.
   void nodes(llvm::ArrayRef<Node> nodes, llvm::ArrayRef<std::string> outputs,
              Scope &scope, const Place *outer);
   struct Roads;
@@ -131,26 +132,28 @@ private:
   mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
-  /// Takes both for equal, and has the run check it before it begins; false
-  /// where what is imported now may not be run, or needs what the run finds.
+  /// Assumes that both are equal, and checks it before the run. Returns false
+  /// if the current node may not run, or depends on values computed at run
+  /// time.
   bool assumeEqual(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
 
-  /// The sizes that a value was bound to, where that holds at the builder's
-  /// place; null if nowhere.
+  /// Returns the sizes that a value was bound to, if they hold at the insertion
+  /// point, or null.
   const Dims *findBound(mlir::Value value);
   void forget(mlir::Region &region);
-  /// Adds a block to a region whose op is created later, at the builder's
-  /// place.
+  /// Adds a block to a region whose op is created later, at the insertion
+  /// point.
   mlir::Block *createBlock(mlir::Region *region);
   bool isInside(mlir::Region *inner, mlir::Region *outer) const;
-  /// Whether to take the first of two branches of different ranks; none if
-  /// that is not for this attempt to say.
+  /// Returns whether to take the first of two branches of different ranks, or
+  /// nothing if this attempt does not choose.
   std::optional<bool> chooseBranch();
   void keepBound(mlir::Value value, const Dims &dims, graph::BindOp op) {
     bound[value] = {dims, op};
   }
 
-  /// The value of a name: false if there is none, null if its node has failed.
+  /// Finds the value of a name. Returns false if there is none; the value of a
+  /// failed node is null.
   bool find(llvm::StringRef name, Scope &scope, mlir::Value &value);
   mlir::Value materialize(const TensorData &tensor);
 
@@ -172,15 +175,15 @@ private:
                   llvm::ArrayRef<mlir::Value> results,
                   std::optional<llvm::ArrayRef<mlir::Value>> operands);
 
-  /// `place`: the node that it is about; null outside of any node.
+  /// Adds an issue; `place` is the node, or null outside of nodes.
   void issue(const llvm::Twine &message, bool unsupported = false,
              const Place *place = nullptr);
   std::string describe(const Node &node, unsigned index) const;
   std::string extendPrefix(const Place *outer, const std::string &node) const;
-  /// Adds a warning about what is taken though ONNX does not allow it.
+  /// Adds a warning about input that is accepted though ONNX does not allow it.
   void warn(const llvm::Twine &message, const Place *place = nullptr);
   void warn(const ModelWarning &warning);
-  /// Returns an error with the message; `place` as above.
+  /// Returns an issue with the message; `place` is as above.
   ImportIssue makeIssue(std::string message, const Place *place) const;
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
@@ -191,8 +194,8 @@ private:
   const ImportOptions &options;
   BranchChoices *choices;
   bool isChoiceOpen = false;
-  /// Of the node that has failed: its branches differ in rank, and what comes
-  /// after them may be put into both.
+  /// True if the branches of the failed node differ in rank, and the nodes
+  /// after it may be put into both.
   bool isRankOpen = false;
   std::unique_ptr<llvm::MemoryBuffer> file;
   Reader reader;
@@ -200,39 +203,39 @@ private:
   std::unique_ptr<Tensors> tensors;
   Scope mainScope;
   mlir::func::FuncOp function;
-  /// What the node that is imported stands in.
+  /// The scope of the imported node.
   Scope *currentScope = nullptr;
   const Place *currentPlace = nullptr;
   const Node *currentNode = nullptr;
-  /// The innermost node of the model itself, not of a body that ONNX has for an
-  /// operator; and those that have a fault (Node::proto).
+  /// The innermost node of the model itself, not of a function body of ONNX,
+  /// and the nodes with errors (Node::proto).
   const void *modelNode = nullptr;
   llvm::DenseSet<const void *> failedNodes;
-  /// Diagnostics of ops, to be told as issues.
+  /// Diagnostics of ops, which become issues.
   std::vector<std::string> diagnostics;
-  /// Bodies made for this model; nodes refer to them.
+  /// Function bodies created for this model, which nodes refer to.
   std::vector<std::unique_ptr<Function>> bodies;
   std::vector<std::unique_ptr<Node>> longNodes;
-  /// Sizes that the model says are equal: no op takes them for that.
+  /// Sizes that the model declares to be equal, without an op that requires it.
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities;
-  /// Symbols from this one on get their values while the program runs.
+  /// Symbols from this one on are bound while the program runs.
   unsigned numInputSymbols = 0;
-  /// Regions that have no op yet, and the ones that they will be in.
+  /// Regions without an op yet, and the regions that will contain them.
   llvm::DenseMap<mlir::Region *, mlir::Region *> unattached;
-  /// Vectors whose elements symbols stand for, from where on they do.
+  /// Vectors whose elements are bound to symbols, and the binding op.
   llvm::DenseMap<mlir::Value, std::pair<Dims, graph::BindOp>> bound;
-  /// Whether a graph inside of the node uses values of a failed one.
+  /// True if a graph attribute of the node uses values of a failed node.
   bool isPoisoned = false;
-  /// Placeholders, and what is made of them.
+  /// Placeholders, and values computed from them.
   llvm::DenseMap<mlir::Value, Taint> taints;
-  /// That of the node's operands, and of the results of graphs inside of it.
+  /// The taint of the operands, and of the results of graph attributes.
   Taint operandTaint = Taint::None, innerTaint = Taint::None;
-  /// All faults; those that are found again are not told again.
+  /// The number of errors, including duplicates that are not reported again.
   size_t numFaults = 0;
   llvm::StringSet<> told;
-  /// Whether the node comes from a body that ONNX has for an operator.
+  /// True if the node is in a function body of ONNX.
   bool isInBody = false;
-  /// How often a node has been expanded; stops what would never end.
+  /// The number of expansions, which is limited to guarantee termination.
   unsigned expansions = 0;
 };
 

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Checks of indices and divisors: before the run where they are known.
+// Checks of indices and divisors, which are made before the run if they are
+// known.
 #include "IndexRange.h"
 #include "Sizes.h"
 
@@ -41,8 +42,9 @@ AffineExpr IndexRange::getLow(unsigned column) const {
              : b.expr(0);
 }
 
-/// Fails if an index is known to be out of range. One that the inputs' shapes
-/// decide becomes a condition on them; for others the run needs a check.
+/// Fails if an index is known to be out of range. An index that depends on
+/// shapes of inputs becomes a condition on them; others are checked at run
+/// time.
 LogicalResult IndexRange::checkKnown(unsigned column, AffineExpr index) {
   AffineExpr size = sizes[column], low = getLow(column);
   if (!size || !low)
@@ -67,7 +69,7 @@ LogicalResult IndexRange::checkKnown(unsigned column, AffineExpr index) {
                 "), but got " + text(index));
 }
 
-/// Only the least and the greatest one of a column matter.
+/// Only the least and the greatest index of a column matter.
 LogicalResult IndexRange::checkConstants(mlir::DenseIntElementsAttr elements) {
   bool isUnsigned = elements.getElementType().isUnsignedInteger();
   llvm::SmallVector<std::optional<std::pair<int64_t, int64_t>>> found(
@@ -108,7 +110,7 @@ static Value reduce(Binder &b, Value x, int64_t numAxes) {
   return b.create<OpT>(x, {b.attr("axes", axes), b.attr("keepdims", false)});
 }
 
-/// Returns the columns of tuples that are joined of columns; else none.
+/// Returns the columns of tuples that are a concatenation of columns, or none.
 static mlir::ValueRange getColumns(Value tuples, size_t count) {
   auto concat = tuples.getDefiningOp<graph::ConcatOp>();
   auto isColumn = [](Value piece) {
@@ -124,7 +126,7 @@ void IndexRange::checkInRun() {
   bool hasColumns = sizes.size() > 1;
   if (mlir::ValueRange columns = getColumns(indices, sizes.size());
       hasColumns && !columns.empty()) {
-    // Each by itself: some may be known to be in range.
+    // Columns are checked separately, as some may be known to be in range.
     for (auto [column, size] : llvm::zip_equal(columns, sizes))
       (void)IndexRange(b, column, size, negative, noun).run();
     return;
@@ -133,7 +135,7 @@ void IndexRange::checkInRun() {
   Value values = type.isSignlessInteger(32) ? indices : b.cast(indices, i64);
   if (!values)
     return;
-  // Tuples keep their dim: a column for each of its elements.
+  // Tuples keep their last dim: one column for each element.
   int64_t numAxes = Binder::getRank(values) - hasColumns;
   Value least = reduce<graph::ReduceMinOp>(b, values, numAxes),
         greatest = reduce<graph::ReduceMaxOp>(b, values, numAxes);
@@ -196,7 +198,7 @@ LogicalResult adze::importer::checkDivisors(Binder &b, Value divisors) {
   }
   if (graph::getElements(divisors))
     return mlir::success();
-  // The least one as an unsigned number: one instruction for each vector.
+  // The least unsigned element takes one instruction for each vector.
   auto element = mlir::cast<mlir::IntegerType>(b.getElementType(divisors));
   unsigned width = element.getWidth();
   auto natural = b.builder.getIntegerType(width, /*isSigned=*/false);
@@ -211,7 +213,7 @@ LogicalResult adze::importer::checkDivisors(Binder &b, Value divisors) {
   if (!least)
     return mlir::failure();
   AffineExpr bounds[] = {b.expr(1), b.expr(int64_t(1) << std::min(width, 32u))};
-  if (width > 32) { // i64 has no such numbers
+  if (width > 32) { // i64 does not hold such numbers
     least = b.create<graph::EqualOp>({least, b.scalar(natural, 0.0)});
     bounds[0] = b.expr(0), bounds[1] = b.expr(1);
   }

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Limits that no handler has a reason to ask for: a value beyond them would be
-// taken for another one, or go unnoticed in an operator's body.
+// Limits of attributes and operands that no handler checks: a value beyond them
+// would be misinterpreted, or ignored by a function body.
 #include "Limits.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -11,8 +11,8 @@ using mlir::LogicalResult;
 
 namespace {
 
-/// An integer, or each of several. Operators of ai.onnx go by their names,
-/// others have their domain before it.
+/// The range of an integer, or of each of several. Operators of ai.onnx are
+/// given by name, others with their domain.
 struct Range {
   llvm::StringRef op, attribute;
   int64_t least, most;
@@ -31,10 +31,10 @@ struct Vector {
 
 } // namespace
 
-/// Sizes that a shape can be computed with, without overflow.
+/// The limit of sizes, so that shape arithmetic does not overflow.
 static constexpr int64_t kMost = int64_t(1) << 31;
 
-/// Attributes that are yes or no in whatever operator has them.
+/// Attributes that are 0 or 1 in all operators.
 static constexpr llvm::StringLiteral kFlags[] = {
     "align_corners",
     "allowzero",

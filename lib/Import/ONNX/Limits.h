@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What ONNX's definitions say of operators in words only.
+// Constraints that the definitions of ONNX state in prose only.
 #ifndef ADZE_LIB_IMPORT_ONNX_LIMITS_H
 #define ADZE_LIB_IMPORT_ONNX_LIMITS_H
 
@@ -8,9 +8,8 @@
 
 namespace adze::importer {
 
-/// Fails where an attribute, or the rank or the known elements of a parameter,
-/// are none that the operator takes: also of those that ONNX's bodies stand
-/// for.
+/// Fails if an attribute, or the rank or a known element of a parameter, is
+/// invalid for the operator, including operators with function bodies.
 mlir::LogicalResult checkLimits(Binder &binder);
 
 /// Fails if an operand is constant and an element is less than `least`.

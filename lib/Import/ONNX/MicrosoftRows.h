@@ -9,15 +9,15 @@
 
 namespace adze::importer {
 
-/// Lists with blanks between. A parameter is `name:variable` or `name:type`,
-/// with `?` if it may be left out and `*` if there are several of any of its
-/// types; a variable is `T:type,type`; an attribute
-/// is `name:kind`, i, f, s, g, or I, F, S (several), with `!` if it has to be
-/// there and `=number` if it has a default. The body, if there is one, is nodes
-/// of ai.onnx, a line each. `[x]` before a node is the condition that input x
-/// is there, `[a=n]` and `[a<n]` one of an integer attribute (0 where it is
-/// left out), `[a=text]` one of a string, `!` the opposite. Without a node that
-/// applies for each output there is no body.
+/// Lists are separated by blanks. A parameter is `name:variable` or
+/// `name:type`, with `?` if it is optional, and `*` if it is variadic with any
+/// of its types. A variable is `T:type,type`. An attribute is `name:kind`, with
+/// kind i, f, s, g, or I, F, S (lists), with `!` if it is required and
+/// `=number` for a default. The body, if there is one, is nodes of ai.onnx, one
+/// in each line. `[x]` before a node is the condition that input x is present,
+/// `[a=n]` and `[a<n]` one on an integer attribute (0 if absent), `[a=text]`
+/// one on a string, and `!` negates. There is no body unless a node defines
+/// each output.
 struct MicrosoftRow {
   llvm::StringRef name, inputs, outputs, variables, attributes, body = "";
 };

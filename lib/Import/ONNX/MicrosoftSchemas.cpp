@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Definitions of the operators of com.microsoft, which the ONNX library has
-// none of: what ONNX Runtime documents, in the form that it has for its own.
-// So nodes are checked, and the types listed, as those of ai.onnx.
+// Registers the operators of com.microsoft, as ONNX Runtime documents them, in
+// the schema registry of the ONNX library, which does not have them. So their
+// nodes are checked, and their types listed, like those of ai.onnx.
 #include "Import/ONNX/MicrosoftOperators.h"
 #include "MicrosoftRows.h"
 #include "onnx/defs/parser.h"
@@ -31,7 +31,8 @@ static void addVariables(StringRef list, OpSchema &schema) {
   }
 }
 
-/// Calls `add` with place, name, variable or type, and option of each.
+/// Calls `add` with index, name, variable or type, and option of each
+/// parameter.
 template <typename Add>
 static void forEachParameter(StringRef list, StringRef variables, Add add) {
   int place = 0;
@@ -76,7 +77,8 @@ static void addAttributes(StringRef list, OpSchema &schema) {
   }
 }
 
-/// Whether `x`, `a=n` or `a<n`, with `!` before it or not, holds for the node.
+/// Returns true if `x`, `a=n` or `a<n`, possibly negated by `!`, holds for the
+/// node.
 static bool holds(StringRef condition, const OpSchema &schema,
                   const onnx::FunctionBodyBuildContext &node) {
   bool isNegated = condition.consume_front("!");
@@ -110,8 +112,8 @@ static bool holds(StringRef condition, const OpSchema &schema,
   return isTrue != isNegated;
 }
 
-/// The nodes of the body whose conditions hold. Returns false if one of the
-/// outputs is made by none.
+/// Creates the nodes of the body whose conditions hold. Returns false if no
+/// node defines one of the outputs.
 static bool makeBody(StringRef text, const OpSchema &schema,
                      const onnx::FunctionBodyBuildContext &node,
                      onnx::FunctionProto &body) {
@@ -177,7 +179,7 @@ static OpSchema makeSchema(const Row &row) {
 void adze::registerMicrosoftOperators() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // ONNX's own come first.
+    // The operators of ONNX itself are registered first.
     (void)onnx::OpSchemaRegistry::Schema("Identity");
     onnx::OpSchemaRegistry::DomainToVersionRange::Instance().AddDomainToVersion(
         adze::kMicrosoftDomain, 1, 1);

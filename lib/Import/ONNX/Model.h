@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A model as plain data: what the importer works on, free of protobuf and of
+// A model as plain data, the input of the importer, without protobuf and
 // exceptions.
 #ifndef ADZE_LIB_IMPORT_ONNX_MODEL_H
 #define ADZE_LIB_IMPORT_ONNX_MODEL_H
@@ -20,7 +20,7 @@ namespace adze::importer {
 struct Graph;
 
 /// A TensorProto. Its elements are `bytes` (little-endian, packed as ONNX packs
-/// raw_data), or lie in the model's file or in another one.
+/// raw_data), or are in the file of the model or in another one.
 struct TensorData {
   enum class Place { Inline, InModel, External };
 
@@ -30,20 +30,20 @@ struct TensorData {
   Place place = Place::Inline;
   std::string bytes;
   uint64_t offset = 0;
-  std::optional<uint64_t> size;     // External: may be left out
+  std::optional<uint64_t> size;     // External: optional
   std::string location;             // External
   std::vector<std::string> strings; // of a string tensor
-  /// Number of elements that the model stores, if it stores them sparsely.
+  /// The number of elements that the model stores, if the tensor is sparse.
   std::optional<uint64_t> stored;
-  std::string problem; // what makes it unusable; empty if nothing does
+  std::string problem; // why it is unusable, or empty
 };
 
-/// A sequence, optional or map, or what is in one.
+/// A sequence, optional or map, or its contents.
 struct TypeInfo {
   enum class Kind { Tensor, Sequence, Optional, Map, Other };
 
   Kind kind = Kind::Other;
-  int elementType = 0;        // of a tensor; of a map: its keys'
+  int elementType = 0;        // of a tensor; of the keys of a map
   std::optional<size_t> rank; // of a tensor, if it is known
   std::shared_ptr<TypeInfo> element;
 };
@@ -65,7 +65,7 @@ struct Attribute {
   };
 
   std::string name;
-  std::string reference; // of a function's attribute, in function bodies
+  std::string reference; // an attribute of the function, in function bodies
   Kind kind = Kind::Other;
   double f = 0;
   int64_t i = 0;
@@ -82,11 +82,12 @@ struct Node {
   std::string name, opType, domain, overload;
   std::vector<std::string> inputs, outputs;
   std::vector<Attribute> attributes;
-  /// Version of the operator's definition; 0 if ONNX knows no such operator.
+  /// The version of the definition of the operator, or 0 if ONNX does not
+  /// define it.
   int sinceVersion = 0;
-  /// Version of the operator set that the model asks for; 0 if it does not.
+  /// The version of the operator set that the model imports, or 0.
   int opsetVersion = 0;
-  /// What ONNX's checker found wrong; empty if nothing.
+  /// The finding of the ONNX checker, or empty.
   std::string problem;
   const void *proto = nullptr; // owned by the Reader
 
@@ -97,7 +98,7 @@ struct Node {
   }
 };
 
-/// A dim: a size, or a name (perhaps empty) of what is not known.
+/// A dim: a size, or the name (possibly empty) of an unknown size.
 struct Dim {
   std::optional<int64_t> size;
   std::string name;
@@ -108,7 +109,7 @@ struct ValueInfo {
   bool isTensor = true;
   int elementType = 0;
   std::optional<std::vector<Dim>> dims;
-  std::shared_ptr<TypeInfo> type; // of what is no tensor
+  std::shared_ptr<TypeInfo> type; // of values that are not tensors
 };
 
 struct Graph {
@@ -116,36 +117,36 @@ struct Graph {
   std::vector<ValueInfo> inputs, outputs;
   std::vector<TensorData> initializers;
   std::vector<Node> nodes;
-  std::vector<ValueInfo> values;  // as declared, between inputs and outputs
+  std::vector<ValueInfo> values;  // declarations of intermediate values
   llvm::StringMap<int64_t> ranks; // of these
 };
 
-/// A model-local function, or the body of an operator that ONNX defines by one.
+/// A model-local function, or the function body of an operator.
 struct Function {
   std::string name;
   std::vector<std::string> inputs, outputs;
   std::vector<Attribute> defaults;
   std::vector<Node> nodes;
-  std::vector<ValueInfo> values; // as declared
+  std::vector<ValueInfo> values; // declarations
 };
 
-/// What is taken though ONNX does not allow it.
+/// Input that is accepted though ONNX does not allow it.
 struct ModelWarning {
   std::string node, op; // "conv1" and "ai.onnx.Conv-22", or empty
   std::string text;
 };
 
 struct Model {
-  int latestOpset = 0; // of ai.onnx that the ONNX library knows
+  int latestOpset = 0; // of ai.onnx in the ONNX library
   llvm::StringMap<int> opsets;
   Graph graph;
   llvm::StringMap<Function> functions; // by getFunctionKey
-  /// What is wrong outside of any node.
+  /// Errors outside of nodes.
   std::vector<std::string> problems;
   std::vector<ModelWarning> warnings;
 };
 
-/// "ai.onnx.Conv-22".
+/// Returns "ai.onnx.Conv-22".
 inline std::string describeOperator(llvm::StringRef domain,
                                     llvm::StringRef opType, int version) {
   std::string text =
@@ -153,13 +154,13 @@ inline std::string describeOperator(llvm::StringRef domain,
   return version ? text + "-" + std::to_string(version) : text;
 }
 
-/// Returns the name of a node; one without a name has one by its index.
+/// Returns the name of a node, or a name made from its index.
 inline std::string getNodeName(llvm::StringRef name, llvm::StringRef opType,
                                unsigned index) {
   return name.empty() ? (opType + "_" + llvm::Twine(index)).str() : name.str();
 }
 
-/// "node 'conv1' (ai.onnx.Conv-22)".
+/// Returns "node 'conv1' (ai.onnx.Conv-22)".
 inline std::string describeNode(llvm::StringRef name, unsigned index,
                                 llvm::StringRef domain, llvm::StringRef opType,
                                 int version) {

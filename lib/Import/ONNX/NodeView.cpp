@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a node says, and what is wrong with it.
+// Reads the operands and attributes of a node, and reports errors.
 #include "NodeView.h"
 #include "mlir/IR/Matchers.h"
 
@@ -61,7 +61,7 @@ NodeView::getConstantFloats(unsigned i) {
   return std::nullopt;
 }
 
-/// The one element of operand `i`, of which `values` are all.
+/// Returns the only element of operand `i`, whose elements are `values`.
 template <typename ValuesT>
 static auto getOnly(NodeView &view, unsigned i, const ValuesT &values)
     -> std::optional<typename ValuesT::value_type::value_type> {

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One node as its handler reads it: operands, attributes with defaults, and
-// what is wrong with it.
+// The interface of a node for its handler: operands, attributes with defaults,
+// and errors.
 #ifndef ADZE_LIB_IMPORT_ONNX_NODEVIEW_H
 #define ADZE_LIB_IMPORT_ONNX_NODEVIEW_H
 
@@ -12,7 +12,7 @@ namespace adze::importer {
 
 class Importer;
 
-/// Errors stick: what comes after the first one does not count.
+/// Only the first error counts; later ones are ignored.
 class NodeView {
 public:
   NodeView(const Node &node, llvm::SmallVector<mlir::Value> operands)
@@ -20,7 +20,7 @@ public:
 
   const Node &node;
 
-  /// Version of the operator's definition.
+  /// Returns the version of the definition of the operator.
   int version() const { return node.sinceVersion; }
 
   //===--------------------------------------------------------------------===//
@@ -28,17 +28,18 @@ public:
   //===--------------------------------------------------------------------===//
 
   unsigned getNumOperands() const { return operands.size(); }
-  /// Null if the node leaves it out; the table says how many never are.
+  /// Returns an operand, or null if the node omits it; the table has the number
+  /// of required ones.
   mlir::Value operand(unsigned i) const {
     return i < operands.size() ? operands[i] : mlir::Value();
   }
   llvm::ArrayRef<mlir::Value> getOperands() const { return operands; }
-  /// Whether output i is asked for.
+  /// Returns true if output i is used.
   bool wants(unsigned i) const {
     return i < node.outputs.size() && !node.outputs[i].empty();
   }
 
-  /// 0 of what an error has left without a value.
+  /// Returns the rank, or 0 for a null value after an error.
   static int64_t getRank(mlir::Value value) {
     return value ? llvm::cast<mlir::RankedTensorType>(value.getType()).getRank()
                  : 0;
@@ -51,10 +52,11 @@ public:
     return value && graph::isString(getElementType(value));
   }
 
-  /// The elements of operand i, which has to be known now; none after an error.
+  /// Returns the elements of operand i, which has to be constant, or nothing
+  /// after an error.
   std::optional<llvm::SmallVector<int64_t>> getConstantInts(unsigned i);
   std::optional<llvm::SmallVector<double>> getConstantFloats(unsigned i);
-  /// The only element of operand i.
+  /// Returns the only element of operand i.
   std::optional<double> getConstantFloat(unsigned i);
   std::optional<int64_t> getConstantInt(unsigned i);
 
@@ -66,7 +68,7 @@ public:
   double getFloat(llvm::StringRef name, double otherwise);
   llvm::StringRef getString(llvm::StringRef name, llvm::StringRef otherwise);
   std::optional<llvm::SmallVector<int64_t>> getInts(llvm::StringRef name);
-  /// `count` times the number `otherwise` if not there.
+  /// Returns the attribute, or `count` times the number `otherwise`.
   llvm::SmallVector<int64_t> getInts(llvm::StringRef name, size_t count,
                                      int64_t otherwise);
   std::optional<llvm::ArrayRef<std::string>> getStrings(llvm::StringRef name);
@@ -74,29 +76,30 @@ public:
   const Graph *getGraph(llvm::StringRef name);
   bool hasAttribute(llvm::StringRef name) const { return node.find(name); }
 
-  /// A dim of a tensor of this rank, counted from the end if negative.
+  /// Normalizes a dim of a tensor of this rank; a negative one counts from the
+  /// end.
   int64_t normalizeAxis(int64_t axis, int64_t rank);
   int64_t getAxis(llvm::StringRef name, int64_t otherwise, int64_t rank) {
     return normalizeAxis(getInt(name, otherwise), rank);
   }
-  /// Normalised, sorted, each once.
+  /// Normalizes and sorts axes, and checks that they are unique.
   llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes,
                                            int64_t rank);
-  /// Axes from attribute `axes`, or from operand `i` as newer versions have it;
-  /// none if neither is there.
+  /// Returns the axes in attribute `axes`, or in operand `i` for newer
+  /// versions, or nothing.
   std::optional<llvm::SmallVector<int64_t>> getAxes(unsigned i, int64_t rank);
 
   //===--------------------------------------------------------------------===//
   // Errors
   //===--------------------------------------------------------------------===//
 
-  /// The model is at fault. Only the first message counts.
+  /// Reports an invalid model. Only the first message counts.
   mlir::LogicalResult fail(const llvm::Twine &message);
-  /// Adze falls short.
+  /// Reports an unsupported model.
   mlir::LogicalResult unsupported(const llvm::Twine &message);
   bool hasFailed() const { return failed; }
-  /// Takes `unsupported` back where there is another way; false after any other
-  /// error.
+  /// Withdraws an `unsupported` error if there is an alternative. Returns false
+  /// after any other error.
   bool forgive();
 
 protected:

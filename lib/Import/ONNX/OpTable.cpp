@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The table, and the page that is printed from it.
+// The table of operators, and the page that is printed from it.
 #include "OpTable.h"
 #include "Import/ONNX/Import.h"
 #include "Import/ONNX/MicrosoftOperators.h"
@@ -85,10 +85,10 @@ std::optional<int> adze::importer::findLaterVersion(llvm::StringRef domain,
 }
 
 namespace {
-/// What is printed for one operator.
+/// A row of the page.
 struct Line {
   std::string imported, expanded, missing;
-  std::string types; // of the newest version that is not missing
+  std::string types; // of the newest supported version
   llvm::StringRef note;
 };
 } // namespace

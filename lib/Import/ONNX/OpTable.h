@@ -13,22 +13,23 @@ using Handler = mlir::LogicalResult (*)(Binder &);
 
 struct OpRow {
   llvm::StringRef name;
-  int first;         // versions of the definition that the handler takes
-  unsigned required; // operands that are never left out
+  // first version of the definition that the handler supports
+  int first;
+  unsigned required; // number of required operands
   Handler handler;
-  llvm::StringRef note = ""; // what is not supported, for docs/OpSupport.md
+  llvm::StringRef note = ""; // unsupported cases, for docs/OpSupport.md
   int last = INT32_MAX;
   llvm::StringRef domain = "";
-  /// Whether operands may be sequences, optionals and maps.
+  /// True if operands may be sequences, optionals and maps.
   bool takesContainers = false;
-  /// Types that ONNX's definition allows and that Adze does not take, by their
-  /// names with blanks between.
+  /// The names of types that the definition of ONNX allows and Adze does not
+  /// support, separated by blanks.
   llvm::StringRef refused = "";
 };
 
-/// The row for this version of an operator; null if there is none.
+/// Returns the row of this version of an operator, or null.
 const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name, int version);
-/// The first version after `version` that is imported or expanded.
+/// Returns the first version after `version` that is imported or expanded.
 std::optional<int> findLaterVersion(llvm::StringRef domain,
                                     llvm::StringRef name, int version);
 

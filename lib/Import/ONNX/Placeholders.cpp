@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Values in the place of a failed node's results, so that an import goes on and
-// finds the other faults of the model. They are arguments of a function that is
-// thrown away.
+// Placeholders for the results of failed nodes, so that the import continues
+// and finds other errors of the model. They are arguments of a function that is
+// discarded.
 #include "Importer.h"
 #include "OpTable.h"
 #include "Types.h"
@@ -12,17 +12,17 @@ using namespace adze::importer;
 using mlir::AffineExpr;
 using mlir::Value;
 
-/// Elements of a known operand that ONNX's inference may need: a shape, axes.
+/// The greatest length of a known operand that the inference of ONNX may need,
+/// such as a shape or axes.
 static constexpr size_t kMaxContents = 64;
-/// A longer vector may be a shape, of which ONNX makes as many dims.
+/// A longer vector may be a shape, from which ONNX creates as many dims.
 static constexpr int64_t kMaxVector = 65536;
-/// No placeholder has more dims.
+/// The greatest rank of a placeholder.
 static constexpr size_t kMaxRank = 64;
-/// No such element is larger: ONNX computes with them.
+/// The greatest such element, as ONNX computes with them.
 static constexpr int64_t kMaxContent = int64_t(1) << 31;
 
-/// What the names of operands' dims begin with where ONNX's inference sees
-/// them.
+/// The prefix of the names of operand dims in the inference of ONNX.
 static constexpr llvm::StringRef kOperandDim = "operand dim ";
 
 Taint Importer::getTaint(llvm::ArrayRef<Value> values) const {
@@ -48,8 +48,9 @@ bool Importer::isKnown(const Node &node) {
          reader.hasFunctionBody(node);
 }
 
-/// A contradiction in types is a fault whatever the values are. What Adze falls
-/// short of may only come from sizes or elements that a placeholder lacks.
+/// Returns true if an error may be a consequence of a placeholder. Inconsistent
+/// types are an error for all values; unsupported cases may be caused by
+/// missing sizes or elements of a placeholder.
 bool Importer::isConsequence(const Binder &binder, Taint taint) {
   return taint == Taint::Vague && binder.isUnsupported && isKnown(binder.node);
 }
@@ -68,8 +69,8 @@ const ValueInfo *Importer::findDeclared(llvm::StringRef name, Scope &scope) {
   return scope.declared.lookup(name);
 }
 
-/// Joins what two sources say of a value; none where they disagree, and one of
-/// them is wrong.
+/// Joins the information of two sources about a value. Returns nothing if they
+/// contradict, so that one of them is wrong.
 static std::optional<ValueInfo> join(const ValueInfo &lhs,
                                      const ValueInfo &rhs) {
   if (!lhs.isTensor || !rhs.isTensor ||
@@ -90,8 +91,8 @@ static std::optional<ValueInfo> join(const ValueInfo &lhs,
   return both;
 }
 
-/// What ONNX infers of the node's outputs. A dim that is one of the operands'
-/// has its place in `exprs` as name.
+/// Returns the outputs of the node as inferred by ONNX. A dim of an operand has
+/// its index in `exprs` as name.
 std::vector<ValueInfo>
 Importer::inferOutputs(const Node &node, llvm::ArrayRef<Value> operands,
                        llvm::SmallVectorImpl<AffineExpr> &exprs) {
@@ -141,7 +142,7 @@ Value Importer::addPlaceholder(mlir::Type type, Taint taint,
   return value;
 }
 
-/// A value of that type; null if the type says too little.
+/// Returns a placeholder of this type, or null if the type is insufficient.
 Value Importer::makePlaceholder(const ValueInfo &info,
                                 llvm::ArrayRef<AffineExpr> exprs,
                                 mlir::Location loc) {
@@ -153,7 +154,7 @@ Value Importer::makePlaceholder(const ValueInfo &info,
   mlir::Type elementType = getElementType(context, info.elementType);
   if (!elementType || !info.dims || info.dims->size() > kMaxRank)
     return {};
-  // A vector may say what sizes, axes or the like are.
+  // A vector may hold sizes, axes and the like.
   Taint taint = info.dims->size() < 2 ? Taint::Vague : Taint::Typed;
   Dims dims;
   for (const Dim &dim : *info.dims) {
@@ -186,12 +187,12 @@ Value Importer::makePlaceholder(const TensorData &tensor) {
   for (int64_t size : tensor.dims)
     info.dims->push_back({size, ""});
   Value value = makePlaceholder(info, {}, function.getLoc());
-  addTaint(value, Taint::Vague); // its elements are not known
+  addTaint(value, Taint::Vague); // its elements are unknown
   return value;
 }
 
-/// Binds what can be told of a failed node's results: those that it has, else
-/// placeholders. With `operands` ONNX is asked, too.
+/// Binds the results of a failed node: existing values, else placeholders. With
+/// `operands`, the inference of ONNX is used, too.
 void Importer::bindFailed(const Node &node, Scope &scope, mlir::Location loc,
                           llvm::ArrayRef<Value> results,
                           std::optional<llvm::ArrayRef<Value>> operands) {

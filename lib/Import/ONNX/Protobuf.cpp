@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Protobuf messages to plain data. What is wrong with a message throws.
+// Converts protobuf messages to plain data. Invalid messages throw.
 #include "Protobuf.h"
 #include "Sparse.h"
 #include "Wire.h"
@@ -23,7 +23,7 @@ std::string packElements(const Field &field) {
   return bytes;
 }
 
-/// The elements of typed data fields as raw_data would hold them.
+/// Returns the elements of typed data fields in the format of raw_data.
 std::string packTyped(const TensorProto &tensor) {
   switch (tensor.data_type()) {
   case TensorProto::FLOAT:
@@ -71,9 +71,9 @@ void readExternal(const TensorProto &tensor, TensorData &data) {
     data.problem = "expected the location of external data, but got none";
 }
 
-/// Converts a tensor. With `marked`, raw_data is as a skeleton holds it, and is
-/// put in order for the checker: small data as it was, other data and external
-/// files out of its sight (as a tensor without elements).
+/// Converts a tensor. With `marked`, raw_data is that of a skeleton, and is
+/// converted for the checker: small data is restored, other data and external
+/// files are hidden (as a tensor without elements).
 void readTensor(TensorProto &tensor, bool marked, TensorData &data) {
   data.name = tensor.name();
   data.dataType = tensor.data_type();
@@ -117,8 +117,8 @@ void readTensor(TensorProto &tensor, bool marked, TensorData &data) {
   tensor.add_dims(0);
 }
 
-/// Converts a sparse tensor to a dense one. ONNX's checker indexes by what it
-/// has not checked: it sees one without values instead.
+/// Converts a sparse tensor to a dense one. The ONNX checker uses unchecked
+/// values as indices, so it receives one without values.
 TensorData readSparse(onnx::SparseTensorProto &proto, uint64_t &used) {
   SparseData sparse;
   readTensor(*proto.mutable_values(), /*marked=*/false, sparse.values);
@@ -262,7 +262,7 @@ void adze::importer::readValueInfo(const onnx::ValueInfoProto &proto,
   info.dims.emplace();
   for (const auto &dim : type.shape().dim()) {
     Dim &out = info.dims->emplace_back();
-    // Exporters write -1 and "?" where they mean any size.
+    // Exporters write -1 and "?" for unknown sizes.
     if (dim.has_dim_value() && dim.dim_value() != -1)
       out.size = dim.dim_value();
     else if (dim.dim_param() != "?")
@@ -322,7 +322,7 @@ void adze::importer::readFunction(onnx::FunctionProto &proto,
   for (const auto &info : proto.value_info()) {
     ValueInfo &value = function.values.emplace_back();
     readValueInfo(info, value);
-    // A name means another size in each call.
+    // A name refers to a different size in each call.
     if (value.dims)
       for (Dim &dim : *value.dims)
         dim.name.clear();

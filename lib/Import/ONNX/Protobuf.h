@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Protobuf messages to plain data, for the reader: what is wrong throws.
+// Converts protobuf messages to plain data, for the reader. Invalid messages
+// throw.
 #ifndef ADZE_LIB_IMPORT_ONNX_PROTOBUF_H
 #define ADZE_LIB_IMPORT_ONNX_PROTOBUF_H
 
@@ -9,18 +10,18 @@
 
 namespace adze::importer {
 
-/// Version by domain.
+/// Versions by domain.
 using Opsets = llvm::StringMap<int>;
 
-/// Of two versions of a domain the first one counts, and `problems` gets a
-/// message.
+/// Reads the versions. Of two versions of a domain the first one is used, and a
+/// message is added to `problems`.
 Opsets readOpsets(
     const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &list,
     std::vector<std::string> &problems);
 
-/// Converts messages. With `marked`, raw_data is as a skeleton holds it, and is
-/// put in order for the checker: small data as it was, other data and external
-/// files out of its sight (as a tensor without elements).
+/// Converts messages. With `marked`, raw_data is that of a skeleton, and is
+/// converted for the checker: small data is restored, other data and external
+/// files are hidden (as a tensor without elements).
 class Converter {
 public:
   /// `denseBytes` counts the bytes of sparse tensors that are made dense.

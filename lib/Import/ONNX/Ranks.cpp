@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Ranks and sizes that operands do not say but the model does: what is declared
-// of values, and what a node needs.
+// Ranks and sizes that operands do not have but the model implies: declarations
+// of values, and requirements of nodes.
 #include "Importer.h"
 #include "Sizes.h"
 #include "llvm/ADT/StringSet.h"
@@ -11,7 +11,8 @@ using namespace adze::importer;
 using mlir::AffineExpr;
 using mlir::Value;
 
-/// Operators whose first output has the rank of their first input.
+/// Returns true for operators whose first output has the rank of their first
+/// input.
 static bool keepsRank(const Node &node) {
   static const llvm::StringSet<> names = {
       "Abs",   "Cast",       "CastLike", "Ceil",  "Clip",       "Cos",
@@ -56,8 +57,8 @@ bool Importer::assumeEqual(AffineExpr lhs, AffineExpr rhs) {
   return isAlways;
 }
 
-/// What is known of each dim by the model goes into its type; the run checks
-/// it, before it begins if it can.
+/// Refines the type by the known dims, which are checked at run time, if
+/// possible before the run begins.
 Value Binder::refine(Value value, llvm::ArrayRef<AffineExpr> wanted) {
   if (!value || failed)
     return {};

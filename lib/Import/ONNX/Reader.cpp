@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// All calls of ONNX, each public function in one try.
+// All calls of the ONNX library; each public function is one try block.
 #include "Reader.h"
 #include "Check.h"
 #include "Guarded.h"
@@ -30,7 +30,7 @@ struct Reader::Protos {
 };
 
 Reader::Reader() : protos(std::make_unique<Protos>()) {
-  // What protobuf has to say comes back as our own diagnostic.
+  // Messages of protobuf become our own diagnostics.
   google::protobuf::SetLogHandler(nullptr);
 }
 Reader::~Reader() = default;
@@ -120,7 +120,7 @@ const Definition *Reader::getDefinition(const Node &node) {
   const Definition *result = nullptr;
   (void)guarded([&] {
     const onnx::OpSchema *schema = getSchema(node);
-    // Exporters write some of com.microsoft as operators of ai.onnx.
+    // Exporters write some operators of com.microsoft as operators of ai.onnx.
     if (!schema && node.domain.empty())
       schema = onnx::OpSchemaRegistry::Schema(node.opType, kMicrosoftDomain);
     if (!schema)
@@ -143,8 +143,8 @@ bool Reader::hasFunctionBody(const Node &node) {
   return found;
 }
 
-/// The node with what the call of the function around it says: its operands and
-/// the values of attributes that were references.
+/// Returns the node with the operands and the attribute values of the call of
+/// its function.
 static onnx::NodeProto makeProto(const Node &node) {
   onnx::NodeProto proto = *static_cast<const onnx::NodeProto *>(node.proto);
   proto.clear_input();
@@ -156,7 +156,7 @@ static onnx::NodeProto makeProto(const Node &node) {
     const Attribute *value = node.find(out.name());
     out.clear_ref_attr_name();
     if (!value)
-      out.set_name(""); // not there: nobody asks for this name
+      out.set_name(""); // absent
     else if (value->kind == Attribute::Kind::Float)
       out.set_f(value->f);
     else if (value->kind == Attribute::Kind::Int)
@@ -169,13 +169,13 @@ static onnx::NodeProto makeProto(const Node &node) {
   return proto;
 }
 
-/// The body of a function that depends on types and attributes.
+/// Builds a function body that depends on types and attributes.
 static bool buildBody(const onnx::OpSchema &schema, const Node &node,
                       llvm::ArrayRef<InputType> types,
                       onnx::FunctionProto &body) {
   std::vector<onnx::TypeProto> typeProtos;
   for (auto [type, input] : llvm::zip(types, node.inputs)) {
-    // Builders look at types without asking whether they are there.
+    // Builders access types without checking that they exist.
     if (type.elementType == 0 && !input.empty())
       return false;
     onnx::TypeProto &out = typeProtos.emplace_back();
@@ -211,7 +211,7 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
     protos->functions.push_back(std::move(body));
     onnx::FunctionProto &kept = protos->functions.back();
     Opsets opsets = protos->opsets;
-    std::vector<std::string> problems; // ONNX's own bodies have none
+    std::vector<std::string> problems; // function bodies of ONNX have none
     for (const auto &opset : readOpsets(kept.opset_import(), problems))
       opsets[opset.getKey()] = opset.second;
     Converter convert(opsets, /*marked=*/false, protos->denseBytes);
@@ -232,8 +232,8 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
 // Inference
 //===----------------------------------------------------------------------===//
 
-/// Whether the integers of a node are such that ONNX's inference can be called:
-/// it does not check all of them before it indexes by them, or divides.
+/// Returns true if the integers of a node permit to call the inference of ONNX,
+/// which uses some as indices or divisors without a check.
 static bool hasTameAttributes(const Node &node) {
   constexpr int64_t most = int64_t(1) << 31;
   for (const Attribute &attribute : node.attributes) {

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Branches and loops: their regions, and the types of what crosses the borders.
+// Branches and loops: their regions, and the types of values that enter and
+// leave them.
 #include "Importer.h"
 #include "Sizes.h"
 
@@ -12,7 +13,7 @@ using mlir::Region;
 using mlir::Type;
 using mlir::Value;
 
-/// Whether symbols up to `end` are all that the expression needs.
+/// Returns true if the expression uses only symbols up to `end`.
 static bool isVisible(AffineExpr expr, unsigned end) {
   bool visible = bool(expr);
   graph::forEachSymbol(expr, [&](unsigned symbol) { visible &= symbol < end; });
@@ -54,7 +55,7 @@ mlir::Block *Importer::createBlock(Region *region) {
   return builder.createBlock(region);
 }
 
-/// The region is not kept: nor is what is known of its values.
+/// Discards a region and all information about its values.
 void Importer::forget(Region &region) {
   llvm::SmallVector<Value> gone;
   for (auto &[value, dims] : bound)
@@ -75,7 +76,7 @@ void Importer::forget(Region &region) {
 //===----------------------------------------------------------------------===//
 
 std::optional<bool> Importer::chooseBranch() {
-  // Behind a failed node there is nothing to be learnt from either.
+  // After a failed node, no further information is available.
   if (!issues.empty()) {
     isPoisoned = true;
     return std::nullopt;
@@ -137,7 +138,7 @@ Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
     importer.createBlock(regions[i].get());
     LogicalResult built = build(yielded[i]);
     importer.forget(*regions[i]);
-    // After a fault in a branch the other one is imported for its own faults.
+    // After an error in a branch, the other one is imported to find its errors.
     if (mlir::failed(built) || !canCreate(yielded[i]))
       areBuilt = false;
     else
@@ -199,10 +200,10 @@ Binder::choose(Value key, llvm::ArrayRef<int64_t> keys,
 //===----------------------------------------------------------------------===//
 
 struct Binder::LoopAttempt {
-  /// Of the carried values, with a symbol for each dim that changes.
+  /// The types of the carried values, with a symbol for each dim that changes.
   llvm::SmallVector<Type> types;
   llvm::SmallVector<int64_t> symbols;
-  /// Of the last attempt.
+  /// The region of the last attempt.
   std::unique_ptr<Region> region;
   unsigned firstInner = 0;
   LoopBody body;
@@ -228,7 +229,8 @@ LogicalResult Binder::buildBody(LoopAttempt &attempt, BuildBody build) {
   return mlir::failure();
 }
 
-/// Makes dims symbols that an iteration changes; false if there were none.
+/// Replaces dims that an iteration changes by symbols. Returns false if there
+/// were none.
 bool Binder::generalize(LoopAttempt &attempt, llvm::ArrayRef<Type> types,
                         llvm::SmallVector<Type> &next) {
   bool changed = false;
@@ -237,7 +239,7 @@ bool Binder::generalize(LoopAttempt &attempt, llvm::ArrayRef<Type> types,
     auto from = llvm::dyn_cast<mlir::RankedTensorType>(type);
     auto to = llvm::dyn_cast<mlir::RankedTensorType>(yielded);
     if (from && to && graph::isHandle(from) && graph::isHandle(to)) {
-      // Each attempt says less of what is in it.
+      // Each attempt has a more general element type.
       Type both = graph::joinElements(from, to);
       if (!both) {
         (void)unsupported(
@@ -280,8 +282,8 @@ bool Binder::generalize(LoopAttempt &attempt, llvm::ArrayRef<Type> types,
   return changed;
 }
 
-/// Packed elements are collected as whole bytes: a slice may end within one.
-/// The types to narrow to, null where there are none.
+/// Packed elements are collected as whole bytes, as a slice may end within one.
+/// Returns the types to narrow to, or null.
 llvm::SmallVector<Type> Binder::widenSlices(LoopAttempt &attempt) {
   mlir::OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&attempt.region->front());
@@ -315,7 +317,7 @@ Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
   }
   llvm::append_range(yielded, body.carried);
   llvm::append_range(yielded, body.slices);
-  // How many slices there will be, if that is known.
+  // The number of slices, if it is known.
   AffineExpr total;
   if (auto limit = tripCount ? graph::getElements(tripCount) : std::nullopt;
       limit && !condition && graph::isNonNegative(limit->front()))
@@ -334,7 +336,7 @@ Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
       total = makeSymbol();
   }
   llvm::SmallVector<Type> types = attempt.types;
-  // Behind the loop these have the sizes of the last values that it carried.
+  // After the loop, these have the sizes of the last carried values.
   llvm::SmallVector<int64_t> carried(attempt.symbols);
   for (Value slice : body.slices) {
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(slice.getType());
@@ -373,7 +375,7 @@ Binder::Values Binder::createLoop(Value tripCount, Value condition,
                                   mlir::ValueRange inits, BuildBody build) {
   LoopAttempt attempt;
   llvm::append_range(attempt.types, inits.getTypes());
-  // Each attempt but the last makes one dim more a symbol.
+  // Each attempt but the last makes one more dim a symbol.
   for (;;) {
     if (failed || mlir::failed(buildBody(attempt, build)))
       return {};

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What is done to a model before ONNX's checker sees it.
+// Repairs a model before the ONNX checker runs.
 #include "Repair.h"
 #include "onnx/defs/schema.h"
 #include "llvm/ADT/StringSet.h"
@@ -21,7 +21,7 @@ public:
   void run();
 
 private:
-  /// Adds a warning of a kind that has had none.
+  /// Adds one warning of each kind.
   void warn(llvm::StringRef kind, std::string text, ModelWarning place = {}) {
     if (!told.try_emplace(kind, true).second)
       return;
@@ -62,13 +62,13 @@ ModelWarning Repair::describe(const onnx::NodeProto &node, int index) const {
 // Domains
 //===----------------------------------------------------------------------===//
 
-/// ONNX's checker looks for the name as it is spelled.
+/// The ONNX checker compares the spelling of the domain.
 void Repair::spellDomain(onnx::NodeProto &node, int index) {
   if (node.domain() != kDefaultDomain)
     return;
   node.clear_domain();
   if (told.contains("domain"))
-    return; // to describe all of them takes its time
+    return; // describing all of them takes too long
   warn("domain",
        "the domain 'ai.onnx' is written out; it is taken for the domain '', "
        "here and wherever else it is",
@@ -81,8 +81,8 @@ static void spellDomains(RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
       import.clear_domain();
 }
 
-/// The newest operators of a domain of ONNX's own that the model does not
-/// import. Those of ai.onnx itself differ too much between versions.
+/// Imports the newest operator set of a domain of ONNX that the model uses and
+/// does not import. The versions of ai.onnx differ too much.
 void Repair::addOpset(const onnx::NodeProto &node, int index) {
   const std::string &domain = node.domain();
   if (!llvm::StringRef(domain).starts_with("ai.onnx.") ||
@@ -131,7 +131,7 @@ static void addUses(const onnx::GraphProto &graph, llvm::StringSet<> &names) {
     names.insert(entry.getKey());
 }
 
-/// Adds the names that a node uses, also in the graphs inside of it.
+/// Adds the names that a node uses, including its graph attributes.
 static void addUses(const onnx::NodeProto &node, llvm::StringSet<> &names) {
   for (const auto &input : node.input())
     names.insert(input);
@@ -144,10 +144,11 @@ static void addUses(const onnx::NodeProto &node, llvm::StringSet<> &names) {
 }
 
 namespace {
-/// Which nodes of a list use what other ones make.
+/// The dependences between the nodes of a list.
 struct Dependencies {
   std::vector<std::vector<int>> producers, users;
-  /// The first node that comes before what it uses, that, and the value.
+  /// The first node that precedes one of its operands, the node of the operand,
+  /// and the value.
   int early = -1, late = -1;
   std::string value;
 
@@ -183,12 +184,12 @@ Dependencies::Dependencies(const Nodes &nodes)
   }
 }
 
-/// Appends the nodes none of whose `sources` is left, lowest (or, with
-/// `backwards`, highest) indices first.
+/// Appends the nodes without remaining `sources`, in order of increasing (or,
+/// with `backwards`, decreasing) indices.
 static void peel(const std::vector<std::vector<int>> &sources,
                  const std::vector<std::vector<int>> &targets, bool backwards,
                  std::vector<bool> &isDone, std::vector<int> &order) {
-  int sign = backwards ? 1 : -1; // the queue's first is its greatest
+  int sign = backwards ? 1 : -1; // the queue returns the greatest first
   std::priority_queue<int> ready;
   std::vector<int> left(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -207,9 +208,9 @@ static void peel(const std::vector<std::vector<int>> &sources,
   }
 }
 
-/// An order in which nodes come after what they use, and otherwise as they are.
-/// Those of cycles stay in their order, between what comes before and after
-/// all cycles.
+/// Returns a topological order that otherwise keeps the order of nodes. Nodes
+/// of cycles keep their order, after the nodes before all cycles and before
+/// those after all cycles.
 std::vector<int> Dependencies::sort() const {
   std::vector<bool> isDone(producers.size());
   std::vector<int> order, after;
@@ -229,7 +230,7 @@ void Repair::sort(Nodes &list) {
   std::vector<int> order = dependencies.sort();
   if (llvm::is_sorted(order))
     return; // there are only cycles
-  // Nodes without a name are known by their places.
+  // Nodes without a name are identified by their index.
   for (auto [i, node] : llvm::enumerate(list))
     if (node.name().empty())
       node.set_name(node.op_type() + "_" + std::to_string(i));
@@ -276,7 +277,7 @@ void Repair::initializers(RepeatedPtrField<onnx::TensorProto> &list) {
                    "left out");
 }
 
-/// Complex numbers are of no type that operators of ONNX's take.
+/// Returns true for complex numbers, which no operator of ONNX accepts.
 static bool isComplex(const onnx::TensorProto &tensor) {
   return tensor.data_type() == onnx::TensorProto::COMPLEX64 ||
          tensor.data_type() == onnx::TensorProto::COMPLEX128;
@@ -300,7 +301,7 @@ void Repair::complexNumbers(onnx::GraphProto &graph) {
   }
 }
 
-/// An output that is declared twice alike is one.
+/// Removes repeated equal declarations of outputs.
 void Repair::outputs(RepeatedPtrField<onnx::ValueInfoProto> &list) {
   llvm::StringMap<std::string> known;
   for (int i = 0; i < list.size();) {

@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Warnings, and what keeps a model from being imported: as a line, a table and
-// JSON.
+// Prints issues and warnings as a line, a table and JSON.
 #include "Importer.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -103,12 +102,12 @@ void Importer::warn(const ModelWarning &warning) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a message may ask for, and how a summary says it.
+/// A remedy in messages, and its text in a summary.
 struct Remedy {
   llvm::StringRef inMessage, flag, text;
 };
 
-/// The issues of one operator, or of the model around its nodes.
+/// The issues of one operator, or of the model outside of nodes.
 struct Row {
   size_t count = 0;
   bool isMissing = false, isUnsupported = true;
@@ -131,8 +130,8 @@ static void addTo(std::string &list, llvm::StringRef text) {
   list += (list.empty() ? "" : ", ") + text.str();
 }
 
-/// Returns rows by operator, in the order of the first issue; the row of
-/// issues outside of any node has no name and comes last.
+/// Returns rows by operator, in the order of the first issue. The row of issues
+/// outside of nodes has no name and is last.
 static llvm::MapVector<llvm::StringRef, Row>
 collectRows(const ImportReport &report) {
   llvm::MapVector<llvm::StringRef, Row> rows;

@@ -1,17 +1,17 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The walk over nodes. Branches of an If that differ in rank, where the model
-// tells of neither that it is the one, go on: nodes that use what they make are
-// put into both, until all that is needed after them has one rank.
+// Imports nodes in order. If the branches of an If differ in rank, and no
+// declaration selects one, the nodes that use their results are put into both
+// branches, until all values that are used later have one rank.
 #include "Importer.h"
 
 using namespace adze;
 using namespace adze::importer;
 
-/// Nodes that are put into branches.
+/// The greatest number of nodes that are put into branches.
 static constexpr size_t kMaxLength = 64;
 
-/// An If whose branches differ, and the nodes that come after it in both.
+/// An If whose branches differ, and the following nodes that are put into both.
 struct Importer::Roads {
   const Node *node;
   unsigned index;
@@ -29,7 +29,7 @@ struct Importer::Roads {
   }
 };
 
-/// Whether a node uses one of the names, perhaps in a graph inside of it.
+/// Returns true if a node, or a graph attribute of it, uses one of the names.
 static bool usesAny(const Node &node, const llvm::StringSet<> &names) {
   auto isOne = [&](llvm::StringRef name) { return names.contains(name); };
   if (llvm::any_of(node.inputs, isOne))
@@ -46,7 +46,8 @@ static bool usesAny(const Node &node, const llvm::StringSet<> &names) {
   return false;
 }
 
-/// A branch with its outputs under the names of the If's, then `rest`.
+/// Returns a branch with its outputs under the names of those of the If,
+/// followed by `rest`.
 static std::shared_ptr<Graph> lengthen(const Graph &branch, const Node &node,
                                        llvm::ArrayRef<Node> rest,
                                        llvm::ArrayRef<std::string> outputs) {
@@ -66,8 +67,8 @@ static std::shared_ptr<Graph> lengthen(const Graph &branch, const Node &node,
   return longer;
 }
 
-/// Tries to import the If with all that has been put into its branches; false
-/// if they still differ. `after`: the nodes that come then.
+/// Tries to import the If with all nodes that were put into its branches.
+/// Returns false if they still differ. `after` are the nodes that follow.
 bool Importer::goOn(Roads &roads, llvm::ArrayRef<Node> after,
                     llvm::ArrayRef<std::string> outputs, Scope &scope,
                     const Place *outer) {
@@ -116,7 +117,7 @@ void Importer::nodes(llvm::ArrayRef<Node> list,
       open.erase(used);
   }
   for (const Roads &roads : open) {
-    takesBothRoads = false; // so that it is told
+    takesBothRoads = false; // reports the error
     node(*roads.node, roads.index, scope, outer);
   }
 }

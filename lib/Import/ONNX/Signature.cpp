@@ -111,8 +111,8 @@ mlir::FailureOr<mlir::Type> Importer::getInputType(const ValueInfo &input) {
   return mlir::failure();
 }
 
-/// Makes inputs of the initializers that --overridable names: their types, and
-/// the values that these inputs have by default.
+/// Makes the initializers that --overridable names inputs: adds their types,
+/// and their default values.
 void Importer::addOverridable(llvm::SmallVectorImpl<mlir::Type> &types,
                               llvm::SmallVectorImpl<Overridable> &weights) {
   for (const std::string &pattern : options.overridable) {
@@ -127,7 +127,7 @@ void Importer::addOverridable(llvm::SmallVectorImpl<mlir::Type> &types,
       if (!glob->match(tensor.name))
         continue;
       isUsed = true;
-      // Another pattern may have named it.
+      // Another pattern may have matched it.
       if (!mainScope.constants.erase(tensor.name))
         continue;
       addOverridable(tensor, types, weights);
@@ -157,7 +157,7 @@ void Importer::addOverridable(const TensorData &tensor,
     return i.name == tensor.name && i.dims;
   });
   if (declared != model->graph.inputs.end()) {
-    // The model says which dims others than the default may have.
+    // The declaration states which dims other values may have.
     auto input = getInputType(*declared);
     if (mlir::failed(input))
       return;
@@ -187,7 +187,7 @@ bool Importer::addFunction() {
       declared[input.name] = *input.dims;
   for (const ShapeOption &option : options.shapes) {
     auto found = declared.find(option.name);
-    std::string ignored; // told with the input
+    std::string ignored; // reported with the input
     if (found != declared.end())
       (void)applyShape(option, found->second, symbols, ignored);
     else if (llvm::none_of(model->graph.inputs, [&](const ValueInfo &input) {
@@ -235,20 +235,21 @@ bool Importer::addFunction() {
   return true;
 }
 
-/// Whether the model declares no type of a value.
+/// Returns true if the model declares no type of a value.
 static bool isUntyped(const ValueInfo &info) {
   return info.isTensor ? info.elementType == 0
                        : !info.type || info.type->kind == TypeInfo::Kind::Other;
 }
 
-/// "f32", or "a sequence" and the like.
+/// Returns "f32", "a sequence" and the like.
 static std::string describeType(mlir::Type elementType) {
   if (int dataType = getDataType(elementType))
     return describeDataType(dataType);
   return mlir::debugString(elementType);
 }
 
-/// Exporters declare wrong types, or none: what the node makes is the result.
+/// Exporters declare wrong types or none, so the type of the node is that of
+/// the result.
 void Importer::checkType(const ValueInfo &output, mlir::Value value) {
   mlir::Type made = Binder::getElementType(value);
   mlir::Type declared = output.isTensor
@@ -275,7 +276,7 @@ void Importer::checkType(const ValueInfo &output, mlir::Value value) {
        place ? &*place : nullptr);
 }
 
-/// An output that is declared as what an optional holds: the element.
+/// An output may be declared as the element of an optional.
 mlir::Value Importer::asDeclared(const ValueInfo &output, mlir::Value value) {
   auto optional =
       llvm::dyn_cast<graph::OptionalType>(Binder::getElementType(value));
@@ -290,8 +291,8 @@ mlir::Value Importer::asDeclared(const ValueInfo &output, mlir::Value value) {
   return op.getResult(0);
 }
 
-/// Exporters declare wrong ranks, too, and what a node makes is the result. But
-/// of choices between ranks those are wrong that disagree.
+/// Exporters declare wrong ranks, too, so the rank of the node is used. But of
+/// choices between ranks, those that contradict the declaration are rejected.
 void Importer::checkRank(const ValueInfo &output, mlir::Value value) {
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   if (choices && type && output.dims &&
@@ -322,7 +323,7 @@ void Importer::addReturn(const Graph &graph) {
   function.setAllResultAttrs(attributes);
   llvm::SmallVector<mlir::NamedAttribute> symbolAttributes;
   symbols.addAttributes(builder, symbolAttributes);
-  // The first one, "", is there for everybody.
+  // The first string, "", always exists.
   if (tensors->getStrings().size() > 1)
     symbolAttributes.push_back(builder.getNamedAttr(
         graph::GraphDialect::getStringsAttrName(),
@@ -330,7 +331,7 @@ void Importer::addReturn(const Graph &graph) {
             llvm::to_vector_of<llvm::StringRef>(tensors->getStrings()))));
   for (mlir::NamedAttribute attribute : symbolAttributes)
     function->setAttr(attribute.getName(), attribute.getValue());
-  // Those that ops take for granted follow (graph-collect-assumptions).
+  // The relations that ops require are added by graph-collect-assumptions.
   llvm::SmallVector<mlir::Attribute> maps;
   for (auto [lhs, rhs] : equalities)
     maps.push_back(mlir::AffineMapAttr::get(

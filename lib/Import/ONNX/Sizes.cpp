@@ -64,7 +64,7 @@ Value Sizes::normalizeAxes(Value axes, int64_t rank) {
   Value result = select(less(axes, number(0)), add(axes, number(rank)), axes);
   if (known || !result)
     return result;
-  // Each is equal to itself alone.
+  // Each axis equals itself only.
   Value pairs = equal(b.unsqueeze(result, {0}), b.unsqueeze(result, {1}));
   b.check(equal(sum(toVector(pairs)), pickScalar(shape(result), 0)),
           "expected each axis once");

@@ -8,8 +8,9 @@
 
 namespace adze::importer {
 
-/// Builds graph ops on i64 vectors and scalars. What the symbolic dims
-/// determine stays visible to graph::getElements; the rest the run computes.
+/// Builds graph ops on i64 vectors and scalars. Values that the symbolic dims
+/// determine stay visible to graph::getElements; others are computed at run
+/// time.
 class Sizes {
 public:
   explicit Sizes(Binder &b) : b(b) {}
@@ -19,11 +20,11 @@ public:
   mlir::Value splat(int64_t count, int64_t value) {
     return b.ints(llvm::SmallVector<int64_t>(count, value));
   }
-  /// The dims of a tensor.
+  /// Returns the dims of a tensor.
   mlir::Value shape(mlir::Value x) { return b.create<graph::ShapeOp>(x); }
-  /// An integer tensor as a vector of i64.
+  /// Returns an integer tensor as a vector of i64.
   mlir::Value toVector(mlir::Value value);
-  /// One element as a tensor of one, or as a scalar.
+  /// Return one element as a tensor of one element, or as a scalar.
   mlir::Value pick(mlir::Value values, int64_t index);
   mlir::Value pickScalar(mlir::Value values, int64_t index) {
     return b.reshape(pick(values, index), {});
@@ -39,7 +40,7 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y) {
     return b.create<graph::MulOp>({x, y});
   }
-  /// Rounded towards 0; y is not 0.
+  /// Rounds towards 0; y is not 0.
   mlir::Value div(mlir::Value x, mlir::Value y) {
     return b.create<graph::DivOp>({x, y});
   }
@@ -61,19 +62,19 @@ public:
   mlir::Value either(mlir::Value x, mlir::Value y) {
     return b.create<graph::OrOp>({x, y});
   }
-  /// Over all elements: scalars.
+  /// Reduce all elements to a scalar.
   mlir::Value product(mlir::Value x);
   mlir::Value sum(mlir::Value x);
   mlir::Value all(mlir::Value conditions);
 
-  /// Axes counted from the end made ones from the front.
+  /// Converts axes counted from the end to ones from the front.
   mlir::Value normalizeAxes(mlir::Value axes, int64_t rank);
-  /// `values` at the places that `axes` name of a vector that is else `rest`.
-  /// Axes that are known now keep the elements visible.
+  /// Returns the vector `rest` with `values` at the positions `axes`. For known
+  /// axes, the elements stay visible.
   mlir::Value spread(mlir::Value values, mlir::Value axes, mlir::Value rest);
-  /// 0, 1, .. of as many elements as a vector has.
+  /// Returns 0, 1, .. with the length of a vector.
   mlir::Value iota(mlir::Value vector);
-  /// `count` numbers: start, start + step, ... (scalars).
+  /// Returns `count` numbers: start, start + step, ... (scalars).
   mlir::Value range(mlir::Value start, mlir::Value step,
                     mlir::AffineExpr count);
 

@@ -1,20 +1,21 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From the values and indices of a sparse tensor to all of its elements. ONNX's
-// checker reads as many indices as the dims say: this does not rely on it.
+// Converts the values and indices of a sparse tensor to a dense one. It does
+// not rely on the ONNX checker, which trusts the dims for the number of
+// indices.
 #include "Sparse.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 
 using namespace adze::importer;
 
-/// Dense bytes of all sparse tensors of a model: a small file may not ask for
-/// any amount of memory.
+/// The limit of the dense bytes of all sparse tensors of a model: a small file
+/// must not allocate any amount of memory.
 static constexpr uint64_t kMaxDense = uint64_t(1) << 30;
 
 static constexpr int kInt64 = 7; // TensorProto.DataType
 
-/// Bytes of an element; 0 where elements share bytes or have none of their own.
+/// Returns the bytes of an element, or 0 for packed elements and strings.
 static uint64_t getElementBytes(int dataType) {
   switch (dataType) {
   case 2:  // uint8
@@ -51,7 +52,7 @@ static std::string print(llvm::ArrayRef<int64_t> dims) {
   return text + "]";
 }
 
-/// Returns the number of elements; says in `problem` why it has none.
+/// Returns the number of elements, or sets `problem`.
 static uint64_t countElements(llvm::ArrayRef<int64_t> dims, uint64_t limit,
                               std::string &problem) {
   uint64_t count = 1;
@@ -70,7 +71,7 @@ static uint64_t countElements(llvm::ArrayRef<int64_t> dims, uint64_t limit,
   return problem.empty() ? count : 0;
 }
 
-/// Checks the parts against each other. Returns what is wrong.
+/// Checks the consistency of the parts, and returns the error.
 static std::string check(const SparseData &sparse, uint64_t elementBytes) {
   const TensorData &values = sparse.values, &indices = sparse.indices;
   for (const TensorData *part : {&values, &indices}) {
@@ -106,7 +107,8 @@ static std::string check(const SparseData &sparse, uint64_t elementBytes) {
   return {};
 }
 
-/// The place of a value in the dense tensor; none if its index is out of range.
+/// Returns the position of a value in the dense tensor, or nothing if its index
+/// is out of range.
 static std::optional<uint64_t> findPlace(llvm::ArrayRef<int64_t> index,
                                          llvm::ArrayRef<int64_t> dims,
                                          uint64_t count) {

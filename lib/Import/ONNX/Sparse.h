@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sparse tensors of a model, made dense.
+// Conversion of sparse tensors to dense ones.
 #ifndef ADZE_LIB_IMPORT_ONNX_SPARSE_H
 #define ADZE_LIB_IMPORT_ONNX_SPARSE_H
 
@@ -14,9 +14,9 @@ struct SparseData {
   std::vector<int64_t> dims;
 };
 
-/// Returns the dense tensor, of the values' name. `used` counts the bytes of
-/// all such tensors of a model, which are bounded. What is wrong stands in the
-/// result's `problem`.
+/// Returns the dense tensor, with the name of the values. `used` counts the
+/// bytes of all such tensors of a model, which are limited. An error is the
+/// `problem` of the result.
 TensorData makeDense(const SparseData &sparse, uint64_t &used);
 
 } // namespace adze::importer

@@ -43,7 +43,7 @@ std::optional<DimOption> adze::parseDimOption(llvm::StringRef text,
 
 std::optional<ShapeOption> adze::parseShapeOption(llvm::StringRef text,
                                                   std::string &error) {
-  // The name may hold a '=' of its own, the shape cannot.
+  // The name may contain '=', the shape cannot.
   auto [name, shape] = text.rsplit('=');
   ShapeOption option;
   option.name = name.str();
@@ -112,7 +112,7 @@ mlir::AffineExpr Symbols::getDim(const Dim &dim) {
              mlir::getAffineSymbolExpr(symbols.size() - 1, context);
 }
 
-/// Whether `expr` is factor * symbol + offset.
+/// Returns true if `expr` is factor * symbol + offset.
 static bool matchLinear(mlir::AffineExpr expr, int64_t &factor,
                         unsigned &symbol, int64_t &offset) {
   if (auto symbolExpr = llvm::dyn_cast<mlir::AffineSymbolExpr>(expr)) {
@@ -144,12 +144,12 @@ bool Symbols::assumeNonNegative(mlir::AffineExpr expr) {
   unsigned position = 0;
   if (!matchLinear(expr, factor, position, offset) || factor == 0)
     return false;
-  // No size is as large; their negatives would not be numbers.
+  // No size is as large; their negation would overflow.
   if (factor == INT64_MIN || offset == INT64_MIN)
     return false;
   Symbol &symbol = symbols[position];
   if (factor > 0) {
-    // factor * s + offset >= 0: s >= ceil(-offset / factor).
+    // factor * s + offset >= 0 is s >= ceil(-offset / factor).
     symbol.min = std::max(symbol.min, llvm::divideCeilSigned(-offset, factor));
   } else {
     int64_t bound = llvm::divideFloorSigned(offset, -factor);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The symbolic dims of the function that is imported.
+// The symbolic dims of the imported function.
 #ifndef ADZE_LIB_IMPORT_ONNX_SYMBOLS_H
 #define ADZE_LIB_IMPORT_ONNX_SYMBOLS_H
 
@@ -16,31 +16,32 @@ public:
   Symbols(mlir::MLIRContext *context, const ImportOptions &options)
       : context(context), options(options) {}
 
-  /// The size of a dim of a graph input.
+  /// Returns the size of a dim of a graph input.
   mlir::AffineExpr getDim(const Dim &dim);
 
-  /// The size that inputs' dims of this name have; null if there are none.
+  /// Returns the size of input dims of this name, or null.
   mlir::AffineExpr find(llvm::StringRef name) const {
     return byName.lookup(name);
   }
 
-  /// Fixes the symbol of this name from now on; false if it has another size.
+  /// Fixes the symbol of this name. Returns false if it has another size.
   bool fix(llvm::StringRef name, int64_t size);
-  /// Whether an option gives the dims of this name a size each.
+  /// Returns true if an option makes the dims of this name separate symbols.
   bool isApart(llvm::StringRef name);
 
-  /// A size that nothing is known of.
+  /// Returns a new symbol without constraints.
   mlir::AffineExpr makeFresh();
 
-  /// Takes `expr` >= 0 for granted: narrows the range of its symbol, which the
-  /// run time checks. False if it can be false and one range cannot say so.
+  /// Assumes `expr` >= 0 by narrowing the range of its symbol, which is checked
+  /// at run time. Returns false if this is not expressible as one range.
   bool assumeNonNegative(mlir::AffineExpr expr);
 
-  /// Says why options are left over, if they are.
+  /// Returns an error about unused options, if there are any.
   std::optional<std::string> findUnused() const;
 
-  /// graph.symbols, and graph.symbol_ranges: [min, max, common] a symbol, max
-  /// and common -1 if not known. The latter only where something is known.
+  /// Adds graph.symbols and graph.symbol_ranges: [min, max, common] for each
+  /// symbol, with -1 for unknown max and common. The latter is added only if a
+  /// range is known.
   void addAttributes(mlir::OpBuilder &builder,
                      llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes);
 
@@ -56,7 +57,7 @@ private:
   const ImportOptions &options;
   std::vector<Symbol> symbols;
   llvm::StringMap<mlir::AffineExpr> byName;
-  llvm::StringMap<bool> parted; // names that options give no meaning
+  llvm::StringMap<bool> parted; // names whose options make them ambiguous
 };
 
 } // namespace adze::importer

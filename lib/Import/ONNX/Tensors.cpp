@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Checks of tensors against their files, and their elements as attributes.
+// Checks tensors against their files, and converts their elements to
+// attributes.
 #include "Tensors.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Wire.h"
@@ -24,7 +25,7 @@ struct DataTypeRow {
   enum Kind { Float, Signless, Signed, Unsigned, Special, Other } kind;
   unsigned bits;
 };
-// TensorProto.DataType.
+// Rows of TensorProto.DataType.
 constexpr DataTypeRow kDataTypes[] = {
     {1, "f32", DataTypeRow::Float, 32},
     {2, "ui8", DataTypeRow::Unsigned, 8},
@@ -127,8 +128,8 @@ std::string adze::importer::describeDataType(int dataType) {
   return "data_type " + std::to_string(dataType);
 }
 
-/// Bits of one element as ONNX stores it: a bool is a byte, elements below
-/// 8 bits share bytes, low bits first.
+/// Returns the bits of an element in ONNX files: a bool is a byte, elements of
+/// less than 8 bits share bytes, low bits first.
 static uint64_t getElementBits(mlir::Type elementType) {
   return elementType.isInteger(1) ? 8 : elementType.getIntOrFloatBitWidth();
 }
@@ -144,7 +145,7 @@ adze::importer::mapFile(llvm::StringRef path, std::string &error) {
     error = code.message();
     return nullptr;
   }
-  // A pipe or a device could be read for ever.
+  // Reading a pipe or a device might not terminate.
   if (!llvm::sys::fs::is_regular_file(status)) {
     error = "not a regular file";
     return nullptr;
@@ -158,7 +159,7 @@ adze::importer::mapFile(llvm::StringRef path, std::string &error) {
 }
 
 /// Resolves the location of external data to a file in the folder of the model;
-/// says in `error` why it is none.
+/// on failure, `error` is the reason.
 static std::string resolveLocation(llvm::StringRef modelPath,
                                    llvm::StringRef location,
                                    std::string &error) {
@@ -180,7 +181,7 @@ static std::string resolveLocation(llvm::StringRef modelPath,
             "' of external data, but got: " + code.message();
     return {};
   }
-  // Links inside the folder are fine, links out of it are not.
+  // Links inside of the folder are allowed, links out of it are not.
   llvm::StringRef inside = resolved;
   if (!inside.consume_front(folder) || !path::is_absolute(inside)) {
     error += ", which leads out of it";
@@ -210,7 +211,7 @@ const Tensors::External &Tensors::open(llvm::StringRef location) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// The type of a tensor; says in `error` why it has none.
+/// Returns the type of a tensor; on failure, `error` is the reason.
 static mlir::RankedTensorType getTensorType(mlir::MLIRContext *context,
                                             const TensorData &tensor,
                                             uint64_t &bytes,
@@ -229,7 +230,8 @@ static mlir::RankedTensorType getTensorType(mlir::MLIRContext *context,
       error = "expected dims >= 0, but got " + std::to_string(dim);
       return {};
     }
-    // Zero elements are fine, but the other dims have to be sizes too.
+    // Empty tensors are valid, but their other dims have to be valid sizes,
+    // too.
     overflow |=
         dim != 0 && elements > uint64_t(INT64_MAX) / each / uint64_t(dim);
     elements *= uint64_t(dim);
@@ -242,7 +244,7 @@ static mlir::RankedTensorType getTensorType(mlir::MLIRContext *context,
   return mlir::RankedTensorType::get(tensor.dims, elementType);
 }
 
-/// Finds the elements; returns what is wrong.
+/// Finds the elements, and returns an error.
 std::string Tensors::find(const TensorData &tensor,
                           mlir::RankedTensorType &type, Source &source) {
   if (!tensor.problem.empty())
@@ -313,7 +315,7 @@ static bool isSplat(llvm::ArrayRef<char> bytes, uint64_t elementBytes) {
                 bytes.size() - elementBytes) == 0;
 }
 
-/// All bytes, or those of one element for a splat.
+/// Uses all bytes, or those of one element for a splat.
 mlir::ElementsAttr Tensors::getDense(mlir::RankedTensorType type,
                                      llvm::ArrayRef<char> bytes) {
   if (type.getNumElements() == 0)

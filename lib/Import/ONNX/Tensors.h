@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From the tensors of a model to constants: #graph.blob where they are large.
+// Converts the tensors of a model to constants, which are #graph.blob if they
+// are large.
 #ifndef ADZE_LIB_IMPORT_ONNX_TENSORS_H
 #define ADZE_LIB_IMPORT_ONNX_TENSORS_H
 
@@ -11,46 +12,46 @@
 
 namespace adze::importer {
 
-/// The graph element type of a TensorProto.DataType; null if there is none.
+/// Returns the graph element type of a TensorProto.DataType, or null.
 mlir::Type getElementType(mlir::MLIRContext *context, int dataType);
 
-/// The inverse; 0 if there is none.
+/// Returns the TensorProto.DataType of an element type, or 0.
 int getDataType(mlir::Type elementType);
 
-/// Those that have one, a bit for each.
+/// Returns the supported types, one bit for each.
 uint32_t getSupportedTypes();
 
-/// "f32", or "data_type 99".
+/// Returns "f32", or "data_type 99".
 std::string describeDataType(int dataType);
 
-/// Maps a regular file; null, with the reason in `error`, if that fails.
+/// Maps a regular file. Returns null, with the reason in `error`, on failure.
 std::unique_ptr<llvm::MemoryBuffer> mapFile(llvm::StringRef path,
                                             std::string &error);
 
 class Tensors {
 public:
-  /// `file` is what is mapped of `contents`, the file with the bytes of the
-  /// model at `path`.
+  /// `file` is the mapping of `contents`, the file with the bytes of the model
+  /// at `path`.
   Tensors(mlir::MLIRContext *context, llvm::StringRef path,
           llvm::StringRef contents, llvm::ArrayRef<char> file)
       : context(context), path(path), contents(contents), file(file) {}
 
-  /// What is wrong with a tensor; empty if nothing. Reads no elements.
+  /// Returns an error of a tensor, or an empty string. Reads no elements.
   std::string check(const TensorData &tensor);
 
-  /// Whether both are without fault, of one type and have the same bytes.
+  /// Returns true if both are valid, of one type, and have the same bytes.
   bool areEqual(const TensorData &lhs, const TensorData &rhs);
 
-  /// The elements; null, with the reason in `error`, if they cannot be had.
+  /// Returns the elements, or null with the reason in `error`.
   mlir::ElementsAttr get(const TensorData &tensor, std::string &error);
 
-  /// The number of a string in the table that the run begins with.
+  /// Returns the index of a string in the initial table of strings.
   int64_t intern(llvm::StringRef text);
   llvm::ArrayRef<std::string> getStrings() const { return strings; }
 
 private:
-  /// Where the elements are: bytes in memory, and a file with an offset unless
-  /// they are in the model's protobuf.
+  /// The location of the elements: bytes in memory, and a file with an offset
+  /// unless they are in the protobuf of the model.
   struct Source {
     llvm::ArrayRef<char> bytes;
     std::string file;

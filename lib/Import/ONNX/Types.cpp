@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ONNX's definitions say which element types an operator takes; what Adze has
-// no element type for is left out.
+// Checks the element types of operators against the definitions of ONNX,
+// without those that Adze does not support.
 #include "Types.h"
 #include "Tensors.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,12 +11,12 @@
 using namespace adze;
 using namespace adze::importer;
 
-/// The order of the page: TensorProto.DataType.
+/// The order on the page, of TensorProto.DataType.
 static constexpr unsigned kOrder[] = {11, 1,  10, 16, 17, 18, 19, 20,
                                       24, 23, 7,  6,  5,  3,  22, 26,
                                       13, 12, 4,  2,  21, 25, 9,  8};
 
-/// A bit for each type that Adze takes of those that ONNX allows.
+/// Returns one bit for each type that ONNX allows and Adze supports.
 static uint32_t getTypes(const Parameter &parameter, const OpRow *row) {
   uint32_t types = parameter.types & getSupportedTypes();
   llvm::StringRef refused = row ? row->refused : "";
@@ -41,12 +41,13 @@ static std::string printList(const Parameter &parameter, const OpRow *row) {
   return list;
 }
 
-/// Where the definition leaves no choice the variable is a type.
+/// Returns true unless the definition allows a single type only.
 static bool isVariable(const Parameter &parameter) {
   return parameter.variable.find('(') == std::string::npos;
 }
 
-/// The last parameter stands for all values that follow.
+/// Returns the parameter of an operand; the last one covers all following
+/// values.
 static const Parameter *getParameter(llvm::ArrayRef<Parameter> parameters,
                                      unsigned index) {
   if (parameters.empty())
@@ -54,8 +55,8 @@ static const Parameter *getParameter(llvm::ArrayRef<Parameter> parameters,
   return &parameters[std::min<size_t>(index, parameters.size() - 1)];
 }
 
-/// The element type of a tensor, or of those in a sequence or an optional; null
-/// in maps.
+/// Returns the element type of a tensor, or of those in a sequence or an
+/// optional; null for maps.
 static mlir::Type getInnerType(mlir::Type type) {
   mlir::Type element = llvm::cast<mlir::TensorType>(type).getElementType();
   if (auto sequence = llvm::dyn_cast<graph::SequenceType>(element))
@@ -65,7 +66,8 @@ static mlir::Type getInnerType(mlir::Type type) {
   return llvm::isa<graph::MapType>(element) ? mlir::Type() : element;
 }
 
-/// Fails where a value is not of a parameter's types: ONNX's, or ours.
+/// Fails if a value is not of the types of a parameter in ONNX, or of those
+/// that Adze supports.
 static mlir::LogicalResult checkValue(Binder &binder, llvm::StringRef what,
                                       mlir::Value value,
                                       const Parameter *parameter,
@@ -87,8 +89,8 @@ static mlir::LogicalResult checkValue(Binder &binder, llvm::StringRef what,
                                 : binder.fail(message);
 }
 
-/// A variable stands for one type in a node. Of sequences and what else is no
-/// tensor the ops have more to say.
+/// Checks that a type variable is one type in a node. The ops check sequences
+/// and other containers.
 static mlir::LogicalResult checkVariables(Binder &binder,
                                           const Definition &definition) {
   llvm::StringMap<mlir::Type> found;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The element types that an operator is claimed for: what nodes are held to,
-// and what docs/OpSupport.md says.
+// The supported element types of operators, which nodes are checked against and
+// docs/OpSupport.md lists.
 #ifndef ADZE_LIB_IMPORT_ONNX_TYPES_H
 #define ADZE_LIB_IMPORT_ONNX_TYPES_H
 
@@ -11,15 +11,15 @@
 
 namespace adze::importer {
 
-/// Fails unless the node's operands are of types that the definition allows and
-/// that the row (null: it is expanded) does not refuse.
+/// Fails unless the operand types of the node are allowed by the definition and
+/// not excluded by the row (null: it is expanded).
 mlir::LogicalResult checkOperands(Binder &binder, const Definition &definition,
                                   const OpRow *row);
-/// The same of what was made of the node.
+/// Checks the results of the node likewise.
 mlir::LogicalResult checkResults(Binder &binder, const Definition &definition,
                                  mlir::ValueRange results);
 
-/// "T: double float; T1: int64": what the type variables stand for.
+/// Returns the types of the type variables: "T: double float; T1: int64".
 std::string printTypes(const Definition &definition, const OpRow *row);
 
 } // namespace adze::importer

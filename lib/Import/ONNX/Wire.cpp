@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The walk over the wire format. It knows the few messages on the way to a
-// TensorProto and copies all others as they are.
+// Parses the wire format. It interprets the messages that contain a
+// TensorProto, and copies all others unchanged.
 #include "Wire.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Endian.h"
@@ -15,14 +15,14 @@ enum class Message { Model, Graph, Node, Attribute, Function, Tensor };
 
 enum WireType : unsigned { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
-/// Graphs nest in attributes of nodes: four messages a level. Protobuf itself
-/// stops at 100.
+/// The limit of nesting: graphs are nested in attributes of nodes, four
+/// messages for each level. Protobuf itself stops at 100.
 constexpr unsigned kMaxDepth = 90;
-/// Protobuf cannot read more than 2 GiB; a model without its tensors that comes
-/// near is not meant to be read.
+/// Protobuf cannot read more than 2 GiB; larger models without their tensors
+/// are rejected.
 constexpr uint64_t kMaxSkeleton = uint64_t(1) << 30;
 
-// First byte of raw_data in a skeleton.
+// The first byte of raw_data in a skeleton.
 constexpr char kInline = 0, kInFile = 1;
 
 // Field numbers of TensorProto.
@@ -66,7 +66,7 @@ private:
   WireError &error;
 };
 
-/// The message of a field that can hold tensors.
+/// Returns the message type of a field that can contain tensors.
 std::optional<Message> getChild(Message kind, unsigned number) {
   switch (kind) {
   case Message::Model:
@@ -103,8 +103,8 @@ std::optional<Message> getChild(Message kind, unsigned number) {
   return std::nullopt;
 }
 
-/// Documentation, metadata and training graphs: nothing here reads them, and
-/// exporters write stack traces into them.
+/// Returns true for documentation, metadata and training graphs, which the
+/// importer does not read, and which may contain stack traces of exporters.
 bool isDropped(Message kind, unsigned number) {
   switch (kind) {
   case Message::Model:
@@ -153,7 +153,7 @@ bool Walk::varint(uint64_t &position, uint64_t end, uint64_t &value) {
   return fail(start, "expected a number of at most 64 bits");
 }
 
-/// Reads the field at `position` and moves behind it.
+/// Reads the field at `position`, and advances past it.
 bool Walk::field(uint64_t &position, uint64_t end, Field &field) {
   field.start = position;
   uint64_t tag = 0;
@@ -223,9 +223,9 @@ bool Walk::message(Message kind, uint64_t begin, uint64_t end, unsigned depth,
   return true;
 }
 
-/// Finds the one packed float_data or double_data that holds all of a tensor's
-/// elements and is worth leaving in the file: `start` is that field's, or the
-/// end of the tensor.
+/// Finds the only packed float_data or double_data that holds all elements of a
+/// tensor and is large enough to be left in the file. `start` is set to the
+/// start of that field, or to the end of the tensor.
 bool Walk::packedData(uint64_t begin, uint64_t end, uint64_t &start) {
   start = end;
   unsigned dataFields = 0, number = 0;

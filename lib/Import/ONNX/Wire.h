@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The wire format of a mapped .onnx file: makes a small copy of the model in
-// which large tensor data is replaced by its place in the file.
+// Makes a small copy of a mapped .onnx file, in which large tensor data is
+// replaced by its position in the file.
 #ifndef ADZE_LIB_IMPORT_ONNX_WIRE_H
 #define ADZE_LIB_IMPORT_ONNX_WIRE_H
 
@@ -13,24 +13,23 @@
 
 namespace adze::importer {
 
-/// What is wrong with the bytes, and where.
+/// An error in the bytes, and its position.
 struct WireError {
   uint64_t offset = 0;
   std::string message;
 };
 
-/// Tensor data of more bytes than this stays in the file.
+/// Tensor data of more bytes stays in the file.
 constexpr uint64_t kInlineBytes = 1024;
 
-/// A protobuf-encoded ModelProto without documentation and with every
-/// TensorProto's raw_data rewritten (see RawData); packed float_data and
-/// double_data over kInlineBytes become raw_data too. None if the bytes are not
-/// a well-formed model: nothing is read past the end whatever they hold.
+/// Returns a protobuf-encoded ModelProto without documentation, with raw_data
+/// of every TensorProto rewritten (see RawData); packed float_data and
+/// double_data over kInlineBytes become raw_data, too. Returns nothing if the
+/// bytes are not a well-formed model; no bytes after the end are read.
 std::optional<std::string> makeSkeleton(llvm::ArrayRef<uint8_t> file,
                                         WireError &error);
 
-/// raw_data as it stands in a skeleton: either the bytes themselves or where
-/// they are in the file.
+/// raw_data in a skeleton: the bytes themselves, or their position in the file.
 struct RawData {
   bool inFile = false;
   llvm::StringRef bytes;
@@ -39,8 +38,8 @@ struct RawData {
   static std::optional<RawData> decode(llvm::StringRef rawData);
 };
 
-/// What a file is that is no ONNX model, and what to do; empty if that is not
-/// known.
+/// Returns a description of a file that is not an ONNX model, and a remedy, or
+/// an empty string.
 llvm::StringRef describeForeignFile(llvm::StringRef bytes);
 
 } // namespace adze::importer

@@ -8,8 +8,9 @@
 
 namespace adze::importer {
 
-/// Graph ops by their mathematical names. A number stands for a scalar of the
-/// type of the other operand. Null operands give null values, as of Binder.
+/// Creates graph ops by their mathematical names. A number is a scalar of the
+/// type of the other operand. Null operands result in null values, as in
+/// Binder.
 class Arithmetic {
 public:
   using Value = mlir::Value;
@@ -64,7 +65,7 @@ public:
     return select(condition, x, like(x, y));
   }
 
-  /// A scalar of the element type of `x`.
+  /// Returns a scalar of the element type of `x`.
   Value like(Value x, double value) {
     return x ? b.scalar(Binder::getElementType(x), value) : Value();
   }
@@ -89,15 +90,15 @@ public:
     return b.create<graph::MatmulOp>({x, y}, b.attr("transpose_b", transposeY));
   }
 
-  /// size / divisor; null if it does not divide. Where this is dynamic,
-  /// the reshape to it has the run check that.
+  /// Returns size / divisor, or null if it does not divide. If this is dynamic,
+  /// the reshape to the result checks it at run time.
   mlir::AffineExpr quotient(mlir::AffineExpr size, int64_t divisor) {
     mlir::AffineExpr exact = graph::divideExactly(size, b.expr(divisor));
     return exact || graph::getConstant(size)
                ? exact
                : graph::floorDivExprs(size, b.expr(divisor));
   }
-  /// The size of a dim as an i64 scalar.
+  /// Returns the size of a dim as an i64 scalar.
   Value size(Value tensor, int64_t dim) {
     if (!tensor || !b.hasAxis(dim, Binder::getRank(tensor)))
       return {};
@@ -106,30 +107,31 @@ public:
     Value shape = b.create<graph::ShapeOp>(tensor);
     return b.reshape(b.slice(shape, 0, dim, b.expr(1)), {});
   }
-  /// 0, 1, .. along as many elements as dim `dim` of `tensor` has, i64.
+  /// Returns 0, 1, .. up to the size of dim `dim` of `tensor`, as i64.
   Value iota(Value tensor, int64_t dim) {
     if (!tensor || !b.hasAxis(dim, Binder::getRank(tensor)))
       return {};
     return range(graph::getDims(tensor)[dim], size(tensor, dim));
   }
-  /// 0, 1, .. of `count` elements, which the i64 scalar `limit` holds.
+  /// Returns 0, 1, .. with `count` elements, where `limit` is the count as an
+  /// i64 scalar.
   Value range(mlir::AffineExpr count, Value limit) {
     mlir::Type i64 = b.builder.getI64Type();
     return b.createAs<graph::RangeOp>(
         mlir::Type(graph::makeType(i64, count)),
         {b.scalar(i64, 0), limit, b.scalar(i64, 1)});
   }
-  /// 0, 1, .. count - 1, i64.
+  /// Returns 0, 1, .. count - 1, as i64.
   Value iota(int64_t count) {
     return b.ints(llvm::to_vector(llvm::seq<int64_t>(0, count)));
   }
-  /// The dims of `x` with one more of size 1 at the end, `count` times.
+  /// Adds `count` trailing dims of size 1 to `x`.
   Value withTail(Value x, int64_t count) {
     Dims dims = x ? graph::getDims(x) : Dims();
     dims.append(count, b.expr(1));
     return b.reshape(x, dims);
   }
-  /// All dims in [first, last) as one.
+  /// Merges all dims in [first, last).
   Value flatten(Value x, int64_t first, int64_t last) {
     int64_t rank = Binder::getRank(x);
     if (!x || (first < last &&
@@ -148,8 +150,8 @@ public:
     return b.reshape(x, dims);
   }
 
-  /// What `move` makes of the strings `x` by moving elements about: it gets
-  /// their numbers instead, from 1 on; 0 stands for the empty string.
+  /// Applies `move`, which only moves elements, to the strings `x`: it receives
+  /// their indices, from 1 on, and 0 stands for the empty string.
   Value moveStrings(Value x, llvm::function_ref<Value(Value)> move) {
     if (!x)
       return {};
@@ -160,9 +162,9 @@ public:
     return gather(concat({b.strings({""}), texts}, 0), move(numbers), 0);
   }
 
-  /// What `build` makes of the axis that operand `i` holds, one of the first
-  /// `count` of `rank` dims: where only the run tells which, of each of them,
-  /// and the right one is chosen. All have one shape.
+  /// Applies `build` to the axis that operand `i` holds, one of the first
+  /// `count` of `rank` dims. If it is dynamic, builds the result for each axis,
+  /// and selects the right one. All results have one shape.
   Value alongOperand(unsigned i, int64_t rank, int64_t count,
                      llvm::function_ref<Value(int64_t)> build) {
     if (graph::getConstantElements(b.operand(i))) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants in their several spellings.
+// Constants, with all their attributes.
 #include "../OpTable.h"
 
 using namespace adze;

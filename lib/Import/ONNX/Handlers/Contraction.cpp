@@ -17,8 +17,8 @@ using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// numpy.matmul: a vector is a row on the left, a column on the right, and its
-/// dim is not in the result.
+/// Implements numpy.matmul: a vector is a row on the left and a column on the
+/// right, and the result does not have its dim.
 Value adze::importer::buildMatmul(Binder &b, Value lhs, Value rhs) {
   if (!lhs || !rhs)
     return {};
@@ -46,7 +46,7 @@ static LogicalResult importMatMul(Binder &b) {
   return b.done(buildMatmul(b, b.operand(0), b.operand(1)));
 }
 
-/// alpha * A' * B' + beta * C.
+/// Computes alpha * A' * B' + beta * C.
 Value adze::importer::buildGemm(Binder &b) {
   auto refuse = [&](const llvm::Twine &message) {
     (void)b.fail(message);
@@ -62,7 +62,7 @@ Value adze::importer::buildGemm(Binder &b) {
       {lhs, rhs}, {b.attr("transpose_a", b.getInt("transA", 0) != 0),
                    b.attr("transpose_b", b.getInt("transB", 0) != 0)});
   mlir::Type given = b.getElementType(lhs), type = given;
-  // Fractions of integers: rounded once, at the end.
+  // Fractional factors of integers: the result is rounded once, at the end.
   if (llvm::isa<mlir::IntegerType>(given) &&
       (alpha != std::trunc(alpha) || beta != std::trunc(beta))) {
     type = b.builder.getF64Type();
@@ -119,8 +119,8 @@ static LogicalResult importConv(Binder &b) {
   return y ? b.done(y) : mlir::failure();
 }
 
-/// Where the result of a transposed convolution is cut, of `total` elements too
-/// many: in two parts; a negative one is filled up at the end.
+/// Returns how many of `total` excess elements of the result of a transposed
+/// convolution are cropped at each end; a negative total is padding at the end.
 static std::pair<int64_t, int64_t> splitTotal(int64_t total, bool moreAtEnd) {
   if (total < 0)
     return {0, total};
@@ -130,8 +130,8 @@ static std::pair<int64_t, int64_t> splitTotal(int64_t total, bool moreAtEnd) {
 }
 
 namespace {
-/// A node of ConvTranspose: sizes of its result from pads, or pads from the
-/// wanted sizes (`output_shape`, or SAME: input * stride).
+/// A ConvTranspose node: computes sizes of the result from pads, or pads from
+/// the wanted sizes (`output_shape`, or SAME: input * stride).
 class TransposedConv {
 public:
   explicit TransposedConv(Binder &b) : b(b) {}
@@ -162,7 +162,7 @@ Value TransposedConv::build(llvm::ArrayRef<int64_t> pads, Value bias) {
                  b.attr("group", b.getInt("group", 1))});
 }
 
-/// All of the result, cut as the run's sizes say.
+/// Returns the whole result, cropped to sizes known at run time.
 Value TransposedConv::cutByData() {
   Sizes s(b);
   int64_t spatial = window.kernel.size();
@@ -194,7 +194,7 @@ LogicalResult TransposedConv::addPadsOfSizes() {
   int64_t whole = 0;
   for (size_t i = 0; i < spatial; ++i) {
     int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    // Without pads the result has stride * (size - 1) + padding + reach.
+    // Without pads the size is stride * (size - 1) + padding + reach.
     int64_t total = outputPadding[i] + reach - window.strides[i];
     if (wanted && (llvm::MulOverflow(window.strides[i], sizes[i], whole) ||
                    llvm::AddOverflow(whole - (*wanted)[i], total, total)))
@@ -250,7 +250,7 @@ static LogicalResult importConvTranspose(Binder &b) {
   return TransposedConv(b).run();
 }
 
-/// Each channel with a filter of its own, of windows that end at each place.
+/// Convolves each channel with a separate filter; windows end at each position.
 static Value convolveChannels(Binder &b, Value padded, Value filter,
                               Value bias) {
   Arithmetic a(b);
@@ -267,8 +267,8 @@ static Value convolveChannels(Binder &b, Value padded, Value filter,
                    b.attr("dilations", llvm::ArrayRef<int64_t>{1}),
                    b.attr("group", *channels)});
   }
-  // A convolution's number of groups is known: so windows are looked up, and
-  // summed in f32 at least.
+  // The number of groups of a convolution is static, so windows are gathered,
+  // and summed in f32 or f64.
   mlir::Type type = b.getElementType(padded);
   if (type.getIntOrFloatBitWidth() < 32)
     for (Value *value : {&padded, &filter, &bias})
@@ -316,14 +316,14 @@ static LogicalResult importCausalConvWithState(Binder &b) {
                      : result;
     result = b.cast(a.mul(wide, a.sigmoid(wide)), type);
   }
-  // What is in sight of the next input: the end.
+  // The next input sees the end of the sequence.
   Value behind = a.add(a.iota(state, 2), a.size(x, 2));
   return b.done({result, a.gather(padded, behind, 2)});
 }
 
-/// ONNX's body rounds scores, weights and what is between to the operands'
-/// type. Small floats are computed in f32 and rounded once, but for a cache,
-/// which would be copied for it.
+/// The function body of ONNX rounds scores, weights and intermediate values to
+/// the type of the operands. Small floats are computed in f32 and rounded once,
+/// except with a cache, which would be copied for this.
 static mlir::Type getAttentionType(Binder &b) {
   mlir::Type keys = b.getElementType(b.operand(0)),
              values = b.getElementType(b.operand(2));
@@ -334,7 +334,7 @@ static mlir::Type getAttentionType(Binder &b) {
                                         : b.builder.getF32Type();
 }
 
-/// A value of `columns` zeros, or columns, instead of others.
+/// Replaces columns of a value by `columns` zeros or other columns.
 static Value withColumns(Binder &b, Value value, int64_t columns) {
   if (!value)
     return {};
@@ -343,9 +343,9 @@ static Value withColumns(Binder &b, Value value, int64_t columns) {
   return b.broadcastTo(Arithmetic(b).like(value, 0), dims);
 }
 
-/// Query, keys, values and caches have one batch, keys and values one length.
-/// ONNX's body takes that for granted where it splits heads, and their sizes
-/// could not be told of an empty batch.
+/// Query, keys, values and caches have one batch size, and keys and values one
+/// length. The function body of ONNX assumes this where it splits heads, whose
+/// sizes could not be inferred for an empty batch.
 static void shareSizes(Binder &b, llvm::MutableArrayRef<Value> operands) {
   auto share = [&](unsigned i, unsigned from, bool isLength) {
     if (i >= operands.size() || !operands[i] || !operands[from])
@@ -365,10 +365,10 @@ static void shareSizes(Binder &b, llvm::MutableArrayRef<Value> operands) {
   share(5, 4, /*isLength=*/true);
 }
 
-/// ONNX's body adds minus infinity to the mask in the mask's own type, which
-/// integers do not have, and multiplies weights by values of one type: others
-/// are computed in what holds both. A 0 among its sizes stands for another dim,
-/// so values without columns get one, which is cut off again.
+/// The function body of ONNX adds minus infinity to the mask in its own type,
+/// which integers do not have, and multiplies weights and values of one type;
+/// other types are computed in a type that holds both. A 0 in its sizes stands
+/// for another dim, so values without columns get one, which is removed again.
 static LogicalResult importAttention(Binder &b) {
   llvm::SmallVector<Value> operands(b.getOperands());
   mlir::Type keys = b.getElementType(b.operand(0)),

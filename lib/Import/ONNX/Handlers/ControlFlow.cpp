@@ -13,7 +13,7 @@ using Values = Binder::Values;
 
 namespace {
 
-/// One element as a scalar of another type.
+/// Converts one element to a scalar of another type.
 Value toScalar(Binder &b, Value value, mlir::Type type) {
   return b.reshape(b.cast(value, type), {});
 }
@@ -52,7 +52,7 @@ bool isTrue(Value condition) {
   return elements && elements->size() == 1 && elements->front() != 0;
 }
 
-/// `value` with the rank that the graph declares for input `i`.
+/// Returns `value` with the rank that the graph declares for input `i`.
 Value asDeclared(Binder &b, const Graph &graph, size_t i, Value value) {
   if (i >= graph.inputs.size() || !graph.inputs[i].dims)
     return value;
@@ -60,7 +60,7 @@ Value asDeclared(Binder &b, const Graph &graph, size_t i, Value value) {
   return b.reshape(value, ones);
 }
 
-/// One iteration in place: the body's outputs.
+/// Inlines one iteration, and returns the outputs of the body.
 LogicalResult inlineBody(Binder &b, const Graph &body, Value number,
                          mlir::ValueRange carried, Values &outputs) {
   // The body runs because the condition holds.
@@ -73,9 +73,9 @@ LogicalResult inlineBody(Binder &b, const Graph &body, Value number,
   return b.hasFailed() ? mlir::failure() : b.inlineGraph(body, inputs, outputs);
 }
 
-/// Some iterations that build a sequence are written out: what is known of its
-/// elements, their ranks above all, is lost where a loop carries them. Loops
-/// over tensors are graph-simplify-control-flow's.
+/// Returns how many iterations that build a sequence are unrolled: properties
+/// of its elements, such as their ranks, would be lost if a loop carried them.
+/// graph-simplify-control-flow unrolls loops over tensors.
 std::optional<int64_t> countUnrolled(Binder &b, const Graph &body, Value limit,
                                      Value condition, size_t carried) {
   constexpr int64_t mostIterations = 16, mostNodes = 256;
@@ -94,9 +94,9 @@ std::optional<int64_t> countUnrolled(Binder &b, const Graph &body, Value limit,
   return iterations;
 }
 
-/// The values behind so many iterations, or behind the one whose condition is
-/// false; none where a condition is not known: what was written out until then
-/// is computed for nothing.
+/// Returns the values after this many iterations, or after the one whose
+/// condition is false. Returns nothing if a condition is unknown; the ops
+/// created until then are dead.
 std::optional<Values> unroll(Binder &b, const Graph &body, int64_t iterations,
                              Values values) {
   for (int64_t i = 0; i < iterations; ++i) {
@@ -159,7 +159,7 @@ LogicalResult importLoop(Binder &b) {
 // Scan
 //===----------------------------------------------------------------------===//
 
-/// What a Scan says of its scanned inputs and outputs.
+/// The attributes of the scanned inputs and outputs of a Scan.
 struct Scan {
   const Graph *body = nullptr;
   size_t numScanned = 0, numStates = 0, numCollected = 0;
@@ -190,12 +190,13 @@ LogicalResult readScan(Binder &b, size_t numOperands, Scan &scan) {
   return mlir::failure(b.hasFailed());
 }
 
-/// Element `number` (a scalar) of the first dim.
+/// Returns element `number` (a scalar) of the first dim.
 Value pickFirst(Binder &b, Value x, Value number) {
   return b.create<graph::GatherOp>({x, number}, b.attr("axis", int64_t(0)));
 }
 
-/// Dim `axis` moved to the front (or back from there), perhaps turned round.
+/// Moves dim `axis` to the front (or back from there), and reverses it if
+/// requested.
 Value moveAxis(Binder &b, Value x, int64_t axis, bool toFront, bool reversed) {
   if (!x)
     return {};
@@ -215,8 +216,8 @@ Value moveAxis(Binder &b, Value x, int64_t axis, bool toFront, bool reversed) {
   return b.transpose(x, perm);
 }
 
-/// A scan is a loop over the scanned inputs' slices. Final states, then what is
-/// collected.
+/// Builds a scan as a loop over slices of the scanned inputs. The results are
+/// the final states, then the collected outputs.
 Values buildScan(Binder &b, const Scan &scan, mlir::ValueRange operands) {
   Values scanned, results;
   for (size_t i = 0; i < scan.numScanned; ++i)
@@ -256,7 +257,7 @@ Values buildScan(Binder &b, const Scan &scan, mlir::ValueRange operands) {
   return results;
 }
 
-/// Version 8 scans each entry of a batch: a loop around.
+/// Version 8 scans each entry of a batch, by an outer loop.
 LogicalResult importBatchedScan(Binder &b) {
   if (b.operand(0))
     return b.unsupported("expected no sequence_lens");

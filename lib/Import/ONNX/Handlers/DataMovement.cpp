@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators that put the same elements in another shape, order or number.
+// Operators that reshape, move or repeat elements.
 #include "../DataShapes.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
@@ -23,7 +23,7 @@ static llvm::SmallVector<int64_t> iota(int64_t n) {
 
 static LogicalResult importReshape(Binder &b) {
   Value x = b.operand(0), shape = b.operand(1);
-  // An attribute before version 5.
+  // The shape is an attribute before version 5.
   if (auto sizes = b.version() < 5 ? b.getInts("shape") : std::nullopt)
     shape = b.ints(*sizes);
   if (!shape)
@@ -56,8 +56,8 @@ static LogicalResult importFlatten(Binder &b) {
                               graph::product(context, all.drop_front(axis))}));
 }
 
-/// Axes: an attribute before version 13, an operand from then on. None: all
-/// dims of size 1.
+/// The axes are an attribute before version 13, and an operand since. Without
+/// axes, all dims of size 1 are removed.
 static LogicalResult importSqueeze(Binder &b) {
   Value x = b.operand(0);
   Dims dims = graph::getDims(x), kept;
@@ -80,7 +80,7 @@ static LogicalResult importSqueeze(Binder &b) {
     if (!remove)
       kept.push_back(dim);
   }
-  // Dims that are not known may be 1: what the model declares tells how many.
+  // Dynamic dims may be 1; the declared rank determines how many are.
   auto rank = b.getDeclaredRank();
   if (!axes && rank && *rank < int64_t(kept.size()))
     return b.done(squeezeUnits(b, x, *rank));
@@ -127,8 +127,8 @@ static LogicalResult importTranspose(Binder &b) {
   return b.done(b.transpose(x, *perm));
 }
 
-/// A shape of unknown length for a result of a known rank, which is that of the
-/// input or of the shape: as long as the result, with ones before.
+/// Pads a shape of unknown length with leading ones to the known rank of the
+/// result, which is that of the input or of the shape.
 static Value alignShape(Binder &b, Value shape, int64_t rank,
                         int64_t inputRank) {
   Sizes s(b);
@@ -137,7 +137,8 @@ static Value alignShape(Binder &b, Value shape, int64_t rank,
     return shape;
   if (rank > inputRank)
     return b.withLength(shape, rank);
-  // Place i of the result is 1 more - (rank - length) in what has a one before.
+  // Element i of the result is element 1 + i - (rank - length) of the vector
+  // with a leading one, or that one.
   Value skipped = s.sub(s.number(rank - 1), s.pickScalar(s.shape(shape), 0));
   Value from = s.max(s.sub(s.vector(iota(rank)), skipped), s.number(0));
   return b.create<graph::GatherOp>({s.concat({s.splat(1, 1), shape}), from},
@@ -159,7 +160,7 @@ static LogicalResult importExpand(Binder &b) {
     *dims = b.bindBroadcast({Sizes(b).shape(x), shape}, *dims);
   if (b.hasFailed())
     return mlir::failure();
-  // A size that the result does not show has to fit as well.
+  // Sizes that the result does not have must be valid, too.
   for (auto [size, to] : llvm::zip(llvm::reverse(wanted), llvm::reverse(*dims)))
     b.assume(graph::broadcastsAttr, {size, to});
   return b.done(b.broadcastTo(x, *dims));
@@ -180,7 +181,8 @@ static LogicalResult importConcat(Binder &b) {
   return b.done(b.concat(b.getOperands(), axis));
 }
 
-/// The sizes of the pieces: given, or equal with the rest in the last one.
+/// Returns the sizes of the parts: given, or equal with the remainder in the
+/// last one.
 static LogicalResult getSplitSizes(Binder &b, AffineExpr dim,
                                    llvm::SmallVector<int64_t> &sizes) {
   size_t count = b.node.outputs.size();
@@ -208,7 +210,7 @@ static LogicalResult getSplitSizes(Binder &b, AffineExpr dim,
     return b.fail("expected num_outputs to be the number of outputs, but got " +
                   llvm::Twine(parts));
   if (!size)
-    return mlir::success(); // the run finds them
+    return mlir::success(); // computed at run time
   int64_t part = llvm::divideCeil(*size, parts);
   if (*size % parts != 0 && b.version() < 18)
     return b.fail("expected a dim that divides by " + llvm::Twine(parts) +
@@ -218,8 +220,8 @@ static LogicalResult getSplitSizes(Binder &b, AffineExpr dim,
   return mlir::success();
 }
 
-/// Equal pieces of a dim that is not known; newer versions have a smaller one
-/// at the end, and empty ones behind it.
+/// Returns equal parts of a dynamic dim. Newer versions have a smaller one at
+/// the end, followed by empty ones.
 static Value buildEqualSizes(Binder &b, Value x, int64_t axis) {
   Sizes s(b);
   int64_t parts = b.node.outputs.size();
@@ -231,7 +233,8 @@ static Value buildEqualSizes(Binder &b, Value x, int64_t axis) {
     return b.broadcastTo(part, b.expr(parts));
   }
   Value part = s.div(s.add(size, s.number(parts - 1)), number);
-  if (parts == 2) // neither is empty unless the dim is, nor the last the larger
+  // neither is empty unless the dim is, and the last is not larger
+  if (parts == 2)
     return s.concat({part, s.sub(size, part)});
   Value rest = s.sub(size, s.mul(s.vector(iota(parts)), part));
   return s.max(s.min(rest, part), s.number(0));
@@ -257,7 +260,7 @@ static LogicalResult importSplit(Binder &b) {
 // Padding and repetition
 //===----------------------------------------------------------------------===//
 
-/// ONNX's body of it takes the shape for one of i64.
+/// The function body of ONNX assumes a shape of i64.
 static LogicalResult importCenterCropPad(Binder &b) {
   for (int64_t size : graph::getConstantElements(b.operand(1))
                           .value_or(llvm::SmallVector<int64_t>()))
@@ -269,8 +272,8 @@ static LogicalResult importCenterCropPad(Binder &b) {
 
 constexpr double kMost = double(int64_t(1) << 60);
 
-/// Returns false if elements are to be made of a dim that has none, or of which
-/// negative pads leave none.
+/// Returns false if elements are added to a dim that has none, or that has none
+/// left after negative pads.
 static bool isRepeated(Binder &b, Value x, int64_t dim,
                        llvm::ArrayRef<int64_t> low,
                        llvm::ArrayRef<int64_t> high) {
@@ -282,8 +285,8 @@ static bool isRepeated(Binder &b, Value x, int64_t dim,
   return b.assumeNonNegative(graph::addExprs(size, b.expr(gone - 1)));
 }
 
-/// pads and value: attributes before version 11, operands from then on; axes
-/// from version 18 on.
+/// Pads and value are attributes before version 11, and operands since; axes
+/// exist since version 18.
 static LogicalResult importPad(Binder &b) {
   Value x = b.operand(0), fill;
   int64_t rank = b.getRank(x);
@@ -307,7 +310,7 @@ static LogicalResult importPad(Binder &b) {
   if (pads->size() != 2 * axes->size())
     return b.fail("expected " + llvm::Twine(2 * axes->size()) +
                   " pads, but got " + llvm::Twine(pads->size()));
-  (void)b.normalizeAxes(*axes, rank); // each once
+  (void)b.normalizeAxes(*axes, rank); // each axis once
   llvm::SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [i, axis] : llvm::enumerate(*axes)) {
     int64_t at = b.normalizeAxis(axis, rank);
@@ -315,7 +318,7 @@ static LogicalResult importPad(Binder &b) {
       return mlir::failure();
     low[at] = (*pads)[i];
     high[at] = (*pads)[axes->size() + i];
-    // Sums with a size are numbers.
+    // Sums with a size must not overflow.
     if (std::max(std::abs(double(low[at])), std::abs(double(high[at]))) > kMost)
       return b.fail("expected pads of at most 2^60, but got " +
                     llvm::Twine(low[at]) + " and " + llvm::Twine(high[at]));
@@ -335,7 +338,8 @@ static LogicalResult importPad(Binder &b) {
                  b.attr("mode", mlir::Attribute(modeAttr))}));
 }
 
-/// [d, e] as [1, d, 1, e], broadcast to [r, d, s, e], as [r * d, s * e].
+/// [d, e] is reshaped to [1, d, 1, e], broadcast to [r, d, s, e], and reshaped
+/// to [r * d, s * e].
 static LogicalResult importTile(Binder &b) {
   Value x = b.operand(0);
   Dims repeats = b.getSizes(b.withLength(b.operand(1), b.getRank(x)));
@@ -414,7 +418,7 @@ static LogicalResult importTrilu(Binder &b) {
     return b.fail("expected an input of at least 2 dims, but got " +
                   llvm::Twine(rank) + "-D");
   if (b.operand(1) && !graph::getConstantElements(b.operand(1))) {
-    // Which diagonal is known to the run only.
+    // The diagonal is dynamic.
     Value k = b.reshape(b.operand(1), {});
     Value distance =
         a.sub(a.iota(x, rank - 1), b.unsqueeze(a.iota(x, rank - 2), {1}));

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Einsum: operands are joined one after the other by matrix products, or by
-// products where nothing is summed.
+// Einsum: operands are combined one after the other by matrix products, or by
+// elementwise products if nothing is summed.
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include "Dialect/Graph/IR/Broadcast.h"
@@ -13,8 +13,8 @@ using mlir::Value;
 
 namespace {
 
-/// One label a dim. Letters stand for themselves; the dims of an ellipsis,
-/// counted from the right, for -1, -2, ...
+/// One label for each dim: letters, and -1, -2, ... for the dims of an
+/// ellipsis, counted from the right.
 using Labels = llvm::SmallVector<int, 6>;
 
 struct Operand {
@@ -58,7 +58,7 @@ private:
   Labels output;
 };
 
-/// The labels of one term; `dots`: how many dims its ellipsis stands for.
+/// Parses the labels of one term; `dots` is the number of dims of its ellipsis.
 LogicalResult Einsum::parseTerm(llvm::StringRef term, int64_t dots,
                                 Labels &labels) {
   while (!term.empty()) {
@@ -89,7 +89,7 @@ LogicalResult Einsum::parse(llvm::StringRef equation) {
     return b.fail("expected an equation of " + llvm::Twine(b.getNumOperands()) +
                   " terms, but got '" + equation + "'");
   int64_t longest = 0;
-  llvm::SmallVector<std::pair<int, int>> counts; // (letter, how often)
+  llvm::SmallVector<std::pair<int, int>> counts; // (letter, count)
   for (auto [i, term] : llvm::enumerate(terms)) {
     Value value = b.operand(i);
     int64_t letters = llvm::count_if(term, llvm::isAlpha);
@@ -113,7 +113,7 @@ LogicalResult Einsum::parse(llvm::StringRef equation) {
   }
   if (isExplicit)
     return parseTerm(right, longest, output);
-  // The letters that occur once, in order, behind the ellipsis.
+  // The result has the letters that occur once, in order, after the ellipsis.
   for (int64_t i = longest; i > 0; --i)
     output.push_back(-int(i));
   llvm::sort(counts);
@@ -123,9 +123,9 @@ LogicalResult Einsum::parse(llvm::StringRef equation) {
   return mlir::success();
 }
 
-/// The elements with equal indices in dims i and j, along dim i: as one dim
-/// these lie a row and a column apart. Of sizes that are not known the others
-/// are 0, and all are summed.
+/// Returns the elements with equal indices in dims i and j, along dim i: in a
+/// merged dim these have the distance of a row and a column. If the sizes are
+/// unknown, all other elements are replaced by 0, and all are summed.
 Value Einsum::takeDiagonal(Value x, int64_t i, int64_t j) {
   Dims dims = graph::getDims(x);
   int64_t rank = dims.size();
@@ -157,7 +157,7 @@ Value Einsum::takeDiagonal(Value x, int64_t i, int64_t j) {
       {b.attr("starts", starts), b.attr("steps", steps)});
 }
 
-/// A label that occurs twice: keeps where both indices are equal.
+/// Replaces labels that occur twice by the diagonal.
 void Einsum::takeDiagonals(Operand &operand) {
   for (size_t i = 0; i < operand.labels.size(); ++i)
     for (size_t j = operand.labels.size() - 1; j > i; --j) {
@@ -183,7 +183,8 @@ void Einsum::sumAway(Operand &operand, llvm::function_ref<bool(int)> isNeeded) {
   operand.labels = kept;
 }
 
-/// The operand with its dims in this order, 1 for labels that it lacks.
+/// Returns the operand with its dims in this order, and 1 for labels that it
+/// does not have.
 Value Einsum::arrange(const Operand &operand, const Labels &order) {
   llvm::SmallVector<int64_t> perm, missing;
   for (auto [i, label] : llvm::enumerate(order)) {
@@ -198,7 +199,7 @@ Value Einsum::arrange(const Operand &operand, const Labels &order) {
   return b.unsqueeze(b.transpose(operand.value, perm), missing);
 }
 
-/// [batch.., product of rows, product of columns].
+/// Returns [batch.., product of rows, product of columns].
 Value Einsum::group(const Operand &operand, const Labels &batch,
                     const Labels &rows, const Labels &columns) {
   Labels order = batch;
@@ -230,7 +231,7 @@ Operand Einsum::join(const Operand &lhs, const Operand &rhs,
         a.mul(arrange(lhs, result.labels), arrange(rhs, result.labels));
     return result;
   }
-  // An operand whose dims are the other way round is transposed in the product.
+  // An operand with reversed dims is transposed by the product.
   bool turnLeft = isInOrder(lhs.labels, batch, summed, rows),
        turnRight = isInOrder(rhs.labels, batch, columns, summed);
   Value product = b.create<graph::MatmulOp>(

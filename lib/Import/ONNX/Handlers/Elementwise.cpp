@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators that compute each element from the elements at its place.
+// Elementwise operators.
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
@@ -20,8 +20,8 @@ static LogicalResult importUnary(Binder &b) {
   return b.done(b.create<OpT>(b.operand(0)));
 }
 
-/// Before version 7 the right operand broadcasts only if `broadcast` says so,
-/// and its dims stand where `axis` says.
+/// Before version 7, the right operand broadcasts only with `broadcast`, and
+/// `axis` is the position of its dims.
 static Value getRight(Binder &b) {
   Value lhs = b.operand(0), rhs = b.operand(1);
   if (b.version() >= 7 || b.getInt("broadcast", 0) == 0 ||
@@ -43,7 +43,7 @@ static LogicalResult importBinary(Binder &b) {
   return b.done(b.create<OpT>({b.operand(0), getRight(b)}));
 }
 
-/// A quotient or remainder: integers have no value by 0.
+/// Imports a quotient or remainder; integer division by 0 is checked.
 template <typename OpT>
 static LogicalResult importQuotient(Binder &b) {
   Value divisors = getRight(b);
@@ -53,7 +53,7 @@ static LogicalResult importQuotient(Binder &b) {
   return b.done(b.create<OpT>({b.operand(0), divisors}));
 }
 
-/// Of any number of operands, one after the other.
+/// Imports an operator with any number of operands as a chain.
 template <typename OpT>
 static LogicalResult importVariadic(Binder &b) {
   Value result = b.operand(0);
@@ -72,7 +72,7 @@ static LogicalResult importMean(Binder &b) {
   return b.done(b.create<graph::DivOp>({sum, count}));
 }
 
-/// With a float attribute alpha.
+/// Imports an operator with a float attribute alpha.
 template <typename OpT, int percent>
 static LogicalResult importWithAlpha(Binder &b) {
   double alpha = b.getFloat("alpha", float(percent) / 100.0f);
@@ -119,7 +119,7 @@ static LogicalResult importWhere(Binder &b) {
 // With a twist
 //===----------------------------------------------------------------------===//
 
-/// x * sigmoid(alpha * x).
+/// Computes x * sigmoid(alpha * x).
 static LogicalResult importSwish(Binder &b) {
   double alpha = b.getFloat("alpha", 1.0);
   Value x = b.operand(0);
@@ -137,8 +137,8 @@ static LogicalResult importMod(Binder &b) {
   return importQuotient<graph::ModOp>(b);
 }
 
-/// Base and exponent may differ; the base's type is the result's. It is
-/// computed in the float type among both, the wider one of two.
+/// The types of base and exponent may differ; the result has that of the base.
+/// The power is computed in the float type of both, or in the wider one.
 static LogicalResult importPow(Binder &b) {
   Value x = b.operand(0), y = getRight(b);
   if (!y)
@@ -154,7 +154,7 @@ static LogicalResult importPow(Binder &b) {
   return b.done(b.cast(b.create<graph::PowOp>({x, y}), type));
 }
 
-/// Before version 7 a vector of slopes goes along the channels.
+/// Before version 7, a vector of slopes is along the channels.
 static LogicalResult importPRelu(Binder &b) {
   Value x = b.operand(0), slope = b.operand(1);
   if (b.version() < 7 && b.getRank(slope) == 1 && b.getRank(x) > 1)
@@ -172,7 +172,7 @@ static LogicalResult importBitShift(Binder &b) {
                 direction + "'");
 }
 
-/// Bounds: attributes before version 11, operands from then on.
+/// Bounds are attributes before version 11, and operands since.
 static LogicalResult importClip(Binder &b) {
   Value x = b.operand(0), low = b.operand(1), high = b.operand(2);
   if (b.version() < 11) {
@@ -188,8 +188,8 @@ static LogicalResult importClip(Binder &b) {
   return b.done(x);
 }
 
-/// x + bias where x < -lambd, x - bias where x > lambd, else 0. Both numbers
-/// are fractions of integers, too.
+/// Computes x + bias for x < -lambd, x - bias for x > lambd, else 0. Both
+/// attributes are also fractions for integers.
 static LogicalResult importShrink(Binder &b) {
   Value x = b.operand(0);
   mlir::Type given = b.getElementType(x), type = given;
@@ -205,7 +205,7 @@ static LogicalResult importShrink(Binder &b) {
   return b.done(b.cast(b.create<graph::SelectOp>({isLow, low, rest}), given));
 }
 
-/// Strings are made of numbers, and read as such, by the run time.
+/// The run time converts between strings and numbers.
 static Value castAny(Binder &b, Value x, mlir::Type type) {
   bool isString = Binder::isString(x), toString = graph::isString(type);
   if (isString == toString)
@@ -236,7 +236,7 @@ static LogicalResult importBitCast(Binder &b) {
                          describeDataType(to));
   Value x = b.operand(0);
   auto from = llvm::cast<mlir::RankedTensorType>(x.getType());
-  // A bool is a byte: 0 or 1.
+  // A bool is a byte of 0 or 1.
   mlir::Type i1 = b.builder.getI1Type();
   if (b.getElementType(x) == i1 || type == i1)
     return b.done(b.cast(x, type));

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators that early versions of ONNX had on trial and took back. Converters
-// of that time wrote them, and ONNX Runtime still runs them.
+// Experimental operators of early versions of ONNX, which were removed.
+// Converters of that time wrote them, and ONNX Runtime still supports them.
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include "Ml.h"
@@ -25,7 +25,7 @@ LogicalResult importScaledTanh(Binder &b) {
   return b.done(a.mul(y, b.getFloat("alpha", 1.0)));
 }
 
-/// alpha * log(1 + exp(beta * x)).
+/// Computes alpha * log(1 + exp(beta * x)).
 LogicalResult importParametricSoftplus(Binder &b) {
   Arithmetic a(b);
   Value x = a.mul(b.operand(0), b.getFloat("beta", 1.0));
@@ -33,7 +33,7 @@ LogicalResult importParametricSoftplus(Binder &b) {
   return b.done(a.mul(a.add(a.max(x, 0.0), rest), b.getFloat("alpha", 1.0)));
 }
 
-/// scale * x + a number of each channel.
+/// Computes scale * x + a number for each channel.
 LogicalResult importImageScaler(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -45,8 +45,8 @@ LogicalResult importImageScaler(Binder &b) {
   return b.done(a.add(a.mul(x, b.getFloat("scale", 1.0)), table));
 }
 
-/// Without the border [left, top, right, bottom]; with a scale, of that height
-/// and width.
+/// Removes the border [left, top, right, bottom], or with a scale, crops to
+/// that height and width.
 LogicalResult importCrop(Binder &b) {
   Value x = b.operand(0);
   auto border = b.getInts("border"), scale = b.getInts("scale");
@@ -71,7 +71,7 @@ LogicalResult importCrop(Binder &b) {
   return b.done(x);
 }
 
-/// Of all images, or of each channel of all of them.
+/// Normalizes over all images, or over each channel of all images.
 LogicalResult importMeanVarianceNormalization(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -92,11 +92,11 @@ LogicalResult importMeanVarianceNormalization(Binder &b) {
 } // namespace
 
 void adze::importer::addExperimentalOps(std::vector<OpRow> &rows) {
-  // Version 0: ONNX knows none of them any more.
+  // These have version 0, as ONNX does not define them any more.
   auto add = [&](llvm::StringRef name, Handler handler) {
     rows.push_back({name, 0, 1, handler, "", 0});
   };
-  // What ONNX Runtime adds where values move between devices.
+  // ONNX Runtime inserts copies of values between devices.
   auto copy = [](Binder &b) { return b.done(b.operand(0)); };
   add("Affine", importAffine);
   add("Crop", importCrop);

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The leaves that trees reach, and the sums of what these say. Branches of
-// every mode become comparisons with <=.
+// Decision trees: the leaves that rows reach, and the sums of their weights.
+// Branches of all modes become comparisons with <=.
 #include "Forest.h"
 #include "Arithmetic.h"
 #include "Ml.h"
@@ -17,17 +17,17 @@ namespace {
 // Branches
 //===----------------------------------------------------------------------===//
 
-/// The greatest number below `value` among those of the input's type.
+/// Returns the greatest number below `value` in the type of the input.
 double getBelow(double value, bool isDouble) {
   double infinity = std::numeric_limits<double>::infinity();
-  // Nothing is below it, and nothing is at most NaN.
+  // There is no number below -infinity, and none is at most NaN.
   if (value == -infinity)
     return std::numeric_limits<double>::quiet_NaN();
   return isDouble ? std::nextafter(value, -infinity)
                   : std::nextafter(float(value), -float(infinity));
 }
 
-/// Makes all branches of mode Leq. NaN goes the way that it went.
+/// Converts all branches to mode Leq, with the same branch for NaN.
 void normalize(Forest &forest, bool isDouble) {
   size_t count = forest.nodes.size();
   for (size_t i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ void normalize(Forest &forest, bool isDouble) {
       break;
     case TreeNode::Gte:
     case TreeNode::Gt:
-      if (!hasOrder) // never holds, as <= does not
+      if (!hasOrder) // never true, like <=
         break;
       if (node.mode == TreeNode::Gte)
         node.value = getBelow(node.value, isDouble);
@@ -53,7 +53,7 @@ void normalize(Forest &forest, bool isDouble) {
       break;
     case TreeNode::Eq:
     case TreeNode::Neq: {
-      // x <= v, and then not x <= what is below v.
+      // x == v is x <= v and not x <= the number below v.
       bool isEq = node.mode == TreeNode::Eq;
       int64_t equal = isEq ? yes : no, other = isEq ? no : yes;
       int64_t missing = !isEq || node.missingIsTrue ? yes : no;
@@ -84,7 +84,7 @@ void normalize(Forest &forest, bool isDouble) {
 class Evaluator {
 public:
   Evaluator(Binder &b, Forest &forest) : b(b), a(b), forest(forest) {}
-  /// [N, targets]
+  /// Returns [N, targets].
   Value run(Value x);
 
 private:
@@ -107,7 +107,7 @@ private:
   Value getWeights(Value leaves);
   Value combine(Value each, int64_t axis);
 
-  /// What a leaf leaves out.
+  /// Returns the neutral element of the aggregation.
   double getNeutral() {
     return forest.aggregate == "MIN" ? double(std::numeric_limits<float>::max())
            : forest.aggregate == "MAX"
@@ -125,9 +125,10 @@ private:
   Forest &forest;
   mlir::Type type; // of features, thresholds and weights
   int64_t trees = 0;
-  /// Of each node, the branches on the longest way to a leaf.
+  /// For each node, the branches on the longest path to a leaf.
   std::vector<int64_t> depths;
-  /// Trees of one target are adjacent, as many for each target.
+  /// True if trees of one target are adjacent, with equal numbers for all
+  /// targets.
   bool isByTarget = false;
   /// Branches and leaves in the order of the tables, and their numbers there;
   /// that of leaf i is -1 - i.
@@ -150,7 +151,7 @@ bool Evaluator::checkFeatures(Value x) {
   return true;
 }
 
-/// False if a way has no end.
+/// Returns false if there is a cycle.
 bool Evaluator::findDepths() {
   enum State : char { New, Open, Done };
   std::vector<State> state(forest.nodes.size(), New);
@@ -179,8 +180,8 @@ bool Evaluator::findDepths() {
   return true;
 }
 
-/// The only target of a tree's leaves, each of which has one weight; none if
-/// there are more. Of a tree without weights it is 0.
+/// Returns the only target of the leaves of a tree, each of which has one
+/// weight, or nothing. For a tree without weights it is 0.
 std::optional<int64_t> Evaluator::getTarget(int64_t root) {
   std::optional<int64_t> target;
   std::vector<int64_t> work{root};
@@ -202,7 +203,7 @@ std::optional<int64_t> Evaluator::getTarget(int64_t root) {
   return target.value_or(0);
 }
 
-/// Short ways first, so that trees of a block end together.
+/// Sorts trees by depth, so that the trees of a block end together.
 void Evaluator::sortByDepth(size_t begin, size_t end) {
   llvm::sort(llvm::MutableArrayRef(forest.roots).slice(begin, end - begin),
              [&](int64_t lhs, int64_t rhs) {
@@ -210,8 +211,8 @@ void Evaluator::sortByDepth(size_t begin, size_t end) {
              });
 }
 
-/// Puts trees of one target next to each other, if each has one, and fills up
-/// with trees that are a leaf without weights.
+/// Makes trees of one target adjacent, if each has one target, and adds trees
+/// that are a leaf without weights.
 bool Evaluator::sortByTarget() {
   std::vector<std::vector<int64_t>> byTarget(forest.targets);
   for (int64_t root : forest.roots) {
@@ -223,7 +224,7 @@ bool Evaluator::sortByTarget() {
   size_t most = 0;
   for (const std::vector<int64_t> &roots : byTarget)
     most = std::max(most, roots.size());
-  // Else a table with weights for all targets is read faster.
+  // Otherwise a table with weights for all targets is faster.
   if (most * byTarget.size() > 2 * forest.roots.size())
     return false;
   std::optional<int64_t> empty;
@@ -246,7 +247,7 @@ bool Evaluator::sortByTarget() {
   return true;
 }
 
-/// Numbers what roots lead to, tree by tree.
+/// Numbers the nodes reachable from the roots, tree by tree.
 void Evaluator::number() {
   constexpr int32_t none = std::numeric_limits<int32_t>::min();
   numbers.assign(forest.nodes.size(), none);
@@ -269,7 +270,7 @@ void Evaluator::number() {
   }
 }
 
-/// The words of a branch, as graph.tree_leaves says.
+/// Appends the words of a branch in the format of graph.tree_leaves.
 void Evaluator::appendWords(const TreeNode &node, std::vector<int64_t> &words) {
   auto join = [](int32_t upper, uint32_t lower) {
     return int64_t(uint64_t(uint32_t(upper)) << 32 | lower);
@@ -291,7 +292,7 @@ Value Evaluator::findLeaves(Value x) {
   std::vector<int32_t> roots, steps;
   for (int64_t branch : branches)
     appendWords(forest.nodes[branch], words);
-  if (branches.empty()) // the table has a node, which nobody asks for
+  if (branches.empty()) // the table needs a node, which is never read
     words.resize(graph::TreeLeavesOp::getNumWords(type));
   for (auto [i, root] : llvm::enumerate(forest.roots)) {
     roots.push_back(numbers[root]);
@@ -304,7 +305,8 @@ Value Evaluator::findLeaves(Value x) {
                                         makeIntegers<int32_t>(steps)});
 }
 
-/// What the leaves [N, trees] say: [N, trees], or [N, trees, targets].
+/// Returns the weights of the leaves [N, trees]: [N, trees], or [N, trees,
+/// targets].
 Value Evaluator::getWeights(Value leaf) {
   int64_t targets = isByTarget ? 1 : forest.targets;
   std::vector<double> weights(leaves.size() * targets, getNeutral());
@@ -348,7 +350,7 @@ Value Evaluator::run(Value x) {
   Value each = getWeights(leaf);
   if (!isByTarget)
     return combine(each, 1);
-  // [N, targets, trees of a target]
+  // The shape is [N, targets, trees of a target].
   int64_t most = int64_t(forest.roots.size()) / forest.targets;
   each = b.reshape(
       each, {graph::getDims(leaf)[0], b.expr(forest.targets), b.expr(most)});

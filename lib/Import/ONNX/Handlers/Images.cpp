@@ -7,8 +7,8 @@ using namespace adze;
 using namespace adze::importer;
 using mlir::LogicalResult;
 
-/// The bytes of a file to [height, width, channels]; its size is known when it
-/// is decoded.
+/// Decodes the bytes of a file to [height, width, channels], whose size is
+/// known after decoding.
 static LogicalResult importImageDecoder(Binder &b) {
   constexpr llvm::StringLiteral formats[] = {"RGB", "BGR", "Grayscale"};
   llvm::StringRef format = b.getString("pixel_format", "RGB");

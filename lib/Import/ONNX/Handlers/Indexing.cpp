@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Look-up, scatter and what goes by index.
+// Gather, scatter and other operators with indices.
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
@@ -11,15 +11,15 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// Where the indices along `axis` of `data` are no tuples.
+/// Checks the indices along `axis` of `data`, which are not tuples.
 static LogicalResult checkIndices(Binder &b, Value data, int64_t axis) {
   return b.hasFailed()
              ? mlir::failure()
              : checkIndices(b, b.operand(1), graph::getDims(data)[axis]);
 }
 
-/// Beside the axis no dim of the indices is known to be greater than that of
-/// the data, where there are indices.
+/// Checks that no dim of the indices other than the axis is known to exceed
+/// that of the data, if there are indices.
 static LogicalResult checkExtents(Binder &b, int64_t axis) {
   Value data = b.operand(0), indices = b.operand(1);
   Dims dims = graph::getDims(data), wanted = graph::getDims(indices);
@@ -27,7 +27,7 @@ static LogicalResult checkExtents(Binder &b, int64_t axis) {
     return size && graph::getConstant(size) == 0;
   });
   if (b.hasFailed() || isEmpty || dims.size() != wanted.size())
-    return mlir::failure(b.hasFailed()); // else for the op to say
+    return mlir::failure(b.hasFailed()); // otherwise the op reports it
   for (int64_t d = 0, rank = dims.size(); d < rank; ++d) {
     auto size = graph::getConstant(dims[d]),
          most = graph::getConstant(wanted[d]);
@@ -50,8 +50,9 @@ static LogicalResult importGather(Binder &b) {
   return b.done(b.create<OpT>({data, b.operand(1)}, b.attr("axis", axis)));
 }
 
-/// The indices with tuples of known length, which decides the rank of what they
-/// pick: `picked`, where it is known. Null after an error.
+/// Returns the indices with tuples of known length, which determines the rank
+/// of the selected slices, `picked` if it is known. Returns null after an
+/// error.
 static Value getTuples(Binder &b, std::optional<int64_t> picked) {
   Value indices = b.operand(1);
   Dims dims = graph::getDims(indices);
@@ -72,13 +73,13 @@ static Value getTuples(Binder &b, std::optional<int64_t> picked) {
   return b.refine(indices, wanted);
 }
 
-/// Tuples pick from the dims behind the first `batch` ones.
+/// Checks tuples, which index the dims after the first `batch` ones.
 static LogicalResult checkTuples(Binder &b, Value indices, int64_t batch) {
   Dims dims = graph::getDims(b.operand(0)), tuple = graph::getDims(indices);
   auto length = tuple.empty() ? std::nullopt : graph::getConstant(tuple.back());
   int64_t rank = dims.size();
   if (!length || batch < 0 || batch > rank || *length > rank - batch)
-    return mlir::success(); // for the op to say
+    return mlir::success(); // the op reports it
   return checkIndices(b, indices, llvm::ArrayRef(dims).slice(batch, *length));
 }
 
@@ -86,7 +87,7 @@ static LogicalResult importGatherND(Binder &b) {
   int64_t batch = b.getInt("batch_dims", 0);
   auto rank = b.getDeclaredRank();
   if (batch < 0 || batch > b.getRank(b.operand(0)))
-    rank = std::nullopt; // for the op to say
+    rank = std::nullopt; // the op reports it
   Value indices =
       getTuples(b, rank ? std::make_optional(*rank + batch) : std::nullopt);
   if (!indices || mlir::failed(checkTuples(b, indices, batch)))
@@ -165,7 +166,7 @@ static LogicalResult importOneHot(Binder &b) {
       b.attr("axis", axis)));
 }
 
-/// [rank, count] coordinates.
+/// Returns coordinates [rank, count].
 static Value buildNonZero(Binder &b, Value x) {
   if (!x)
     return {};
@@ -189,7 +190,7 @@ static LogicalResult importNonZero(Binder &b) {
   return b.done(buildNonZero(b, b.operand(0)));
 }
 
-/// The slices where a condition holds: a look-up by its non-zeros.
+/// Selects the slices for which a condition holds, by a gather at its nonzeros.
 static LogicalResult importCompress(Binder &b) {
   Value x = b.operand(0), condition = b.operand(1);
   int64_t axis = 0;
@@ -204,7 +205,7 @@ static LogicalResult importCompress(Binder &b) {
   if (!coordinates)
     return mlir::failure();
   Value indices = b.reshape(coordinates, graph::getDims(coordinates)[1]);
-  // A longer condition must not hold behind the end.
+  // A longer condition must be false beyond the end.
   mlir::AffineExpr size = graph::getDims(x)[axis];
   if (!graph::areEqual(graph::getDims(condition)[0], size) &&
       mlir::failed(checkIndices(b, indices, size, NegativeIndex::OutOfRange)))

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators that are look-ups or scatters by indices that are computed first.
+// Operators that are gathers or scatters by computed indices.
 #include "../DataShapes.h"
 #include "../IndexRange.h"
 #include "../Limits.h"
@@ -16,7 +16,7 @@ using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// Element i of row b is element `length[b] - 1 - i` while that is one.
+/// Element i of row b is element `length[b] - 1 - i` if that exists, else i.
 static LogicalResult importReverseSequence(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -41,7 +41,7 @@ static LogicalResult importReverseSequence(Binder &b) {
       {x, b.broadcastTo(index, graph::getDims(x))}, b.attr("axis", time)));
 }
 
-/// Writes update i of batch b at `write_indices[b] + i` of the cache.
+/// Writes update i of batch b to `write_indices[b] + i` of the cache.
 static LogicalResult importTensorScatter(Binder &b) {
   Arithmetic a(b);
   Value cache = b.operand(0), update = b.operand(1), start = b.operand(2);
@@ -74,17 +74,17 @@ static LogicalResult importTensorScatter(Binder &b) {
   if (mlir::failed(checkIndices(b, index, graph::getDims(cache)[axis],
                                 NegativeIndex::OutOfRange)))
     return mlir::failure();
-  index = a.max(index, 0.0); // says that it is not from the end
+  index = a.max(index, 0.0); // states that it is not from the end
   return b.done(b.create<graph::ScatterElementsOp>(
       {cache, b.broadcastTo(index, graph::getDims(update)), update},
       b.attr("axis", axis)));
 }
 
-/// Checks that targets are numbers of classes, or `ignored`, if that is given.
+/// Checks that targets are valid classes, or `ignored`, if that is present.
 static LogicalResult checkTargets(Binder &b, Value targets, AffineExpr classes,
                                   std::optional<int64_t> ignored) {
   if (ignored) {
-    // In the place of an ignored target stands one that is in range.
+    // An ignored target is replaced by one in range.
     Sizes s(b);
     targets = b.cast(targets, b.builder.getI64Type());
     targets = b.create<graph::SelectOp>(
@@ -93,7 +93,7 @@ static LogicalResult checkTargets(Binder &b, Value targets, AffineExpr classes,
   return checkIndices(b, targets, classes, NegativeIndex::OutOfRange);
 }
 
-/// ONNX's body looks classes up: there have to be such.
+/// The function body of ONNX gathers classes, so there has to be one.
 static LogicalResult importLoss(Binder &b) {
   std::optional<int64_t> ignored;
   if (b.hasAttribute("ignore_index"))
@@ -107,8 +107,8 @@ static LogicalResult importLoss(Binder &b) {
   return b.expand(b.getOperands());
 }
 
-/// Puts each element where `Indices` says in a result of zeros; indices go over
-/// the whole result of the pooling's input size.
+/// Scatters each element to its position in `Indices` in a result of zeros;
+/// indices refer to the whole input of the pooling op.
 static LogicalResult importMaxUnpool(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0), indices = b.operand(1);
@@ -149,7 +149,7 @@ static LogicalResult importMaxUnpool(Binder &b) {
         b.assume(graph::equalitiesAttr, {small, large});
     }
   }
-  // Indices count in the smaller result; what the wanted one has more is 0.
+  // Indices refer to the smaller result, which is padded with 0.
   auto *context = b.builder.getContext();
   Value zeros = b.broadcastTo(a.like(x, 0), graph::product(context, inner));
   if (mlir::failed(checkIndices(b, indices, graph::product(context, inner),
@@ -181,8 +181,8 @@ static LogicalResult importMaxUnpool(Binder &b) {
 }
 
 namespace {
-/// Blocks summed where they overlap: for each pixel and tap the block that has
-/// the pixel there, if one does. One dim after another.
+/// Sums blocks where they overlap: for each pixel and tap, the block that has
+/// the pixel there, if there is one. Dims are processed one after the other.
 class Col2Im {
 public:
   explicit Col2Im(Binder &b) : b(b), a(b), s(b) {}
@@ -236,7 +236,7 @@ LogicalResult Col2Im::readSizes() {
   return mlir::failure(b.hasFailed());
 }
 
-/// [.., taps * blocks, ..] to [.., pixels, ..] at spatial dim i.
+/// Maps [.., taps * blocks, ..] to [.., pixels, ..] in spatial dim i.
 Value Col2Im::sumTaps(Value x, int64_t i) {
   Value number = s.pickScalar(count, i);
   Value pixel = a.range(pixels[i], s.pickScalar(image, i));
@@ -282,7 +282,7 @@ LogicalResult Col2Im::run() {
     joined.push_back(graph::mulExprs(taps[i], blocks[i]));
   }
   x = b.reshape(b.transpose(b.reshape(x, apart), perm), joined);
-  // A pixel holds where one of the bools that fall on it does.
+  // A pixel of bools is true if one of its blocks is.
   mlir::Type type = b.getElementType(b.operand(0));
   if (type.isInteger(1))
     x = b.cast(x, b.builder.getI32Type());

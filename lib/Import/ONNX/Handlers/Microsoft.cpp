@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators of com.microsoft that exported models carry, as the graph ops that
-// the operators of ai.onnx become. Attention is in MicrosoftAttention.cpp.
+// Operators of com.microsoft in exported models, as the graph ops of operators
+// of ai.onnx. Attention is in MicrosoftAttention.cpp.
 #include "Microsoft.h"
 #include "../IndexRange.h"
 #include "../OpTable.h"
@@ -52,7 +52,7 @@ Value normalizeSimply(Binder &b, Value x, Value scale, int64_t axis,
       {x, scale}, {b.attr("axis", axis), b.attr("epsilon", epsilon)});
 }
 
-/// (input + skip + bias) normalised; the sum is an output, too.
+/// Normalizes input + skip + bias; the sum is an output, too.
 LogicalResult importSkipLayerNormalization(Binder &b) {
   Arithmetic a(b);
   Value sum = a.add(b.operand(0), b.operand(1));
@@ -75,7 +75,7 @@ LogicalResult importSkipSimplified(Binder &b) {
   return b.done({result, {}, {}, sum});
 }
 
-/// Of the type that the scale has.
+/// The result has the type of the scale.
 LogicalResult importSimplified(Binder &b) {
   Value x = b.operand(0), scale = b.operand(1);
   Value result = normalizeSimply(b, x, b.cast(scale, b.getElementType(x)),
@@ -84,7 +84,7 @@ LogicalResult importSimplified(Binder &b) {
   return b.done(b.cast(result, b.getElementType(scale)));
 }
 
-/// The sum of look-ups by word, position and segment, normalised.
+/// Normalizes the sum of gathers by word, position and segment.
 LogicalResult importEmbedLayerNormalization(Binder &b) {
   Arithmetic a(b);
   Value ids = b.operand(0), segments = b.operand(1), mask = b.operand(7),
@@ -112,7 +112,7 @@ LogicalResult importEmbedLayerNormalization(Binder &b) {
   }
   Value result = normalize(b, sum, b.operand(5), b.operand(6),
                            b.getFloat("epsilon", double(1e-12f)));
-  // How many tokens count; 0 without a mask.
+  // Returns the number of tokens that count; 0 without a mask.
   mlir::Type i32 = b.builder.getI32Type();
   Value lengths;
   if (b.wants(1))
@@ -139,7 +139,7 @@ LogicalResult importBiasGelu(Binder &b) {
   return b.done(gelu(b, x, mode));
 }
 
-/// x * sigmoid(alpha * x).
+/// Computes x * sigmoid(alpha * x).
 LogicalResult importQuickGelu(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -151,8 +151,8 @@ LogicalResult importQuickGelu(Binder &b) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Rows of a batch moved to the front of the matrix: [M, B.., K] for
-/// [B.., M, K].
+/// Moves the rows of a batch to the front of the matrix: [M, B.., K] from [B..,
+/// M, K].
 Value swapBatch(Binder &b, Value x) {
   if (!x)
     return {};
@@ -178,8 +178,8 @@ LogicalResult importFusedMatMul(Binder &b) {
   return b.done(alpha == 1.0 ? result : a.mul(result, alpha));
 }
 
-/// The rows [N, columns] of blocks [N, B, bytes] with scales and zero points
-/// [N, B].
+/// Returns the rows [N, columns] of blocks [N, B, bytes] with scales and zero
+/// points [N, B].
 Value dequantizeBlocks(Binder &b, Value packed, Value scales, Value zeros,
                        int64_t bits, int64_t block, int64_t columns) {
   // ONNX Runtime rounds x to 8 bits from this level on.
@@ -196,7 +196,7 @@ Value dequantizeBlocks(Binder &b, Value packed, Value scales, Value zeros,
   return b.createAs<graph::DequantizeBlocksOp>(type, operands, attributes);
 }
 
-/// x * W' with W [N, K] in blocks of few bits, each with a scale.
+/// Computes x * W' with W [N, K] quantized in blocks, each with a scale.
 LogicalResult importMatMulNBits(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0), packed = b.operand(1), scales = b.operand(2),
@@ -214,7 +214,7 @@ LogicalResult importMatMulNBits(Binder &b) {
   int64_t blocks = llvm::divideCeil(columns, block);
   AffineExpr n = b.expr(rows), count = b.expr(blocks);
   if (zeros && llvm::isa<mlir::IntegerType>(b.getElementType(zeros))) {
-    // Each row of zero points begins with a byte of its own.
+    // Each row of zero points begins at a byte.
     int64_t bytes = llvm::divideCeil(blocks * bits, int64_t(8));
     zeros = unpack(b, b.reshape(zeros, {n, b.expr(bytes)}), bits);
     zeros = b.slice(zeros, 1, 0, count);
@@ -244,14 +244,15 @@ LogicalResult importMatMulNBits(Binder &b) {
   return b.done(bias ? a.add(result, bias) : result);
 }
 
-/// Rows of a table [V, K] in blocks along K, each with a scale.
+/// Gathers rows of a table [V, K] quantized in blocks along K, each with a
+/// scale.
 LogicalResult importGatherBlockQuantized(Binder &b) {
   Arithmetic a(b);
   Value data = b.operand(0), indices = b.operand(1), zeros = b.operand(3);
   int64_t bits = b.getInt("bits", 4), block = b.getInt("block_size", 128);
   if (mlir::failed(expectInts(b, {{"gather_axis", 0}, {"quantize_axis", 1}})))
     return mlir::failure();
-  // Bytes hold several numbers; int4 and uint4 are numbers.
+  // A byte holds several numbers; elements of int4 and uint4 are numbers.
   bool isPacked = b.getElementType(data).isUnsignedInteger(8);
   if (isPacked && bits != 4 && bits != 8)
     return b.unsupported("expected bytes of 4 or 8 bits, but got " +
@@ -316,7 +317,7 @@ LogicalResult importRotaryEmbedding(Binder &b) {
     return mlir::failure();
   Value places = positions;
   if (b.getRank(positions) < 2) {
-    // One offset for all: the first position.
+    // One offset for all is the first position.
     Value first = b.reshape(b.cast(positions, b.builder.getI64Type()), {});
     places = b.unsqueeze(a.add(a.iota(heads4, 1), first), {0});
   }
@@ -348,7 +349,7 @@ Value adze::importer::rotate(Binder &b, Value x, Value positions, Value cos,
   if (!x || !positions || !cos || !sin)
     return {};
   mlir::Type type = b.getElementType(x);
-  // [B, S, 1, half], or B of 1.
+  // The shape is [B, S, 1, half], where B may be 1.
   cos = b.unsqueeze(b.cast(a.gather(cos, positions, 0), type), {2});
   sin = b.unsqueeze(b.cast(a.gather(sin, positions, 0), type), {2});
   if (!cos || !sin)
@@ -356,7 +357,7 @@ Value adze::importer::rotate(Binder &b, Value x, Value positions, Value cos,
   Dims dims = graph::getDims(x);
   AffineExpr half = graph::getDims(cos)[3];
   auto halfSize = graph::getConstant(half), size = graph::getConstant(dims[3]);
-  // Where sizes are not known all of a head is rotated: the run checks that.
+  // With unknown sizes, a whole head is rotated, which is checked at run time.
   bool isKnown = halfSize && size;
   if (isKnown && 2 * *halfSize > *size) {
     (void)b.fail("expected caches of half a head at most");
@@ -392,7 +393,7 @@ Value adze::importer::rotate(Binder &b, Value x, Value positions, Value cos,
 }
 
 void adze::importer::addMicrosoftOps(std::vector<OpRow> &rows) {
-  // Version 0: of operator sets that the model does not say.
+  // These have version 0, as the model may not state their operator set.
   auto add = [&](llvm::StringRef name, unsigned required, Handler handler,
                  llvm::StringRef note = "",
                  llvm::StringRef domain = "com.microsoft") {

@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The attention operators of com.microsoft: all are one product with softmax
-// between, on heads [B, N, S, D].
+// The attention operators of com.microsoft, on heads [B, N, S, D].
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
@@ -18,14 +17,15 @@ using mlir::Value;
 
 namespace {
 
-/// softmax(q k' * scale + bias) v, with what the operators add to the scores.
+/// The terms of softmax(q k' * scale + bias) v, and further modifications of
+/// the scores.
 struct Scores {
   Value scale; // a scalar
   double softcap = 0;
   Value bias; // added, broadcasts to [B, N, S, T]
-  Value kept; // bool, broadcasts likewise; others count as `masked`
+  Value kept; // bool, broadcasts likewise; other keys have the score `masked`
   double masked = -10000;
-  /// A score [N], or one for all, that counts in the sum and has no value.
+  /// A score [N], or one for all heads, that is added to the denominator only.
   Value sink;
 };
 
@@ -33,7 +33,7 @@ class Heads {
 public:
   explicit Heads(Binder &b) : b(b), a(b) {}
 
-  /// [B, S, N * D] as [B, N, S, D].
+  /// Reshapes [B, S, N * D] to [B, N, S, D].
   Value split(Value x, int64_t heads) {
     if (!x)
       return {};
@@ -54,7 +54,7 @@ public:
                        {0, 2, 1, 3});
   }
   Value merge(Value x) { return a.flatten(b.transpose(x, {0, 2, 1, 3}), 2, 4); }
-  /// Each of `heads` heads `times` times.
+  /// Repeats each of `heads` heads `times` times.
   Value repeat(Value x, int64_t times) {
     if (times == 1 || !x)
       return x;
@@ -63,13 +63,14 @@ public:
     return a.flatten(b.broadcastTo(b.unsqueeze(x, {2}), wide), 1, 3);
   }
   Value attend(Value q, Value k, Value v, const Scores &scores);
-  /// Whether query i (of S, the last of T keys) may see key j.
+  /// Returns the condition that query i (of S, the last of T keys) attends to
+  /// key j.
   Value isCausal(Value q, Value k) {
     Value behind = a.sub(a.size(k, 2), a.size(q, 2));
     return a.lessEqual(a.iota(k, 2),
                        b.unsqueeze(a.add(a.iota(q, 2), behind), {1}));
   }
-  /// As the node says, else by the size of a head.
+  /// Returns the attribute of the node, or a default from the size of a head.
   Value getScale(Value q) {
     double scale = b.getFloat("scale", 0.0);
     if (!q)
@@ -118,7 +119,8 @@ Value both(Arithmetic &a, Value x, Value y) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// mask_index as what is kept: [B] lengths, or [B, T], [B, S, T] of 0 and 1.
+/// Returns the mask of keys from mask_index: [B] lengths, or [B, T], [B, S, T]
+/// of 0 and 1.
 Value getKept(Heads &h, Value mask, Value keys) {
   Binder &b = h.b;
   if (!mask || !keys)
@@ -126,7 +128,8 @@ Value getKept(Heads &h, Value mask, Value keys) {
   mlir::Type i64 = b.builder.getI64Type();
   switch (b.getRank(mask)) {
   case 1:
-    // Lengths; with start positions behind them (2 * B) it is another form.
+    // mask_index holds lengths; with start positions after them (2 * B) it has
+    // another form.
     if (!graph::areEqual(graph::getDims(mask)[0], graph::getDims(keys)[0]))
       break;
     return b.unsqueeze(
@@ -145,7 +148,7 @@ Value getKept(Heads &h, Value mask, Value keys) {
   return {};
 }
 
-/// Queries, keys and values: parts of one product, as heads.
+/// Returns queries, keys and values: parts of one product, as heads.
 LogicalResult project(Heads &h, int64_t heads, Value (&parts)[3]) {
   Binder &b = h.b;
   Value product = h.a.matmul(b.operand(0), b.operand(1));
@@ -183,7 +186,8 @@ LogicalResult project(Heads &h, int64_t heads, Value (&parts)[3]) {
   return mlir::failure(b.hasFailed());
 }
 
-/// Queries, keys and values of one product, with keys and values of the past.
+/// Imports attention with one product for queries, keys and values, and past
+/// keys and values.
 LogicalResult importAttention(Binder &b) {
   Heads h(b);
   Value x = b.operand(0), weights = b.operand(1), past = b.operand(4);
@@ -226,8 +230,8 @@ LogicalResult importAttention(Binder &b) {
 // MultiHeadAttention
 //===----------------------------------------------------------------------===//
 
-/// The three inputs as heads: apart, keys and values packed [B, T, N, 2, D],
-/// or all packed [B, S, N, 3, D].
+/// Returns the three inputs as heads: separate, keys and values packed [B, T,
+/// N, 2, D], or all packed [B, S, N, 3, D].
 LogicalResult getInputs(Heads &h, int64_t heads, Value (&parts)[3]) {
   Binder &b = h.b;
   Value q = b.operand(0), k = b.operand(1), v = b.operand(2);
@@ -252,7 +256,7 @@ LogicalResult getInputs(Heads &h, int64_t heads, Value (&parts)[3]) {
   if (Value bias = b.operand(3)) {
     int64_t start = 0;
     for (Value &part : parts) {
-      // Keys of cross attention come with 4 dims, without bias.
+      // Keys of cross attention have 4 dims, and no bias.
       if (b.getRank(part) != 3)
         continue;
       auto size = graph::getConstant(graph::getDims(part)[2]);
@@ -296,8 +300,8 @@ LogicalResult importMultiHeadAttention(Binder &b) {
 // GroupQueryAttention
 //===----------------------------------------------------------------------===//
 
-/// Attention of a decoder: new keys and values go into the cache behind those
-/// that each row has.
+/// Attention of a decoder: new keys and values are appended to the cache after
+/// those of each row.
 class GroupQuery {
 public:
   explicit GroupQuery(Binder &b) : h(b), b(b) {}
@@ -315,7 +319,7 @@ private:
   Value q, k, v; // [B, N, S, D]
   Value pastKeys, pastValues;
   Value positions;  // [B, S] of the new keys in the cache
-  AffineExpr total; // keys that queries may see
+  AffineExpr total; // keys that queries attend to
   AffineExpr held;  // rows of the cache afterwards
 };
 
@@ -329,7 +333,7 @@ LogicalResult GroupQuery::getInputs() {
     return b.fail("expected a query of 3 dims, and num_heads that divides by "
                   "kv_num_heads");
   if (!k) {
-    // One tensor of all heads: queries, keys, values.
+    // One tensor has all heads: queries, keys, values.
     auto size = graph::getConstant(graph::getDims(q)[2]);
     if (!size || *size % (heads + 2 * groups) != 0)
       return b.fail("expected packed heads of static size");
@@ -344,7 +348,7 @@ LogicalResult GroupQuery::getInputs() {
   v = h.split(v, groups);
   if (b.hasFailed() || !q || !k || !v)
     return mlir::failure();
-  // All have the same new tokens, and both caches hold the same old ones.
+  // All have the same new tokens, and both caches have the same length.
   Dims tokens(4);
   tokens[2] = graph::getDims(q)[2];
   k = b.refine(k, tokens);
@@ -358,8 +362,8 @@ LogicalResult GroupQuery::getInputs() {
   return mlir::failure(b.hasFailed());
 }
 
-/// Row b has `seqlens_k[b] + 1` keys with the new ones, which are the last;
-/// prompts (no past) are filled up behind instead.
+/// Row b has `seqlens_k[b] + 1` keys including the new ones, which are the
+/// last; prompts (without past) are padded at the end.
 LogicalResult GroupQuery::getPositions() {
   mlir::Type i64 = b.builder.getI64Type();
   Value past = pastKeys, lengths = b.operand(5), sum = b.operand(6);
@@ -369,11 +373,11 @@ LogicalResult GroupQuery::getPositions() {
   if (auto elements = graph::getElements(sum);
       elements && elements->size() == 1 && past)
     total = elements->front();
-  // A cache with room for more than it holds keeps its length.
+  // A cache with more room than it holds keeps its length.
   held = past ? graph::maxExprs(before, total) : total;
   if (!held)
     return b.unsupported("expected a cache of a size that is known");
-  // The last of the keys is at `lengths`.
+  // The last key is at `lengths`.
   if (mlir::failed(checkIndices(b, lengths, total, NegativeIndex::OutOfRange)))
     return mlir::failure();
   Value size = h.a.size(q, 2);
@@ -387,7 +391,8 @@ LogicalResult GroupQuery::getPositions() {
   return mlir::failure(!positions);
 }
 
-/// The cache [B, N, P, D] with the new keys or values at their positions.
+/// Returns the cache [B, N, P, D] with the new keys or values at their
+/// positions.
 Value GroupQuery::update(Value past, Value fresh) {
   Dims dims = graph::getDims(fresh);
   if (!past && graph::areEqual(total, dims[2]))
@@ -406,7 +411,7 @@ Value GroupQuery::update(Value past, Value fresh) {
     cache = past ? h.a.concat({past, zeros}, 2) : zeros;
     cache = b.reshape(cache, all);
   }
-  // [B, 1, S, 1]
+  // The shape is [B, 1, S, 1].
   Value index = b.broadcastTo(b.unsqueeze(positions, {1, 3}), dims);
   return b.create<graph::ScatterElementsOp>({cache, index, fresh},
                                             b.attr("axis", int64_t(2)));
@@ -460,7 +465,7 @@ LogicalResult GroupQuery::run() {
   scores.softcap = b.getFloat("softcap", 0.0);
   scores.masked = -std::numeric_limits<float>::infinity();
   scores.bias = b.operand(10);
-  // [B, 1, S, 1] against [T]
+  // [B, 1, S, 1] is compared with [T].
   Value query = b.unsqueeze(positions, {1, 3}), key = h.a.iota(k, 2);
   scores.kept = h.a.lessEqual(key, query);
   if (int64_t window = b.getInt("local_window_size", -1); window > 0)
@@ -483,8 +488,8 @@ LogicalResult importGroupQueryAttention(Binder &b) {
 // Biases of attention
 //===----------------------------------------------------------------------===//
 
-/// The bucket of each distance between a key and a query, as T5 has it: half of
-/// the buckets hold one distance each, the others grow by the logarithm.
+/// Returns the bucket of each distance between a key and a query, as in T5:
+/// half of the buckets hold one distance each, the others grow logarithmically.
 Value getBuckets(Binder &b, Value distances, int64_t buckets) {
   Arithmetic a(b);
   Value upper;
@@ -515,7 +520,7 @@ Value getBuckets(Binder &b, Value distances, int64_t buckets) {
   return upper ? a.add(bucket, upper) : bucket;
 }
 
-/// The table's data is [heads, buckets], whatever its shape says.
+/// The data of the table is [heads, buckets], whatever its shape is.
 LogicalResult importRelativePositionBias(Binder &b) {
   Arithmetic a(b);
   Value table = b.operand(0);

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Mixtures of experts of com.microsoft: a loop over the experts, in which those
-// that no token has chosen are not computed.
+// Mixtures of experts of com.microsoft: a loop over the experts, which skips
+// those that no token has selected.
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include "Microsoft.h"
@@ -14,7 +14,7 @@ using mlir::Value;
 
 namespace {
 
-/// The operands of one of an expert's products; null where there are none.
+/// The operands of one product of an expert; null if absent.
 struct Projection {
   Value weights, bias;
   Value scales, zeros; // of quantised weights
@@ -41,7 +41,8 @@ private:
   Arithmetic a;
   bool isQuantised;
   Projection projections[3];
-  Value mixing; // what the chosen experts count, instead of the router's shares
+  // weights of the selected experts, instead of those of the router
+  Value mixing;
   int64_t numExperts = 0;
   llvm::StringRef activation;
 };
@@ -129,7 +130,8 @@ LogicalResult Experts::checkForm() {
   return mlir::success();
 }
 
-/// How much each expert counts for each token, [T, E]: 0 but for the k best.
+/// Returns the weight of each expert for each token, [T, E]: 0 except for the k
+/// best.
 Value Experts::route() {
   Value router = b.refine(b.operand(1), {AffineExpr(), b.expr(numExperts)});
   Value shares = b.create<graph::SoftmaxOp>(router, b.attr("axis", int64_t(1)));
@@ -153,7 +155,7 @@ Value Experts::route() {
                                             b.attr("axis", int64_t(1)));
 }
 
-/// The weights [N, K] of an expert.
+/// Returns the weights [N, K] of an expert.
 Value Experts::getWeights(const Projection &p, Value expert) {
   Value weights = a.gather(p.weights, expert, 0);
   if (!isQuantised)
@@ -164,7 +166,8 @@ Value Experts::getWeights(const Projection &p, Value expert) {
   if (!numbers || !scales)
     return {};
   Dims dims = graph::getDims(numbers), scaled = graph::getDims(scales);
-  // [N, blocks, K / blocks]; a scale per row is one of a single block.
+  // The shape is [N, blocks, K / blocks]; a scale for each row is that of a
+  // single block.
   if (scaled.size() == 1)
     scaled.push_back(b.expr(1));
   auto blocks = graph::getConstant(scaled[1]);
@@ -187,13 +190,13 @@ Value Experts::getWeights(const Projection &p, Value expert) {
   return b.reshape(numbers, dims);
 }
 
-/// x * W' + bias of an expert.
+/// Computes x * W' + bias of an expert.
 Value Experts::multiply(Value x, Value expert, const Projection &p) {
   Value y = a.matmul(x, getWeights(p, expert), /*transposeY=*/true);
   return p.bias ? a.add(y, a.gather(p.bias, expert, 0)) : y;
 }
 
-/// gate * sigmoid(alpha * gate) * (up + beta), with both clamped.
+/// Computes gate * sigmoid(alpha * gate) * (up + beta), with both clamped.
 Value Experts::gate(Value x, Value up) {
   if (b.hasAttribute("swiglu_limit")) {
     double limit = b.getFloat("swiglu_limit", 0.0);
@@ -218,7 +221,7 @@ Value Experts::activate(Value x, Value hidden, Value expert) {
       (void)b.fail("expected fc1_experts_weights of an even number of rows");
       return {};
     }
-    // Pairs are adjacent, or apart.
+    // Pairs are adjacent or separate.
     int64_t axis = fusion == 1 ? 2 : 1;
     Dims pairs = fusion == 1 ? Dims{dims[0], half, b.expr(2)}
                              : Dims{dims[0], b.expr(2), half};
@@ -259,7 +262,7 @@ LogicalResult Experts::run() {
   Value weights = route();
   if (!x || !weights)
     return mlir::failure();
-  // As many tokens as the router has rows.
+  // There are as many tokens as the router has rows.
   Dims tokens = graph::getDims(x);
   weights = b.refine(weights, {tokens[0], AffineExpr()});
   Value zero = b.broadcastTo(a.like(x, 0), tokens);

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators of com.microsoft that ONNX Runtime's optimizer makes of several:
-// convolutions and products with activations, group norm with what is around
-// it.
+// Operators of com.microsoft that the optimizer of ONNX Runtime fuses:
+// convolutions and products with activations, and group norm with adjacent
+// operators.
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include "Contraction.h"
@@ -14,7 +14,7 @@ using mlir::Value;
 
 namespace {
 
-/// The activation that an attribute names, with its parameters.
+/// Applies the activation of an attribute, with its parameters.
 Value activate(Binder &b, Value x, llvm::ArrayRef<double> params) {
   Arithmetic a(b);
   llvm::StringRef name = b.getString("activation", "");
@@ -46,7 +46,7 @@ Value activate(Binder &b, Value x, llvm::ArrayRef<double> params) {
   return {};
 }
 
-/// The activation of a convolution `y`, with Z added before.
+/// Applies the activation of a convolution `y`, after Z is added.
 Value finishFusedConv(Binder &b, Value y, Value z) {
   if (z)
     y = Arithmetic(b).add(y, z);
@@ -69,7 +69,7 @@ LogicalResult importFusedGemm(Binder &b) {
   return y ? b.done(y) : mlir::failure();
 }
 
-/// With the channels moved behind the batch, or back to the end.
+/// Moves the channels after the batch, or back to the end.
 Value moveChannels(Binder &b, Value x, bool toFront) {
   if (!x)
     return {};
@@ -82,7 +82,7 @@ Value moveChannels(Binder &b, Value x, bool toFront) {
   return b.transpose(x, perm);
 }
 
-/// Of [N, .., C] by [M, .., C / group].
+/// Convolves [N, .., C] by [M, .., C / group].
 LogicalResult importNhwcConv(Binder &b) {
   Value y =
       buildConv(b, moveChannels(b, b.operand(0), /*toFront=*/true),
@@ -90,7 +90,7 @@ LogicalResult importNhwcConv(Binder &b) {
   return y ? b.done(moveChannels(b, y, /*toFront=*/false)) : mlir::failure();
 }
 
-/// The weights are [M, C / group, ..], other than those of NhwcConv.
+/// The weights are [M, C / group, ..], unlike those of NhwcConv.
 LogicalResult importNhwcFusedConv(Binder &b) {
   Value y = buildConv(b, moveChannels(b, b.operand(0), /*toFront=*/true),
                       b.operand(1), b.operand(2));
@@ -102,7 +102,7 @@ LogicalResult importNhwcFusedConv(Binder &b) {
 // Normalisation
 //===----------------------------------------------------------------------===//
 
-/// Group norm in the type of the scale, perhaps with SiLU behind it.
+/// Computes group norm in the type of the scale, with an optional SiLU.
 Value normalizeGroups(Binder &b, Value x) {
   Arithmetic a(b);
   int64_t activation = b.getInt("activation", 0);
@@ -133,7 +133,7 @@ LogicalResult importGroupNorm(Binder &b) {
   return y ? b.done(y) : mlir::failure();
 }
 
-/// Of input + skip + bias, which is an output, too. Skip may be [N, C].
+/// Normalizes input + skip + bias, which is an output, too. Skip may be [N, C].
 LogicalResult importSkipGroupNorm(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0), skip = b.operand(3), bias = b.operand(4);
@@ -153,8 +153,8 @@ LogicalResult importSkipGroupNorm(Binder &b) {
   return y ? b.done({y, sum}) : mlir::failure();
 }
 
-/// softmax(data + bias) over all dims from `axis` on. The bias broadcasts along
-/// the dims before it: the inner ones of them, or the outer ones.
+/// Computes softmax(data + bias) over all dims from `axis` on. The bias
+/// broadcasts along the dims before it: the inner ones or the outer ones.
 LogicalResult importBiasSoftmax(Binder &b) {
   Value x = b.operand(0);
   int64_t rank = b.getRank(x), axis = b.getAxis("axis", 1, rank);

@@ -27,10 +27,10 @@ Value isAnyOpen(Binder &b, Value done) {
 // One sequence of each prompt
 //===----------------------------------------------------------------------===//
 
-/// The state of a search with one sequence of each of B prompts.
+/// The state of a search with one sequence for each of B prompts.
 struct Sequences {
   Value sequences, tokens, done; // [B, L], [B], [B]
-  Value generator;               // of random numbers; null: none
+  Value generator;               // of random numbers, or null
 
   Values pack() const {
     Values all{sequences, tokens, done};
@@ -44,7 +44,7 @@ struct Sequences {
   }
 };
 
-/// GreedySearch takes the best token, Sampling one by chance.
+/// GreedySearch selects the best token; Sampling draws one.
 class SingleSearch {
 public:
   explicit SingleSearch(Binder &b)
@@ -77,7 +77,7 @@ Value SingleSearch::takeBest(Value scores) {
       scores, {b.attr("axis", int64_t(1)), b.attr("keepdims", false)});
 }
 
-/// Appends a token at place `length`; pads follow the end.
+/// Appends a token at position `length`; pads follow the end token.
 Sequences SingleSearch::step(const Sequences &state, Value logits, Value length,
                              bool isFirst) {
   Sequences next = state;
@@ -129,12 +129,13 @@ LogicalResult importGreedySearch(Binder &b) {
 // Sampling
 //===----------------------------------------------------------------------===//
 
-/// The modulus of the generator minstd_rand0, ONNX Runtime's: each number is
-/// 16807 times the one before it.
+/// The modulus of the generator minstd_rand0 of ONNX Runtime: each number is
+/// 16807 times the previous one.
 constexpr double kModulus = 2147483647.0;
 
 /// Divides by the temperature, and subtracts the penalty of marked tokens.
-/// (Each token's own; ONNX Runtime 1.32 subtracts all from the first score.)
+/// (Each token has its own; ONNX Runtime 1.32 subtracts all from the first
+/// score.)
 Value SingleSearch::adjust(Value scores) {
   if (double temperature = b.getFloat("temperature", 1.0); temperature > 0)
     scores = a.div(scores, temperature);
@@ -144,9 +145,9 @@ Value SingleSearch::adjust(Value scores) {
   return scores;
 }
 
-/// Replaces the scores of tokens beyond the share `top_p`. The custom way sums
-/// shares from the largest on, and keeps the token that reaches top_p; the
-/// other one sums from the smallest on.
+/// Replaces the scores of tokens beyond the cumulative probability `top_p`. The
+/// custom method sums probabilities from the largest on, and keeps the token
+/// that reaches top_p; the other one sums from the smallest on.
 Value SingleSearch::filter(Value scores) {
   if (!scores)
     return {};
@@ -171,8 +172,8 @@ Value SingleSearch::filter(Value scores) {
                   b.getFloat("filter_value", -1e20));
 }
 
-/// A number in [0, 1) for each row, of two numbers of the generator as
-/// std::uniform_real_distribution<double> makes it.
+/// Returns a number in [0, 1) for each row, from two numbers of the generator,
+/// as std::uniform_real_distribution<double> computes it.
 Value SingleSearch::drawUniform(Value &generator) {
   auto next = [&](Value x) { return a.mod(a.mul(x, 16807.0), kModulus); };
   constexpr double kRange = kModulus - 1;
@@ -193,8 +194,8 @@ Value SingleSearch::drawUniform(Value &generator) {
   return b.refine(results[1], s.batch);
 }
 
-/// The first token whose sum of shares is greater than the number drawn, as
-/// Multinomial of ONNX Runtime has it.
+/// Returns the first token whose cumulative probability is greater than the
+/// drawn number, as Multinomial of ONNX Runtime does.
 Value SingleSearch::draw(Value scores, Value &generator) {
   scores = filter(adjust(scores));
   Value best = a.max(a.reduce<graph::ReduceMaxOp>(scores, {1}, true),
@@ -274,7 +275,7 @@ private:
   AffineExpr count; // of sequences to return
 };
 
-/// The score of a sequence by its length.
+/// Returns the score of a sequence, normalized by its length.
 Value BeamSearch::normalize(Value scores, Value length) {
   return a.div(scores, a.pow(b.cast(length, f32), penalty));
 }
@@ -282,7 +283,7 @@ Value BeamSearch::normalize(Value scores, Value length) {
 Beams BeamSearch::makeFirst() {
   mlir::Type i64 = b.builder.getI64Type();
   Dims pairs{s.batch, s.beams};
-  // The beams of an entry are equal at first: only one of them counts.
+  // The beams of an entry are equal at first, so only one of them counts.
   Value isFirst = a.equal(a.range(s.beams, s.beamsValue), 0.0);
   Value scores = a.select(isFirst, b.scalar(f32, 0.0), b.scalar(f32, -1e9));
   Beams first;
@@ -296,15 +297,15 @@ Beams BeamSearch::makeFirst() {
   return first;
 }
 
-/// Keeps the best K of the ended sequences: of those that are kept and of the
-/// new ones [B, K] with scores and sequences [B, K, L].
+/// Keeps the best K of the ended sequences: the kept ones and the new ones [B,
+/// K] with scores and sequences [B, K, L].
 void BeamSearch::keepEnded(Beams &state, Value isNew, Value scores,
                            Value sequences) {
   Value none = b.scalar(f32, -std::numeric_limits<double>::infinity());
   Value all = a.concat({state.keptScores, a.select(isNew, scores, none)}, 1);
   auto [best, places] = s.takeBest(all, s.beams, /*largest=*/true);
   Value both = a.concat({state.kept, sequences}, 1);
-  // Rows of [B * 2K, L].
+  // The result has rows of [B * 2K, L].
   Value starts =
       a.mul(a.range(s.batch, s.batchValue), a.mul(s.beamsValue, 2.0));
   Value rows = a.add(places, b.unsqueeze(starts, {1}));
@@ -314,7 +315,7 @@ void BeamSearch::keepEnded(Beams &state, Value isNew, Value scores,
   state.count = a.min(a.add(state.count, more), s.beamsValue);
 }
 
-/// Chooses the next tokens and beams by the logits of the token at place
+/// Selects the next tokens and beams by the logits of the token at position
 /// `length`, and reorders the states of the decoder.
 Beams BeamSearch::step(const Beams &state, Value logits, Value length,
                        bool isFirst, Values &states) {
@@ -338,14 +339,14 @@ Beams BeamSearch::step(const Beams &state, Value logits, Value length,
   Value isEnd = a.equal(tokens, double(s.end));
   Value isOpen = b.unsqueeze(a.notOf(state.done), {1});
 
-  // Of the first K candidates the ended ones are results.
+  // The ended ones of the first K candidates are results.
   Beams next = state;
   auto takeFirst = [&](Value x) { return b.slice(x, 1, 0, s.beams); };
   keepEnded(next, a.both(takeFirst(isEnd), isOpen),
             normalize(takeFirst(best), length),
             a.gather(state.sequences, takeFirst(rows), 0));
 
-  // The first K others go on.
+  // The first K others continue.
   Value order = a.range(two, twoValue);
   Value keys =
       a.add(order, a.mul(b.cast(isEnd, b.builder.getI64Type()), twoValue));
@@ -360,7 +361,7 @@ Beams BeamSearch::step(const Beams &state, Value logits, Value length,
       s.append(a.gather(state.sequences, nextRows, 0), next.tokens, length);
   s.reorder(states, nextRows);
 
-  // An entry is done if no sequence can become better than those kept. (The
+  // An entry is done if no sequence can become better than the kept ones. (The
   // best score is its own; ONNX Runtime 1.32 reads those of other entries.)
   Value isFull = a.greaterEqual(next.count, s.beamsValue);
   if (b.getInt("early_stopping", 0) != 1) {
@@ -372,7 +373,7 @@ Beams BeamSearch::step(const Beams &state, Value logits, Value length,
   return next;
 }
 
-/// Entries that are not done keep their beams as they are.
+/// Entries that are not done keep their beams unchanged.
 LogicalResult BeamSearch::finish(Beams state) {
   mlir::Type i32 = b.builder.getI32Type();
   Dims pairs{s.batch, s.beams};

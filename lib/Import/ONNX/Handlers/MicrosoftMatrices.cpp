@@ -17,9 +17,9 @@ namespace {
 // Inverse
 //===----------------------------------------------------------------------===//
 
-/// One step of the Gauss-Jordan elimination of rows [B, N, 2N]: column k of the
-/// left half becomes that of the identity. Row k is swapped with the row from k
-/// on whose element of the column has the greatest magnitude.
+/// Performs one step of the Gauss-Jordan elimination of rows [B, N, 2N]: column
+/// k of the left half becomes that of the identity. Row k is swapped with the
+/// row from k on with the greatest magnitude in the column.
 Value eliminate(Binder &b, Value rows, Value k) {
   Arithmetic a(b);
   Dims dims = graph::getDims(rows);
@@ -78,7 +78,7 @@ LogicalResult importInverse(Binder &b) {
 // Products by bitsandbytes' weights
 //===----------------------------------------------------------------------===//
 
-/// What the 16 numbers of the types FP4 and NF4 stand for.
+/// The values of the 16 numbers of the types FP4 and NF4.
 constexpr float kFloats[] = {0.0f,         0.005208333f,  0.66666667f,  1.0f,
                              0.33333333f,  0.5f,          0.16666667f,  0.25f,
                              -0.0f,        -0.005208333f, -0.66666667f, -1.0f,
@@ -89,8 +89,8 @@ constexpr float kNormalFloats[] = {
     0.0795803f,   0.1609302f,   0.2461123f,   0.33791524f,
     0.44070983f,  0.562617f,    0.72295684f,  1.0f};
 
-/// The matrix [N, K] of numbers, two a byte, the high one first; each block of
-/// elements in row-major order has a scale.
+/// Returns the matrix [N, K] of numbers, two in a byte, the high one first;
+/// each block of elements in row-major order has a scale.
 Value dequantize(Binder &b, int64_t n, int64_t k, int64_t block,
                  bool isNormal) {
   Arithmetic a(b);

@@ -89,7 +89,7 @@ Value Search::getMask(Value ids) {
     return b.cast(b.refine(mask, graph::getDims(ids)), i32);
   Value isToken = a.notOf(a.equal(ids, double(pad)));
   if (isEncoderDecoder && isToken)
-    // Pads count from the first token on.
+    // Pads are counted from the first token on.
     isToken = a.greater(b.create<graph::CumsumOp>(b.cast(isToken, i32),
                                                   b.attr("axis", int64_t(1))),
                         0.0);
@@ -150,7 +150,7 @@ LogicalResult Search::startDecoder() {
   if (b.hasFailed() || !first || !mask)
     return mlir::failure();
   mlir::Type i32 = b.builder.getI32Type();
-  // Places count tokens that are no pads, whatever the mask says.
+  // Positions count tokens that are not pads, whatever the mask is.
   Value isToken = a.notOf(a.equal(ids, double(pad)));
   Value before = b.create<graph::CumsumOp>(b.cast(isToken, i32),
                                            b.attr("axis", int64_t(1)));
@@ -179,9 +179,9 @@ LogicalResult Search::startDecoder() {
   return mlir::failure(!logits || !sequences);
 }
 
-/// The encoder also runs the decoder on its first token: outputs logits,
-/// encoder_hidden_states and the caches of the decoder. Newer ones make only
-/// the caches of cross attention.
+/// The encoder also runs the decoder on its first token: the outputs are
+/// logits, encoder_hidden_states and the caches of the decoder. Newer encoders
+/// only return the caches of cross attention.
 LogicalResult Search::startEncoder() {
   const Graph *encoder = b.getGraph("encoder");
   int64_t first = b.getInt("decoder_start_token_id", -1);
@@ -266,7 +266,7 @@ Value Search::next(Value tokens, Values &states) {
     past = graph::getDims(states[1])[1];
     caches.erase(caches.begin(), caches.begin() + 2);
   }
-  // All caches are of one length, which a loop does not say of what it carries.
+  // All caches have one length, which a loop does not state for carried values.
   for (auto [cache, axis] : llvm::zip_equal(
            caches, llvm::ArrayRef(rowAxes).take_back(caches.size()))) {
     Dims dims = graph::getDims(cache);
@@ -345,7 +345,8 @@ Value Search::banRepeated(Value scores, Value sequences, Value length) {
   if (size <= 0)
     return scores;
   Value places = a.range(limit, limitValue), last = a.sub(limitValue, 1.0);
-  // Whether the tokens from each place on are the last ones, and one follows.
+  // True if the tokens from each position on are the last ones, followed by
+  // one.
   Value isRepeated = b.broadcastTo(
       a.lessEqual(a.add(places, double(size)), length), {rows, limit});
   for (int64_t i = 0; i + 1 < size; ++i) {
@@ -370,7 +371,7 @@ Value Search::process(Value scores, Value sequences, Value length,
     scores = a.select(a.notOf(a.equal(repeat(mask), 0.0)), scores, kLowest);
   if (!b.operand(2) || !scores)
     return scores;
-  // No end before the least length.
+  // The end token is not allowed before the least length.
   Value least = scalar(2, b.builder.getI64Type(), 0);
   Value tokens = a.iota(scores, 1);
   Value isEnd = a.both(a.equal(tokens, double(end)), a.less(length, least));

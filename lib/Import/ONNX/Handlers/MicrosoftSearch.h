@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What GreedySearch, Sampling and BeamSearch share: the graphs that they run in
+// Common parts of GreedySearch, Sampling and BeamSearch: the graphs that run in
 // a loop, and the scores of the next token.
 #ifndef ADZE_LIB_IMPORT_ONNX_HANDLERS_MICROSOFTSEARCH_H
 #define ADZE_LIB_IMPORT_ONNX_HANDLERS_MICROSOFTSEARCH_H
@@ -9,44 +9,46 @@
 
 namespace adze::importer {
 
-/// One search as the node describes it, over `rows` sequences at once. After an
+/// A search as the node defines it, over `rows` sequences at once. After an
 /// error all values are null.
 class Search {
 public:
   using Value = mlir::Value;
   using Values = Binder::Values;
 
-  /// The operands that all operators have, at different places.
+  /// The operands of all operators, whose positions differ.
   struct Places {
     unsigned repetitionPenalty, vocabMask, prefixMask, attentionMask;
   };
 
-  /// `beams`: number of sequences of each entry of the batch, and its value.
+  /// `beams` is the number of sequences of each entry of the batch.
   Search(Binder &b, const Places &places, mlir::AffineExpr beams,
          Value beamsValue);
 
   /// Imports the first run of the decoder. Fails if the graphs do not have the
   /// form that ONNX Runtime requires.
   mlir::LogicalResult start();
-  /// Imports a run with one token a row [R] and the states of the run before,
-  /// which it replaces: the logits of the next token, [R, V] in f32.
+  /// Imports a run with one token for each row [R] and the states of the
+  /// previous run, which it replaces. Returns the logits of the next token, [R,
+  /// V] in f32.
   Value next(Value tokens, Values &states);
-  /// Processes the scores [R, V] of the token at place `length` (a scalar).
+  /// Processes the scores [R, V] of the token at position `length` (a scalar).
   Value process(Value scores, Value sequences, Value length, bool isFirst);
-  /// Writes tokens [R] at place `length` of the sequences [R, L].
+  /// Writes tokens [R] to position `length` of the sequences [R, L].
   Value append(Value sequences, Value tokens, Value length);
-  /// The states with row `order`[i] instead of row i.
+  /// Replaces row i of the states by row `order`[i].
   void reorder(Values &states, Value order);
-  /// x [B, ...] with each entry `beams` times: [R, ...].
+  /// Repeats each entry of x [B, ...] `beams` times: [R, ...].
   Value repeat(Value x);
-  /// An operand as a scalar of that type, or `otherwise` if it is left out.
+  /// Returns an operand as a scalar of the type, or `otherwise` if it is
+  /// absent.
   Value scalar(unsigned operand, mlir::Type type, double otherwise);
-  /// The greatest (or least) `count` elements of each row in order, and their
-  /// places.
+  /// Returns the greatest (or least) `count` elements of each row in order, and
+  /// their indices.
   std::pair<Value, Value> takeBest(Value x, mlir::AffineExpr count,
                                    bool largest);
-  /// For each row and token whether a place of `tokens` [R, N] that `counts`
-  /// (the same shape) has it: [R, V].
+  /// Returns, for each row and token, whether `tokens` [R, N] has it at a
+  /// position where `counts` (the same shape) is true: [R, V].
   Value mark(Value scores, Value tokens, Value counts);
 
   Binder &b;
@@ -54,11 +56,11 @@ public:
   const mlir::AffineExpr beams;
   const Value beamsValue;
   mlir::AffineExpr batch, rows, limit;
-  /// Of the batch, of each sequence at last, and at first.
+  /// Of the batch, and of each sequence at the end and at the beginning.
   Value batchValue, limitValue, startLength;
   const int64_t end, pad;
 
-  // What the first run makes.
+  // The results of the first run.
   Value logits, sequences;
   Values states;
 
@@ -67,11 +69,11 @@ private:
   mlir::LogicalResult startEncoder();
   mlir::LogicalResult startFromEncoder(const Graph &encoder, Value ids,
                                        Value mask);
-  /// The mask of the prompt [B, S], in i32.
+  /// Returns the mask of the prompt [B, S], in i32.
   Value getMask(Value ids);
-  /// The last row of the logits [R, S, V'] that a graph makes.
+  /// Returns the last row of the logits [R, S, V'] of a graph.
   Value takeLast(Value all);
-  /// An empty cache for the input of a graph whose dim `axis` grows.
+  /// Returns an empty cache for an input whose dim `axis` grows.
   Value makeEmpty(const ValueInfo &input, int64_t rowAxis, int64_t axis);
   Value penalizeRepeated(Value scores, Value sequences, Value length);
   Value banRepeated(Value scores, Value sequences, Value length);
@@ -79,9 +81,9 @@ private:
   const Places places;
   const Graph *decoder = nullptr;
   bool isEncoderDecoder = false;
-  /// What each run gets beside tokens and states: of the encoder.
+  /// Inputs of each run other than tokens and states: those of the encoder.
   Values fixedInputs, crossCaches;
-  /// Of all states: the dim of rows; -1 if it stays as it is.
+  /// For all states, the dim of rows; -1 if it does not change.
   llvm::SmallVector<int64_t> rowAxes;
 };
 

@@ -39,7 +39,7 @@ Value adze::importer::makeTable(Binder &b, mlir::Type elementType,
   if (elementType.isF64())
     return makeConstant<double>(b, elementType, values, shape);
   if (elementType.isInteger(64)) {
-    // Attributes become doubles, which are exact up to there.
+    // Attributes become doubles, which are exact up to this value.
     constexpr double most = 0x1p53;
     for (double value : values)
       if (!(std::abs(value) < most)) {
@@ -105,7 +105,7 @@ Value adze::importer::getFloatRows(Binder &b) {
   return x;
 }
 
-/// sqrt(2) * erf^-1(2 x - 1), by Winitzki's approximation.
+/// Computes sqrt(2) * erf^-1(2 x - 1), by the approximation of Winitzki.
 static Value probit(Binder &b, Value x) {
   Arithmetic a(b);
   constexpr double k = 0.147;
@@ -117,7 +117,7 @@ static Value probit(Binder &b, Value x) {
   return a.mul(a.mul(b.create<graph::SignOp>(y), root), 1.41421356);
 }
 
-/// Softmax of scores that are not 0; those stay it.
+/// Computes softmax of nonzero scores; zeros stay.
 static Value softmaxZero(Binder &b, Value x) {
   Arithmetic a(b);
   if (!x)
@@ -160,7 +160,7 @@ Value adze::importer::makeBinaryScores(Binder &b, Value scores, bool share,
   }
   if (transform == "LOGISTIC")
     return a.sigmoid(a.concat({mirrored, scores}, 1));
-  // Two scores that belong together are not transformed any more.
+  // Both scores of a pair are not transformed further.
   return a.concat({share ? a.sub(1.0, scores) : mirrored, scores}, 1);
 }
 
@@ -245,8 +245,8 @@ LogicalResult importImputer(Binder &b) {
   return b.done(a.select(isMissing, imputed, x));
 }
 
-/// 1 where a number is the category; `zeros` = 0 wants each to have one, which
-/// is not checked.
+/// Returns 1 where a number is the category. With `zeros` = 0 each number has
+/// to have one, which is not checked.
 LogicalResult importOneHotEncoder(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -278,7 +278,7 @@ LogicalResult importArrayFeatureExtractor(Binder &b) {
   return b.done(result);
 }
 
-/// Features one after the other, each cut or filled up to its size.
+/// Concatenates features, each cropped or padded to its size.
 LogicalResult importFeatureVectorizer(Binder &b) {
   Arithmetic a(b);
   auto sizes = b.getInts("inputdimensions", b.getNumOperands(), 1);
@@ -293,7 +293,7 @@ LogicalResult importFeatureVectorizer(Binder &b) {
     if (size < 0)
       return b.fail("expected inputdimensions of at least 0, but got " +
                     llvm::Twine(size));
-    // A width that is not known may be none at all.
+    // An unknown width may be 0.
     int64_t missing = size - width.value_or(0);
     if (missing > 0)
       x = b.create<graph::PadOp>(
@@ -308,7 +308,7 @@ LogicalResult importFeatureVectorizer(Binder &b) {
 // Linear models
 //===----------------------------------------------------------------------===//
 
-/// x * C' + intercepts for `rows` rows of coefficients.
+/// Computes x * C' + intercepts for `rows` rows of coefficients.
 Value buildLinear(Binder &b, Value x, int64_t rows) {
   Arithmetic a(b);
   std::vector<double> numbers = getNumbers(b, "coefficients");

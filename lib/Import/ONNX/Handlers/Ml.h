@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the operators of ai.onnx.ml share.
+// Common parts of the operators of ai.onnx.ml.
 #ifndef ADZE_LIB_IMPORT_ONNX_HANDLERS_ML_H
 #define ADZE_LIB_IMPORT_ONNX_HANDLERS_ML_H
 
@@ -8,37 +8,37 @@
 
 namespace adze::importer {
 
-/// A constant of numbers, of any size; they are rounded to the type.
+/// Returns a constant of any size, with numbers rounded to the type.
 mlir::Value makeTable(Binder &b, mlir::Type elementType,
                       llvm::ArrayRef<double> values,
                       llvm::ArrayRef<int64_t> shape);
 
-/// The numbers of an attribute: floats, integers, or a tensor of such that
-/// NAME_as_tensor holds. Empty if neither is there.
+/// Returns the numbers of an attribute: floats, integers, or those of the
+/// tensor NAME_as_tensor. Empty if neither exists.
 std::vector<double> getNumbers(Binder &b, llvm::StringRef name);
 
-/// Operand 0 as [N, F] in a float type: integers as f32, a vector as one row.
-/// None, and an error, if it has more dims.
+/// Returns operand 0 as [N, F] in a float type: integers as f32, a vector as
+/// one row. Emits an error and returns null for more dims.
 mlir::Value getFloatRows(Binder &b);
 
-/// Scores [N, K] after the attribute `post_transform`.
+/// Applies the attribute `post_transform` to scores [N, K].
 mlir::Value transformScores(Binder &b, mlir::Value scores,
                             llvm::StringRef transform);
 
-/// Of scores [N, 1] of two classes both, [N, 2]: the second is the class of
-/// great scores. `share`: scores are shares of 1.
+/// Returns both scores, [N, 2], of two classes from scores [N, 1] of the second
+/// one. With `share`, scores are probabilities.
 mlir::Value makeBinaryScores(Binder &b, mlir::Value scores, bool share,
                              llvm::StringRef transform);
 
-/// The labels of indices; the indices themselves where there are none.
+/// Returns the labels of indices, or the indices without labels.
 mlir::Value getLabels(Binder &b, mlir::Value index, llvm::StringRef integers,
                       llvm::StringRef strings);
 
-/// The place of the greatest score of each row.
+/// Returns the index of the greatest score of each row.
 mlir::Value getGreatest(Binder &b, mlir::Value scores);
 
-/// The numbers of an attribute, [n], of the type of `like`: one, or one a
-/// feature.
+/// Returns the numbers of an attribute, [n], in the type of `like`: one, or one
+/// for each feature.
 mlir::Value getRow(Binder &b, llvm::StringRef name, mlir::Value like);
 
 } // namespace adze::importer

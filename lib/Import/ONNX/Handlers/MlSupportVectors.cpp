@@ -12,7 +12,7 @@ using mlir::Value;
 
 namespace {
 
-/// The kernel of each row of x [N, F] with each of vectors [V, F].
+/// Returns the kernel of each row of x [N, F] with each of the vectors [V, F].
 Value buildKernel(Binder &b, Value x, Value vectors, llvm::StringRef kernel) {
   Arithmetic a(b);
   std::vector<double> params = getNumbers(b, "kernel_params");
@@ -31,13 +31,13 @@ Value buildKernel(Binder &b, Value x, Value vectors, llvm::StringRef kernel) {
                  kernel + "'");
     return {};
   }
-  // |x - v|^2 of differences: nothing cancels.
+  // |x - v|^2 is computed from differences, without cancellation.
   Value difference = a.sub(b.unsqueeze(x, {1}), vectors);
   Value distance = a.sum(a.mul(difference, difference), {2});
   return a.exp(a.mul(distance, -gamma));
 }
 
-/// Support vectors [count, F].
+/// Returns the support vectors [count, F].
 Value getVectors(Binder &b, Value x, int64_t count) {
   std::vector<double> numbers = getNumbers(b, "support_vectors");
   if (count < 1 || numbers.size() % count != 0) {
@@ -72,7 +72,7 @@ LogicalResult importSVMRegressor(Binder &b) {
   return b.done(b.cast(scores, b.builder.getF32Type()));
 }
 
-/// A classifier of one vote a pair of classes.
+/// A classifier with one vote for each pair of classes.
 class SVMClassifier {
 public:
   explicit SVMClassifier(Binder &b) : b(b), a(b) {}
@@ -94,7 +94,7 @@ private:
   Value votes;  // [N, classes]; null without support vectors
 };
 
-/// The decision of each pair, and how many of them each class wins.
+/// Computes the decision of each pair, and the votes of each class.
 LogicalResult SVMClassifier::vote(Value x) {
   auto counts = *b.getInts("vectors_per_class");
   int64_t all = 0;
@@ -108,7 +108,8 @@ LogicalResult SVMClassifier::vote(Value x) {
       int64_t(coefficients.size()) != (classes - 1) * all || pairs < 1)
     return b.fail("expected vectors_per_class, rho and coefficients of " +
                   llvm::Twine(classes) + " classes");
-  // Row p: what the vectors of both classes of pair p add to its decision.
+  // Row p holds what the vectors of both classes of pair p contribute to its
+  // decision.
   std::vector<double> table(pairs * all, 0.0), wins(pairs * classes, 0.0),
       losses(pairs * classes, 0.0);
   int64_t pair = 0;
@@ -135,14 +136,15 @@ LogicalResult SVMClassifier::vote(Value x) {
   return mlir::success();
 }
 
-/// Of each pair of classes the share of each of them, r [N, C, C]: r[i][j] is
-/// that of i against j, 0 on the diagonal.
+/// Returns the probabilities of both classes of each pair, r [N, C, C]: r[i][j]
+/// is that of i against j, and 0 on the diagonal.
 Value SVMClassifier::makePairwise() {
   Value share =
       a.sigmoid(a.neg(a.add(a.mul(scores, getRow(b, "prob_a", scores)),
                             getRow(b, "prob_b", scores))));
   share = a.min(a.max(share, double(1e-7f)), double(1 - 1e-7f));
-  // [N, 1 + 2 * pairs]: 0, the shares of the first classes, of the second ones.
+  // The columns [N, 1 + 2 * pairs] are 0, the probabilities of the first
+  // classes, and those of the second ones.
   Value zero = a.mul(b.slice(share, 1, 0, b.expr(1)), 0.0);
   Value all = a.concat({zero, share, a.sub(1.0, share)}, 1);
   int64_t pairs = classes * (classes - 1) / 2, pair = 0;
@@ -159,9 +161,9 @@ Value SVMClassifier::makePairwise() {
                    {graph::getDims(flat)[0], b.expr(classes), b.expr(classes)});
 }
 
-/// One round over the classes: each share is moved to where its own equation
-/// holds, and all are scaled to a sum of 1. `products` = matrix * shares,
-/// `weighted` = shares' * products.
+/// Performs one round over the classes: each probability is set to satisfy its
+/// own equation, and all are scaled to a sum of 1. `products` = matrix *
+/// probabilities, `weighted` = probabilities' * products.
 Value SVMClassifier::improve(Value shares, Value products, Value weighted,
                              Value matrix) {
   Value places = a.iota(classes);
@@ -188,15 +190,15 @@ Value SVMClassifier::improve(Value shares, Value products, Value weighted,
   return last.empty() ? Value() : last[0];
 }
 
-/// The shares of all classes, from those of pairs, as libsvm couples them: by
-/// rounds until all equations hold to .005 / C, at most 100. That is far from
-/// exact: other ways to solve them give other results.
+/// Computes the probabilities of all classes from those of pairs, as libsvm
+/// does: by rounds until all equations hold to .005 / C, at most 100. This is
+/// far from exact, so other solvers would have other results.
 Value SVMClassifier::couple() {
   constexpr int64_t mostRounds = 100;
   Value pairwise = makePairwise();
   if (!pairwise)
     return {};
-  // Q[i][i] is the sum of r[j][i]^2, Q[i][j] = -r[j][i] r[i][j].
+  // Q[i][i] is the sum of r[j][i]^2, and Q[i][j] = -r[j][i] r[i][j].
   Value turned = b.transpose(pairwise, {0, 2, 1});
   Value squares = a.sum(a.mul(turned, turned), {2}, /*keepdims=*/true);
   mlir::Type type = b.getElementType(pairwise);

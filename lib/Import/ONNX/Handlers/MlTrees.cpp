@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tree ensembles, as the attributes of each version of the operators say them.
+// Tree ensembles, with the attributes of each version of the operators.
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include "Forest.h"
@@ -37,7 +37,7 @@ int parseMode(llvm::StringRef name) {
       .Default(-1);
 }
 
-/// A branch that no root leads to.
+/// Returns a branch that is not reachable from a root.
 std::optional<size_t> findLost(const Forest &forest) {
   std::vector<bool> isReached(forest.nodes.size(), false);
   std::vector<int64_t> work(forest.roots);
@@ -57,7 +57,7 @@ std::optional<size_t> findLost(const Forest &forest) {
   return std::nullopt;
 }
 
-/// `prefix`: whether weights are of targets or of classes.
+/// `prefix` determines whether weights belong to targets or to classes.
 LogicalResult readForest(Binder &b, llvm::StringRef prefix, Forest &forest) {
   auto trees = getIntegers(b, "nodes_treeids"),
        ids = getIntegers(b, "nodes_nodeids"),
@@ -216,7 +216,7 @@ LogicalResult TreeEnsemble::readNodes() {
       return b.fail("expected attributes nodes_* of one length");
   if (int64_t(weights.size()) != leaves)
     return b.fail("expected attributes leaf_* of one length");
-  // Leaves stand behind the nodes.
+  // Leaves follow the nodes.
   forest.nodes.resize(count + leaves);
   for (int64_t i = 0; i < count; ++i) {
     TreeNode &node = forest.nodes[i];
@@ -247,8 +247,8 @@ LogicalResult TreeEnsemble::readNodes() {
   return mlir::success(!forest.roots.empty());
 }
 
-/// A node that asks for membership in a set becomes one node a member. Sets
-/// stand in the order in which trees are walked, each ended by a NaN.
+/// Replaces a node that tests membership in a set by one node for each member.
+/// Sets are in the order in which trees are walked, each terminated by a NaN.
 LogicalResult TreeEnsemble::expandMembers() {
   std::vector<double> members = getNumbers(b, "membership_values");
   size_t at = 0;

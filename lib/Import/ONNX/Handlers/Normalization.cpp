@@ -13,8 +13,8 @@ static bool isOne(mlir::AffineExpr dim) {
   return dim && graph::getConstant(dim) == 1;
 }
 
-/// From version 13 along one axis (-1); before over all dims from an axis (1)
-/// on, together.
+/// Applies along one axis (default -1) since version 13, and over all dims from
+/// an axis (default 1) on together before.
 template <typename Build>
 static LogicalResult importAlongAxis(Binder &b, Build build) {
   Value x = b.operand(0);
@@ -44,7 +44,7 @@ static LogicalResult importSoftmax(Binder &b) {
   });
 }
 
-/// 1 at the first greatest element, else 0.
+/// Returns 1 at the first greatest element, else 0.
 static LogicalResult importHardmax(Binder &b) {
   return importAlongAxis(b, [&](Value x, int64_t axis) -> Value {
     Value index = b.create<graph::ArgMaxOp>(
@@ -61,8 +61,8 @@ static LogicalResult importHardmax(Binder &b) {
   });
 }
 
-/// The mean and the (biased) variance of each channel of the input, and the
-/// running ones, which move towards them.
+/// Computes the mean and the (biased) variance of each channel of the input,
+/// and updates the running ones.
 static LogicalResult importBatchStatistics(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -93,8 +93,8 @@ static LogicalResult importBatchStatistics(Binder &b) {
   return b.done({result, move(3, mean), move(4, variance), mean, variance});
 }
 
-/// A vector of one element a channel: of `size` elements, though its own dim
-/// may not say so (a run checks that it is).
+/// Returns a vector with one element for each channel: `size` elements, though
+/// its own dim may be unknown (which is checked at run time).
 static Value perChannel(Binder &b, Value vector, mlir::AffineExpr size) {
   if (!vector || b.getRank(vector) != 1 || !size ||
       graph::areEqual(graph::getDims(vector)[0], size) ||
@@ -103,8 +103,8 @@ static Value perChannel(Binder &b, Value vector, mlir::AffineExpr size) {
   return b.reshape(vector, {size});
 }
 
-/// With a mean, a variance, a scale and a bias for each element of an entry of
-/// the batch.
+/// Normalizes with a mean, a variance, a scale and a bias for each element of
+/// an entry of the batch.
 static LogicalResult importElementNormalization(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -131,8 +131,7 @@ static LogicalResult importBatchNormalization(Binder &b) {
   if (b.getRank(x) < 2)
     return b.fail("expected an input of at least 2 dims, but got " +
                   llvm::Twine(b.getRank(x)) + "-D");
-  // Before version 14 training is what asks for more outputs, unless it says
-  // that it is a test.
+  // Before version 14, more outputs indicate training, unless is_test is set.
   bool isTraining = b.getInt("training_mode", 0) != 0;
   if (b.version() < 14 && (b.version() >= 7 || b.getInt("is_test", 0) == 0))
     isTraining = b.wants(1) || b.wants(2) || b.wants(3) || b.wants(4);
@@ -145,7 +144,7 @@ static LogicalResult importBatchNormalization(Binder &b) {
   if (!isSpatial)
     return importElementNormalization(b);
   llvm::SmallVector<Value> operands{x};
-  // Parameters may be of another type than the input: the widest one counts.
+  // Parameters may have another type than the input: the widest one is used.
   mlir::Type type = b.getElementType(x), wide = type;
   for (unsigned i = 1; i < 5; ++i) {
     mlir::Type other = b.getElementType(b.operand(i));
@@ -161,8 +160,8 @@ static LogicalResult importBatchNormalization(Binder &b) {
   return b.done(b.reshape(b.cast(result, type), dims));
 }
 
-/// (x - mean) / deviation over axes, in f32 at least. ONNX's own body of it is
-/// of f32 only.
+/// Computes (x - mean) / deviation over axes, in f32 or f64. The function body
+/// of ONNX is for f32 only.
 static LogicalResult importMeanVarianceNormalization(Binder &b) {
   Arithmetic a(b);
   mlir::Type type = b.getElementType(b.operand(0));
@@ -193,7 +192,7 @@ static LogicalResult importGroupNormalization(Binder &b) {
   if (b.getRank(x) < 2)
     return b.fail("expected an input of at least 2 dims");
   if (b.version() < 21) {
-    // Scale and bias are per group.
+    // Scale and bias have one element for each group.
     Dims dims = graph::getDims(x);
     mlir::AffineExpr size = graph::divideExactly(dims[1], b.expr(groups));
     if (groups < 1 || !size)
@@ -212,8 +211,8 @@ static LogicalResult importGroupNormalization(Binder &b) {
                          b.attr("epsilon", b.getFloat("epsilon", 1e-5f))}));
 }
 
-/// The statistics of layer normalisation, in f32 at least: the mean, and one
-/// over the deviation.
+/// Returns the statistics of layer normalisation, in f32 or f64: the mean, and
+/// the reciprocal of the deviation.
 static std::pair<Value, Value> buildStatistics(Binder &b, int64_t axis,
                                                double epsilon) {
   Value x = b.operand(0);
@@ -242,7 +241,7 @@ static LogicalResult importLayerNormalization(Binder &b) {
   llvm::SmallVector<Value> operands{x, b.operand(1)};
   if (Value bias = b.operand(2))
     operands.push_back(bias);
-  // The input, then two optional operands.
+  // The operands are the input and two optional ones.
   mlir::Attribute segments =
       b.builder.getDenseI32ArrayAttr({1, 1, int32_t(operands.size()) - 2});
   Value result = b.create<graph::LayerNormOp>(
@@ -266,7 +265,7 @@ static LogicalResult importRMSNormalization(Binder &b) {
       {b.attr("axis", axis), b.attr("epsilon", b.getFloat("epsilon", 1e-5f))}));
 }
 
-/// x / norm, and 0 where the norm is.
+/// Computes x / norm, and 0 where the norm is.
 static LogicalResult importLpNormalization(Binder &b) {
   Value x = b.operand(0);
   int64_t axis = b.getAxis("axis", -1, b.getRank(x)), p = b.getInt("p", 2);

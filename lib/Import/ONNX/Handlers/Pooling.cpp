@@ -12,7 +12,7 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// `x` gets the dynamic pads, of elements of `fill`.
+/// Adds dynamic pads of elements `fill` to `x`.
 static LogicalResult getPool(Binder &b, Value &x, Window &window,
                              llvm::SmallVector<mlir::NamedAttribute> &attrs,
                              Value fill = {}) {
@@ -28,7 +28,7 @@ static LogicalResult getPool(Binder &b, Value &x, Window &window,
   return mlir::success();
 }
 
-/// What is never the greatest: a scalar.
+/// Returns a scalar that is never the greatest element.
 static Value getLeast(Binder &b, Value x) {
   mlir::Type type = b.getElementType(x);
   auto integer = llvm::dyn_cast<mlir::IntegerType>(type);
@@ -66,7 +66,7 @@ static LogicalResult importAveragePool(Binder &b) {
   Value mean = b.create<graph::AvgPoolOp>(padded, attrs);
   if (countsPad || !isData)
     return b.done(mean);
-  // The share of each window that is not padding: the mean of ones.
+  // The share of each window that is not padding is the mean of ones.
   Arithmetic a(b);
   Value ones = b.broadcastTo(a.like(x, 1), graph::getDims(x));
   Window same;
@@ -76,7 +76,7 @@ static LogicalResult importAveragePool(Binder &b) {
   return b.done(a.div(mean, b.create<graph::AvgPoolOp>(ones, attrs)));
 }
 
-/// Zeros behind, so that windows that ceil_mode adds are whole ones.
+/// Adds zeros at the end, so that windows added by ceil_mode are complete.
 static Value padForCeil(Binder &b, Value x, Window &window) {
   size_t spatial = window.kernel.size();
   Dims dims = graph::getDims(x);
@@ -91,7 +91,7 @@ static Value padForCeil(Binder &b, Value x, Window &window) {
             reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
     int64_t span = *size + before + window.pads[spatial + i] - reach;
     int64_t windows = llvm::divideCeil(std::max<int64_t>(span, 0), stride) + 1;
-    // The last one starts inside the input or the padding before it.
+    // The last window starts inside of the input or the padding before it.
     if ((windows - 1) * stride >= *size + before)
       --windows;
     low.push_back(before);
@@ -111,8 +111,8 @@ static Value buildRoot(Binder &b, Value x, double p) {
   return p == 1 ? x : p == 2 ? a.sqrt(x) : a.pow(x, 1 / p);
 }
 
-/// (sum of |x|^p over the window)^(1/p), the sum from an average over windows
-/// that count their padding.
+/// Computes (sum of |x|^p over the window)^(1/p), with the sum as an average
+/// over windows that count their padding.
 static LogicalResult importLpPool(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -133,7 +133,7 @@ static LogicalResult importLpPool(Binder &b) {
   return b.done(buildRoot(b, a.mul(mean, count), p));
 }
 
-/// All dims behind the channels.
+/// Reduces all dims after the channels.
 template <typename OpT>
 static LogicalResult importGlobalPool(Binder &b) {
   Value x = b.operand(0);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Linear quantisation, in the arithmetic that it stands for.
+// Linear quantisation, expanded to arithmetic.
 #include "Quantization.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
@@ -26,8 +26,8 @@ Value adze::importer::repeatBlocks(Binder &b, Value numbers, Value x,
   return b.slice(repeated, axis, 0, size);
 }
 
-/// Scale or zero point, made to broadcast: a scalar, one number an index of
-/// `axis`, or one a block of it.
+/// Returns the scale or zero point in a shape that broadcasts: a scalar, one
+/// number for each index of `axis`, or one for each block of it.
 static Value getParameter(Binder &b, unsigned i, mlir::Type type) {
   Value x = b.operand(0), parameter = b.cast(b.operand(i), type);
   int64_t rank = b.getRank(x);
@@ -37,7 +37,7 @@ static Value getParameter(Binder &b, unsigned i, mlir::Type type) {
   int64_t block = b.getInt("block_size", 0);
   if (block > 0 && int64_t(dims.size()) == rank)
     return repeatBlocks(b, parameter, x, b.getAxis("axis", 1, rank), block);
-  // A vector without an axis to lie along can only be one number.
+  // A vector without a valid axis can only have one element.
   if (dims.size() == 1 && block == 0 && b.getInt("axis", 1) >= rank) {
     parameter = b.withLength(parameter, 1);
     return b.reshape(parameter, {});
@@ -52,7 +52,7 @@ static Value getParameter(Binder &b, unsigned i, mlir::Type type) {
   return b.alongAxis(parameter, b.getAxis("axis", 1, rank), rank);
 }
 
-/// (x - zero) * scale, in f32 at least.
+/// Computes (x - zero) * scale, in f32 or f64.
 static LogicalResult importDequantizeLinear(Binder &b) {
   Arithmetic a(b);
   mlir::Type type = b.getElementType(b.operand(1)), to = type;
@@ -76,7 +76,7 @@ Value adze::importer::buildRequantize(Binder &b, Value scaled, Value zero,
   mlir::Type type = b.getElementType(scaled);
   auto integer = llvm::dyn_cast<mlir::IntegerType>(to);
   if (!integer) {
-    // Floats saturate as they are converted.
+    // Floats saturate in the conversion.
     if (zero)
       scaled = a.add(scaled, b.cast(zero, type));
     return b.cast(scaled, to);
@@ -111,7 +111,7 @@ DynamicBytes adze::importer::buildDynamicQuantization(Binder &b, Value x) {
   return {buildRequantize(b, a.div(x, scale), zero, type), scale, zero};
 }
 
-/// round(x / scale) + zero, clamped to the type.
+/// Computes round(x / scale) + zero, clamped to the type.
 static LogicalResult importQuantizeLinear(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -125,9 +125,11 @@ static LogicalResult importQuantizeLinear(Binder &b) {
     return b.unsupported("expected to quantise to 16 bits at most");
   if (!llvm::isa<mlir::IntegerType>(b.getElementType(x)))
     type = b.getElementType(x);
-  if (llvm::isa<mlir::IntegerType>(type)) // both are whole, their quotient not
+  // both are integers, but their quotient is not
+  if (llvm::isa<mlir::IntegerType>(type))
     type = b.builder.getF64Type();
-  // Quotients of 16-bit types are rounded to 16 bits before they are whole.
+  // Quotients of 16-bit types are rounded to 16 bits before they are rounded to
+  // integers.
   mlir::Type wide = type.getIntOrFloatBitWidth() < 32
                         ? mlir::Type(b.builder.getF32Type())
                         : type;
@@ -144,14 +146,15 @@ static LogicalResult importQuantizeLinear(Binder &b) {
 // Products of quantised tensors
 //===----------------------------------------------------------------------===//
 
-/// A parameter of a matrix: per tensor, or per row (`axis` -2) or column (-1).
+/// Returns a parameter of a matrix: for the tensor, for each row (`axis` -2) or
+/// column (-1).
 static Value alongMatrix(Binder &b, Value parameter, int64_t axis) {
   if (!parameter || b.getRank(parameter) != 1 || axis == -1)
     return parameter;
   return b.unsqueeze(parameter, {1});
 }
 
-/// x - zero in i32, or in f32 for floats.
+/// Computes x - zero in i32, or in f32 for floats.
 static Value center(Binder &b, Value x, Value zero) {
   Arithmetic a(b);
   if (!x)
@@ -163,7 +166,7 @@ static Value center(Binder &b, Value x, Value zero) {
   return zero ? a.sub(x, b.cast(zero, type)) : x;
 }
 
-/// sum * (lhs * rhs / out) + zero, in the type of `zero`.
+/// Computes sum * (lhs * rhs / out) + zero, in the type of `zero`.
 static Value rescale(Binder &b, Value sum, Value lhs, Value rhs, Value out,
                      Value zero) {
   Arithmetic a(b);
@@ -204,7 +207,8 @@ bool adze::importer::isMadeOfConstant(Value value) {
   return value && value.getDefiningOp<graph::ConstantOp>();
 }
 
-/// Are these bytes by a constant, which is stored as the CPU wants it?
+/// Returns true for bytes by a constant, which is stored in the form that the
+/// CPU requires.
 static bool areBytesByConstant(Binder &b, Value lhs, Value rhs) {
   auto isByte = [&](Value x) {
     auto type = llvm::dyn_cast<mlir::IntegerType>(b.getElementType(x));
@@ -213,9 +217,8 @@ static bool areBytesByConstant(Binder &b, Value lhs, Value rhs) {
   return lhs && rhs && isByte(lhs) && isByte(rhs) && isMadeOfConstant(rhs);
 }
 
-/// Of bytes by constants it is one of the bytes:
-/// a sum of (a - p)(b - q) is one of ab, less p times that of b, less q times
-/// that of (a - p).
+/// A product of bytes by constants is computed on the bytes: a sum of (a - p)(b
+/// - q) is a sum of ab, minus p times that of b, minus q times that of (a - p).
 Value adze::importer::buildIntegerMatmul(Binder &b, Value lhs, Value lhsZero,
                                          Value rhs, Value rhsZero) {
   Arithmetic a(b);
@@ -242,7 +245,8 @@ Value adze::importer::buildIntegerMatmul(Binder &b, Value lhs, Value lhsZero,
   return product;
 }
 
-/// In i32, less the zero points (per row of a, per column of b).
+/// Computes the product in i32, minus the zero points (for each row of a, for
+/// each column of b).
 static LogicalResult importMatMulInteger(Binder &b) {
   return b.done(
       buildIntegerMatmul(b, b.operand(0), alongMatrix(b, b.operand(2), -2),
@@ -259,14 +263,15 @@ static LogicalResult importQLinearMatMul(Binder &b) {
                         alongMatrix(b, b.operand(7), -2)));
 }
 
-/// The filter as signed bytes whose zero point is 0; null if it is no such.
+/// Returns the filter as signed bytes with the zero point 0, or null if it does
+/// not have this form.
 static Value toSignedFilter(Binder &b, Value filter, Value zero) {
   Bytes bytes = toBytes(b, filter, zero, /*isSigned=*/true);
   return bytes.zero ? Value() : bytes.values;
 }
 
-/// Elements around the spatial dims, and channels of zeros up to a multiple of
-/// what a CPU multiplies at once.
+/// Adds elements around the spatial dims, and channels of zeros up to a
+/// multiple of the group of a CPU unit.
 static Value padBytes(Binder &b, Value x, llvm::ArrayRef<int64_t> pads,
                       int64_t channels, Value fill) {
   int64_t rank = b.getRank(x), spatial = rank - 2;
@@ -286,8 +291,9 @@ static Value padBytes(Binder &b, Value x, llvm::ArrayRef<int64_t> pads,
                                 {b.attr("low", low), b.attr("high", high)});
 }
 
-/// A sum of (a - p) b is one of ab, less p times that of b: of bytes where a
-/// CPU sums their products. Padding stands for p then. Null: it can't be done.
+/// A sum of (a - p) b is a sum of ab, minus p times that of b: this is used for
+/// bytes if a CPU sums their products. The padding is then p. Returns null if
+/// it is not possible.
 static Value buildConvOfBytes(Binder &b, Value x, Value zero, Value filter,
                               Value bias, const Window &window) {
   constexpr int64_t group = 4; // bytes of an instruction
@@ -354,7 +360,7 @@ Value adze::importer::buildIntegerConv(Binder &b, Value x, Value zero,
                  b.attr("group", b.getInt("group", 1))});
 }
 
-/// Padding stands for the zero point: 0 after it is subtracted.
+/// The padding is the zero point: 0 after it is subtracted.
 static LogicalResult importConvInteger(Binder &b) {
   return b.done(buildIntegerConv(b, b.operand(0), b.operand(2), b.operand(1),
                                  b.operand(3), Value()));
@@ -369,7 +375,8 @@ static LogicalResult importQLinearConv(Binder &b) {
                         b.operand(7)));
 }
 
-/// Tensors with a scale and a zero point each, in those of the result.
+/// Converts tensors, each with its own scale and zero point, to those of the
+/// result.
 static LogicalResult importQLinearConcat(Binder &b) {
   Arithmetic a(b);
   mlir::Type f32 = b.builder.getF32Type();

@@ -25,11 +25,11 @@ static Value word(Binder &b, uint64_t value) {
   return b.constant(mlir::DenseElementsAttr::get(type, llvm::APInt(64, value)));
 }
 
-/// The seed as it is drawn with: less its fraction. What is no 64-bit integer
-/// counts by its bits; NaN is none.
+/// Returns the seed truncated to an integer. A seed out of the range of 64-bit
+/// integers is used by its bits; NaN is no seed.
 static std::optional<int64_t> getSeed(Binder &b) {
   const Attribute *given = b.node.find("seed");
-  // Of Dropout an integer, of all others a float.
+  // The seed is an integer for Dropout, and a float for all others.
   if (given && given->kind == Attribute::Kind::Int)
     return given->i;
   double value = b.getFloat("seed", NAN);
@@ -50,7 +50,7 @@ Random::Random(Binder &b) : b(b) {
   }
 }
 
-/// Whether there are that many elements, now that each is drawn.
+/// Returns true if the number of elements is small enough to draw each.
 static bool canDraw(Binder &b, const Dims &dims) {
   if (graph::product(b.builder.getContext(), dims))
     return true;
@@ -61,10 +61,10 @@ static bool canDraw(Binder &b, const Dims &dims) {
   return false;
 }
 
-/// A word for each element.
+/// Returns a random word for each element.
 static Value draw(Binder &b, Value entropy, const Dims &dims, unsigned stream) {
   Arithmetic a(b);
-  // Only the type says how many elements a range has.
+  // The type of a range determines its number of elements.
   mlir::Type i64 = b.builder.getI64Type();
   Value index =
       a.range(graph::product(b.builder.getContext(), dims), b.scalar(i64, 0));
@@ -79,7 +79,7 @@ static Value draw(Binder &b, Value entropy, const Dims &dims, unsigned stream) {
   return a.bitXor(z, a.shiftRight(z, word(b, 31)));
 }
 
-/// As many bits as the type holds, so that 1 is never reached by rounding.
+/// Returns as many bits as the type holds, so that rounding never results in 1.
 static unsigned getBits(mlir::Type type) {
   return type.isF64() ? 53 : type.isBF16() ? 8 : type.isF16() ? 11 : 24;
 }
@@ -112,14 +112,14 @@ Value Random::normal(mlir::Type type, const Dims &dims) {
   if (b.hasFailed() || !canDraw(b, dims))
     return {};
   if (seed) {
-    // Marsaglia: coordinates of points in the unit disc, made longer.
+    // Marsaglia's polar method: scaled coordinates of points in the unit disc.
     mlir::Type f64 = b.builder.getF64Type();
     Binder::Values disc =
         b.call("random_disc", {seed}, {{f64, dims}, {f64, dims}});
     Value factor = a.sqrt(a.div(a.mul(a.log(disc[1]), -2.0), disc[1]));
     return b.cast(a.mul(disc[0], factor), type);
   }
-  // Box and Muller: 1 - u is never 0.
+  // The Box-Muller transform: 1 - u is never 0.
   mlir::Type wide = type.isF64() ? type : mlir::Type(b.builder.getF32Type());
   Value radius = a.sqrt(a.mul(a.log(a.sub(1.0, uniform(wide, dims, 0))), -2.0));
   Value angle = a.mul(uniform(wide, dims, 1), 2 * M_PI);
@@ -130,7 +130,7 @@ Value Random::normal(mlir::Type type, const Dims &dims) {
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// Type and dims: attributes, or those of operand 0.
+/// Returns type and dims: attributes, or those of operand 0.
 static LogicalResult getShape(Binder &b, mlir::Type &type, Dims &dims) {
   if (Value like = b.operand(0)) {
     dims = graph::getDims(like);
@@ -189,15 +189,16 @@ static LogicalResult importBernoulli(Binder &b) {
   Value drawn = random.uniform(random.getExactType(), graph::getDims(x), 0);
   if (!random.isSeeded())
     return b.done(b.cast(a.less(drawn, share), type));
-  // Each half of the range is compared from its end, as ONNX's reference does.
+  // Each half of the range is compared from its end, as in the reference
+  // implementation of ONNX.
   Value isRare = a.greater(drawn, a.sub(1.0, share));
   Value isUsual = a.lessEqual(drawn, share);
   return b.done(
       b.cast(a.select(a.lessEqual(share, 0.5), isRare, isUsual), type));
 }
 
-/// The first class whose share of the distribution reaches beyond a number
-/// that is drawn.
+/// Returns the first class whose cumulative probability exceeds the drawn
+/// number.
 static LogicalResult importMultinomial(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -218,14 +219,14 @@ static LogicalResult importMultinomial(Binder &b) {
       Random(b).uniform(f32, {graph::getDims(x)[0], b.expr(samples)}, 0);
   mlir::Type i64 = b.builder.getI64Type();
   Value passed = b.cast(a.greaterEqual(b.unsqueeze(drawn, {2}), reach), i64);
-  // Rounding may leave the last share short of 1.
+  // Rounding may leave the cumulative probability of the last class below 1.
   Value index = a.min(a.sum(passed, {2}), a.sub(a.size(x, 1), 1.0));
   return b.done(b.cast(index, type));
 }
 
-/// At inference the identity, and the mask keeps everything. In training
-/// elements are dropped by chance and the rest grows; whether it is training
-/// may be known to the run only.
+/// At inference this is the identity, with a mask of ones. In training,
+/// elements are dropped randomly and the others are scaled; whether it is
+/// training may be dynamic.
 static LogicalResult importDropout(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0), ratio = b.operand(1), training = b.operand(2);
@@ -246,7 +247,7 @@ static LogicalResult importDropout(Binder &b) {
     ratio = b.cast(ratio, f32);
   Value isRatio =
       a.both(a.lessEqual(a.like(ratio, 0), ratio), a.less(ratio, 1.0));
-  if (!known) // at inference it is not read
+  if (!known) // not read at inference
     isRatio = a.either(isRatio, a.notOf(b.reshape(b.cast(training, i1), {})));
   b.check(isRatio, "expected a ratio in [0, 1)");
   Random random(b);

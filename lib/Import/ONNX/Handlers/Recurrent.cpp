@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RNN, GRU, LSTM and ONNX Runtime's DynamicQuantizeLSTM: the inputs of all
-// steps are one product, the steps of a direction one op.
+// RNN, GRU, LSTM and DynamicQuantizeLSTM of com.microsoft: one product for the
+// inputs of all steps, and one op for the steps of each direction.
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
@@ -16,7 +16,7 @@ using mlir::Value;
 
 namespace {
 
-/// ONNX's names, the op that computes them, and ONNX's defaults.
+/// The ONNX name, the mnemonic of the op, and the defaults of ONNX.
 struct Activation {
   const char *onnx, *name;
   double alpha, beta;
@@ -43,7 +43,7 @@ public:
 
 private:
   LogicalResult readActivations(int64_t directions);
-  /// What belongs to direction `d` of an operand [directions, ..].
+  /// Returns the part of direction `d` of an operand [directions, ..].
   Value pick(Value operand, int64_t d) {
     if (!operand)
       return {};
@@ -51,8 +51,8 @@ private:
     dims.erase(dims.begin());
     return b.reshape(b.slice(operand, 0, d, b.expr(1)), dims);
   }
-  /// The weights of the state in one direction, [G, H, H], with what bytes have
-  /// beside them.
+  /// The weights of the state in one direction, [G, H, H], and for bytes their
+  /// scales and sums.
   struct Weights {
     Value values, scales = {}, sums = {};
   };
@@ -66,8 +66,8 @@ private:
   Binder &b;
   Arithmetic a;
   RecurrentCell cell;
-  /// Weights are bytes with a sum a column, and operands 8 to 11 the scales and
-  /// zero points of W and R.
+  /// True if weights are bytes with a sum for each column, and operands 8 to 11
+  /// are the scales and zero points of W and R.
   bool isQuantized;
   bool batchFirst = false;
   int64_t hidden = 0;
@@ -75,11 +75,11 @@ private:
 
   Value input; // [T, B, I]
   DynamicBytes inputBytes;
-  /// Operands 0 to 7, with the dims that the attributes say.
+  /// Operands 0 to 7, with the dims that the attributes determine.
   llvm::SmallVector<Value> operands;
   llvm::SmallVector<mlir::Attribute> activations;
   llvm::SmallVector<double> alphas, betas;
-  llvm::SmallVector<Value> outputs, states, memories; // one a direction
+  llvm::SmallVector<Value> outputs, states, memories; // one for each direction
 };
 
 LogicalResult Layer::readActivations(int64_t directions) {
@@ -106,7 +106,8 @@ LogicalResult Layer::readActivations(int64_t directions) {
   if (int64_t(names.size()) != each * directions)
     return b.fail("expected " + llvm::Twine(each * directions) +
                   " activations, but got " + llvm::Twine(names.size()));
-  // Given values belong to those activations that have any, in order.
+  // Given values are assigned to the activations that have parameters, in
+  // order.
   auto numbers = [&](llvm::StringRef name) {
     const Attribute *given = b.node.find(name);
     return given ? llvm::ArrayRef<double>(given->floats)
@@ -137,7 +138,7 @@ LogicalResult Layer::readActivations(int64_t directions) {
   return mlir::success();
 }
 
-/// The inputs of all steps times W.
+/// Multiplies the inputs of all steps by W.
 Value Layer::multiplyInput(int64_t d) {
   Value weights = pick(operands[1], d);
   if (!isQuantized)
@@ -148,8 +149,8 @@ Value Layer::multiplyInput(int64_t d) {
   return a.mul(b.cast(sum, b.builder.getF32Type()), scale);
 }
 
-/// x * W' + all biases outside of products with the state; `inner` is the one
-/// inside, [H] of a GRU with linear_before_reset.
+/// Computes x * W' + all biases outside of products with the state; `inner` is
+/// set to the one inside, [H], of a GRU with linear_before_reset.
 Value Layer::getGates(int64_t d, Value &inner) {
   Value gates = multiplyInput(d);
   Value biases = pick(operands[3], d);
@@ -168,7 +169,7 @@ Value Layer::getGates(int64_t d, Value &inner) {
   return a.add(gates, a.add(outer, recurrent));
 }
 
-/// initial_h or initial_c as [B, H]; zeros if not there.
+/// Returns initial_h or initial_c as [B, H], or zeros if they are absent.
 Value Layer::getInitial(unsigned i, int64_t d) {
   Value given = operands[i];
   if (given && batchFirst)
@@ -185,15 +186,15 @@ Layer::Weights Layer::getWeights(int64_t d) {
   if (isQuantized)
     return getQuantizedWeights(d);
   AffineExpr units = b.expr(hidden);
-  Value weights = pick(operands[2], d); // [G * H, H], a row a sum
+  Value weights = pick(operands[2], d); // [G * H, H], a row for each sum
   if (!weights)
     return {};
   Dims dims{b.expr(graph::RecurrentOp::getNumGates(cell)), units, units};
   return {b.transpose(b.reshape(weights, dims), {0, 2, 1})};
 }
 
-/// Weights without a zero point stay bytes. Others are dequantized, and the
-/// state is not quantized then.
+/// Weights without a zero point stay bytes. Others are dequantized, and then
+/// the state is not quantized.
 Layer::Weights Layer::getQuantizedWeights(int64_t d) {
   AffineExpr units = b.expr(hidden),
              gates = b.expr(graph::RecurrentOp::getNumGates(cell));
@@ -230,7 +231,7 @@ LogicalResult Layer::addDirection(int64_t d, bool reverse) {
   Value lengths = operands[4];
   if (!gates || !weights.values || !state)
     return mlir::failure();
-  // States of small floats are those of sums from step to step.
+  // States of small floats have the type of sums between steps.
   mlir::Type element = b.getElementType(gates),
              wide = graph::getAccumulatorType(element);
   llvm::SmallVector<Value> used;
@@ -317,7 +318,8 @@ LogicalResult Layer::run() {
     return b.fail("expected hidden_size to be that of R, " +
                   llvm::Twine(hidden) + ", but got " +
                   llvm::Twine(b.getInt("hidden_size", hidden)));
-  constexpr int64_t mostHidden = int64_t(1) << 31; // times gates: a size
+  // times gates: the greatest size
+  constexpr int64_t mostHidden = int64_t(1) << 31;
   if (hidden > mostHidden)
     return b.fail("expected hidden_size up to 2^31, but got " +
                   llvm::Twine(hidden));
@@ -368,7 +370,7 @@ LogicalResult importRecurrent(Binder &b) {
 } // namespace
 
 void adze::importer::addRecurrentOps(std::vector<OpRow> &rows) {
-  // Older versions differ in attributes that newer ones leave out.
+  // Older versions have attributes that newer ones do not have.
   rows.insert(rows.end(),
               {
                   {"GRU", 1, 3, importRecurrent<RecurrentCell::GRU>},

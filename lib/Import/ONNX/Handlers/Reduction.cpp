@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions over dims, and what picks or sums along one.
+// Reductions over dims, and selections and cumulative sums along one.
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
@@ -11,7 +11,7 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// All choices of `count` of `rank` dims.
+/// Adds all combinations of `count` of `rank` dims.
 static void addChoices(int64_t rank, int64_t count, int64_t first,
                        llvm::SmallVector<int64_t> &axes,
                        std::vector<llvm::SmallVector<int64_t>> &choices) {
@@ -26,8 +26,9 @@ static void addChoices(int64_t rank, int64_t count, int64_t first,
   }
 }
 
-/// How many axes there may be, where their vector does not say it: any number,
-/// or where dims go, as many as the declared rank of the result says.
+/// Returns the possible numbers of axes, if the length of their vector is
+/// unknown: any number or, if dims are removed, the number that the declared
+/// rank of the result implies.
 static LogicalResult getCounts(Binder &b, Value axes, int64_t rank,
                                bool keepdims, bool noneIsAll,
                                llvm::SmallVector<int64_t> &counts) {
@@ -50,8 +51,8 @@ static LogicalResult getCounts(Binder &b, Value axes, int64_t rank,
   return mlir::success();
 }
 
-/// Data-dependent axes: a branch for each choice. They are told apart
-/// by the sum of their powers of two.
+/// Data-dependent axes: creates a branch for each combination, selected by the
+/// sum of their powers of two.
 static LogicalResult
 reduceByData(Binder &b, Value axes, int64_t rank, bool keepdims,
              llvm::function_ref<Value(llvm::ArrayRef<int64_t>)> build) {
@@ -86,8 +87,8 @@ static bool isData(Binder &b, unsigned i) {
   return b.operand(i) && !graph::getConstantElements(b.operand(i));
 }
 
-/// Axes: an attribute in older versions, an operand in newer ones. None, or an
-/// empty list, means all dims, or with noop_with_empty_axes no dim.
+/// Axes are an attribute in older versions, and an operand in newer ones. No
+/// axes mean all dims, or none with noop_with_empty_axes.
 template <typename OpT>
 static LogicalResult importReduce(Binder &b) {
   Value x = b.operand(0);
@@ -126,7 +127,7 @@ static LogicalResult importArg(Binder &b) {
        b.attr("select_last", b.getInt("select_last_index", 0) != 0)}));
 }
 
-/// CumSum and CumProd.
+/// Imports CumSum and CumProd.
 template <typename OpT>
 static LogicalResult importScan(Binder &b) {
   Value x = b.operand(0);
@@ -145,7 +146,7 @@ static LogicalResult importDet(Binder &b) {
   return b.done(b.create<graph::DetOp>(b.operand(0)));
 }
 
-/// k: an attribute before version 10, an operand from then on.
+/// k is an attribute before version 10, and an operand since.
 static LogicalResult importTopK(Binder &b) {
   Value x = b.operand(0);
   int64_t axis = b.getAxis("axis", -1, b.getRank(x));

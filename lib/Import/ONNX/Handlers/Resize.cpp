@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Resize and its forerunner Upsample.
+// Resize and its predecessor Upsample.
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
@@ -15,7 +15,8 @@ using Attributes = llvm::SmallVector<mlir::NamedAttribute>;
 
 namespace {
 
-/// floor(dim * scale), symbolic where the scale is whole; null: not known.
+/// Returns floor(dim * scale), which is symbolic if the scale is integral, or
+/// null if it is unknown.
 AffineExpr scaleDim(Binder &b, AffineExpr dim, double scale) {
   if (auto size = dim ? graph::getConstant(dim) : std::nullopt) {
     double scaled = std::floor(double(*size) * scale);
@@ -36,8 +37,8 @@ bool isConstant(Value value) {
   return value.getDefiningOp<graph::ConstantOp>() != nullptr;
 }
 
-/// A node's sizes, scales and region. What is not known now the run computes:
-/// sizes are symbols that it binds, scales and region become look-ups.
+/// The sizes, scales and region of a node. Unknown values are computed at run
+/// time: sizes are bound to symbols, scales and region become gathers.
 class Request {
 public:
   Request(Binder &b, llvm::ArrayRef<int64_t> axes)
@@ -45,7 +46,7 @@ public:
         result(dims), f64(b.builder.getF64Type()) {}
 
   LogicalResult addSizes(Value given);
-  /// Of operand i.
+  /// Adds the scales in operand i.
   LogicalResult addScales(unsigned i);
   LogicalResult addScales(llvm::ArrayRef<double> given);
   LogicalResult addRegion(Value given);
@@ -55,9 +56,9 @@ private:
   bool keepAspectRatio(llvm::StringRef policy);
   void keepAspectRatioByData(bool notLarger);
   LogicalResult bindSizes(Value wanted);
-  /// Fails if elements are to be made of a dim that has none.
+  /// Fails if elements are added to a dim that has none.
   LogicalResult checkFilled();
-  /// The dims that are resized, as a vector.
+  /// Returns the sizes of the resized dims, as a vector.
   Value getFrom() { return a.gather(s.shape(x), s.vector(axes), 0); }
   Value getNumbers(llvm::ArrayRef<double> values);
   Value buildByData(const ResizeModes &modes);
@@ -69,13 +70,13 @@ private:
   llvm::ArrayRef<int64_t> axes;
   Dims dims, result;
   mlir::Type f64;
-  /// One a dim of the input; empty: the ratios of the sizes.
+  /// One for each dim of the input; empty: the quotients of the sizes.
   llvm::SmallVector<double> scales, region;
-  /// The same of the resized dims, where they are dynamic; their sizes.
+  /// The same values of the resized dims, if they are dynamic; their sizes.
   Value dataScales, dataRegion, sizes;
 };
 
-/// One scale for all resized dims; false if it is dynamic.
+/// Uses one scale for all resized dims. Returns false if it is dynamic.
 bool Request::keepAspectRatio(llvm::StringRef policy) {
   double scale = 0;
   for (int64_t axis : axes) {
@@ -91,7 +92,7 @@ bool Request::keepAspectRatio(llvm::StringRef policy) {
   scales.assign(dims.size(), 1.0);
   for (int64_t axis : axes) {
     scales[axis] = scale;
-    // What no size can be stays that, as a number: it is refused as such.
+    // A value that cannot be a size is kept as a number, and rejected later.
     constexpr double most = 0x1p62;
     double size = std::floor(scale * *graph::getConstant(dims[axis]) + 0.5);
     result[axis] = b.expr(int64_t(std::clamp(size, -1.0, most)));
@@ -119,7 +120,7 @@ LogicalResult Request::bindSizes(Value wanted) {
   return mlir::success();
 }
 
-/// Returns true if a dim without elements is known to get none.
+/// Returns true if an empty dim is known to stay empty.
 static bool isEmptyIfEmpty(AffineExpr dim, AffineExpr size) {
   if (graph::areEqual(dim, size) || graph::getConstant(size) == 0)
     return true;
@@ -310,7 +311,7 @@ Value Request::build(const ResizeModes &modes) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// "nearest", "linear" (or "bilinear", "trilinear"), "cubic".
+/// Parses "nearest", "linear" (or "bilinear", "trilinear"), and "cubic".
 graph::ResizeMode getMode(Binder &b) {
   llvm::StringRef name = b.getString("mode", "nearest");
   auto mode = graph::symbolizeResizeMode(
@@ -321,7 +322,7 @@ graph::ResizeMode getMode(Binder &b) {
   return mode.value_or(graph::ResizeMode::Nearest);
 }
 
-/// Upsample and Resize-10: only scales; coordinates are divided and rounded
+/// Upsample and Resize-10 have scales only; coordinates are divided and rounded
 /// down.
 LogicalResult importUpsample(Binder &b) {
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, b.getRank(b.operand(0))));

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Resize by dynamic ratios: dim by dim, each place's
-// neighbours are looked up and weighted. Coordinates are computed in f64.
+// Resize by dynamic scales: dim by dim, taps are gathered and weighted.
+// Coordinates are computed in f64.
 #include "ResizeByData.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
@@ -14,7 +14,7 @@ using mlir::Value;
 
 namespace {
 
-/// One dim: its place among the resized ones and in the tensor, sizes and the
+/// One dim: its index among the resized ones and in the tensor, sizes and the
 /// scale as f64 scalars.
 struct Dim {
   int64_t number, axis;
@@ -49,7 +49,8 @@ private:
   mlir::Type f64, i64;
 };
 
-/// tf_crop_and_resize: the region's ends are the first and last places.
+/// For tf_crop_and_resize, the ends of the region are the first and last
+/// coordinates.
 Value Resizing::getCropped(const Dim &dim, Value places) {
   int64_t count = r.axes.size();
   Value start = s.pickScalar(r.region, dim.number),
@@ -62,14 +63,15 @@ Value Resizing::getCropped(const Dim &dim, Value places) {
   return a.select(a.less(1.0, size), moving, middle);
 }
 
-/// The places in the input of output places, by ONNX's formulas.
+/// Returns the coordinates in the input of output indices, by the formulas of
+/// ONNX.
 Value Resizing::getCoordinates(const Dim &dim, Value places) {
-  // ONNX means the size before it is rounded down.
+  // ONNX uses the size before it is rounded down.
   Value size = a.mul(dim.in, dim.scale);
   auto halfPixel = [&] {
     return a.sub(a.div(a.add(places, 0.5), dim.scale), 0.5);
   };
-  // A size of 1 would divide by 0.
+  // A size of 1 would cause a division by 0.
   auto guarded = [&](Value value) {
     return a.select(a.less(1.0, size), value, 0.0);
   };
@@ -77,7 +79,7 @@ Value Resizing::getCoordinates(const Dim &dim, Value places) {
   case CoordinateMode::HalfPixel:
     return halfPixel();
   case CoordinateMode::HalfPixelSymmetric: {
-    // The centre of the input stays the centre of the (rounded) output.
+    // The centre of the input is mapped to that of the (rounded) output.
     Value adjustment = a.div(dim.out, size);
     Value offset = a.mul(a.mul(dim.in, 0.5), a.sub(1.0, adjustment));
     return a.add(halfPixel(), offset);
@@ -112,7 +114,7 @@ Value Resizing::roundNearest(Value place) {
   llvm_unreachable("all modes are handled");
 }
 
-/// Of a neighbour at this distance: a triangle, or Keys' kernel.
+/// Returns the weight of a tap at this distance: a triangle, or Keys' kernel.
 Value Resizing::getWeight(Value distance) {
   Value d = a.abs(distance);
   if (m.mode == ResizeMode::Linear)
@@ -128,18 +130,19 @@ Value Resizing::getWeight(Value distance) {
                   a.select(a.less(d, 2.0), far, 0.0));
 }
 
-/// Beyond the ends are the last elements.
+/// Positions beyond the ends are clamped.
 Value Resizing::clamp(const Dim &dim, Value at) {
   return b.cast(a.max(a.min(at, a.sub(dim.in, 1.0)), 0.0), i64);
 }
 
-/// The weighted sum of the neighbours, which are `count` from `first` on; the
-/// kernel is stretched over what one output element covers.
+/// Computes the weighted sum of `count` taps from `first` on; the kernel is
+/// stretched over the range of one element of the output.
 void Resizing::interpolate(const Dim &dim, Value places) {
   bool cubic = m.mode == ResizeMode::Cubic;
   Value first = a.floor(places), taps, shrink;
   if (m.antialias) {
-    // Told from the left, so that one element covers itself alone.
+    // Positions are relative to the left, so that one element covers itself
+    // only.
     first = a.sub(a.ceil(places), 1.0);
     shrink = a.select(a.less(dim.scale, 1.0), dim.scale, 1.0);
     Value start = a.add(a.floor(a.div(cubic ? -2.0 : -1.0, shrink)), 1.0);
@@ -163,8 +166,8 @@ void Resizing::interpolate(const Dim &dim, Value places) {
   if (m.excludeOutside || m.antialias)
     weights = a.div(weights, a.sum(weights, {1}, /*keepdims=*/true));
   Value found = a.gather(x, clamp(dim, at), dim.axis);
-  // A neighbour of weight 0 is none: infinities beside an element that is
-  // copied do not change it.
+  // A tap of weight 0 is ignored, so that infinities next to a copied element
+  // do not affect it.
   int64_t behind = b.getRank(x) - 1 - dim.axis;
   weights = a.withTail(weights, behind);
   Value products =
@@ -200,7 +203,7 @@ Value Resizing::run() {
     x = b.cast(x, f64);
   for (size_t i = 0; i < r.axes.size() && !b.hasFailed(); ++i)
     resizeDim(i);
-  // Integers are rounded as a float is.
+  // Integers are rounded like floats.
   if (!isNearest && llvm::isa<mlir::IntegerType>(type))
     x = a.round(x);
   x = b.cast(x, type);

@@ -8,7 +8,7 @@
 
 namespace adze::importer {
 
-/// How a node wants places in the input and their neighbours.
+/// The attributes of a node that determine coordinates and taps.
 struct ResizeModes {
   graph::ResizeMode mode = graph::ResizeMode::Nearest;
   graph::CoordinateMode coordinates = graph::CoordinateMode::HalfPixel;
@@ -21,16 +21,16 @@ struct ResizeModes {
   }
 };
 
-/// The resized dims, and vectors of one number for each of them.
+/// The resized dims, and vectors with one number for each of them.
 struct DataResize {
   llvm::ArrayRef<int64_t> axes;
   Dims dims;          // of the result
   mlir::Value sizes;  // i64, the same
   mlir::Value scales; // f64
-  mlir::Value region; // f64, all starts, then all ends; null without crops
+  mlir::Value region; // f64, all starts, then all ends; null without cropping
 };
 
-/// Null after an error.
+/// Returns null after an error.
 mlir::Value resizeByData(Binder &b, mlir::Value x, const DataResize &resize,
                          const ResizeModes &modes);
 

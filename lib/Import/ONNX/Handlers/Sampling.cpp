@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators that read an image at computed places: GridSample, DeformConv and
-// the pooling of regions. Interpolation is a sum of look-ups.
+// Operators that read an image at computed coordinates: GridSample, DeformConv
+// and the pooling of regions. Interpolation is a sum of gathers.
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
@@ -18,8 +18,8 @@ namespace {
 
 enum class Padding { Zeros, Border, Reflection };
 
-/// Reads images [N, C, spatial..] at places [N, P] a spatial dim: [N, C, P].
-/// Coordinates are of the images' type, cells at whole numbers.
+/// Reads images [N, C, spatial..] at coordinates [N, P] for each spatial dim:
+/// [N, C, P]. Coordinates have the type of the images; integers are elements.
 class Sampler {
 public:
   Sampler(Binder &b, Value images, Padding padding, bool alignCorners)
@@ -54,21 +54,21 @@ private:
   llvm::SmallVector<Value> sizes; // i64
 };
 
-/// The mirror image inside: about the centres of the border cells, or about
-/// their outer edges.
+/// Reflects coordinates into the image: about the centres of the border
+/// elements, or about their outer edges.
 Value Sampler::reflect(Value x, int64_t dim) {
   if (!x)
     return {};
   Value extent = size(dim, x);
   double low = alignCorners ? 0.0 : -0.5;
   Value range = a.max(alignCorners ? a.sub(extent, 1) : extent, 1.0);
-  // With period 2 * range; the second half turned back.
+  // With period 2 * range, the second half is reversed.
   Value rest = a.mod(a.sub(x, low), a.mul(range, 2));
   Value mirrored = a.min(rest, a.sub(a.mul(range, 2), rest));
   return a.add(mirrored, low);
 }
 
-/// A coordinate, or a cell, as the padding wants it.
+/// Maps a coordinate or an element index by the padding mode.
 Value Sampler::bring(Value x, int64_t dim) {
   if (!x || padding == Padding::Zeros)
     return x;
@@ -77,7 +77,8 @@ Value Sampler::bring(Value x, int64_t dim) {
   return a.min(a.max(x, 0.0), a.sub(size(dim, x), 1));
 }
 
-/// The cells at whole coordinates; 0 outside, where only zeros pad.
+/// Reads the elements at integral coordinates; 0 out of bounds with zero
+/// padding.
 Value Sampler::read(llvm::ArrayRef<Value> cells) {
   mlir::Type i64 = b.builder.getI64Type();
   Value index, inside;
@@ -112,7 +113,7 @@ Value Sampler::nearest(llvm::ArrayRef<Value> at) {
   return read(cells);
 }
 
-/// The sum over all taps of all dims: weights times cells.
+/// Computes the sum over all taps of all dims: weights times elements.
 Value Sampler::combine(
     llvm::ArrayRef<llvm::SmallVector<std::pair<Value, Value>>> taps,
     llvm::SmallVector<Value> &cells, Value weight) {
@@ -145,7 +146,7 @@ Value Sampler::linear(llvm::ArrayRef<Value> at) {
   return combine(taps, cells, {});
 }
 
-/// Keys' kernel with -0.75, four taps a dim.
+/// Keys' kernel with -0.75, and four taps for each dim.
 Value Sampler::cubic(llvm::ArrayRef<Value> at) {
   constexpr double k = -0.75;
   auto near = [&](Value t) { // |t| <= 1
@@ -173,7 +174,7 @@ Value Sampler::cubic(llvm::ArrayRef<Value> at) {
 // GridSample
 //===----------------------------------------------------------------------===//
 
-/// From [-1, 1] to cells.
+/// Maps [-1, 1] to element coordinates.
 Value toCells(Arithmetic &a, Value x, Value size, bool alignCorners) {
   if (alignCorners)
     return a.mul(a.div(a.add(x, 1.0), 2.0), a.sub(size, 1.0));
@@ -200,7 +201,7 @@ LogicalResult importGridSample(Binder &b) {
                   name + "'");
   bool alignCorners = b.getInt("align_corners", 0) != 0;
   mlir::Type type = b.getElementType(x);
-  // Coordinates in f32 at least, as the grid may be finer than the values.
+  // Coordinates are at least f32, as the grid may be finer than the values.
   mlir::Type wide = type.getIntOrFloatBitWidth() < 32
                         ? mlir::Type(b.builder.getF32Type())
                         : type;
@@ -244,7 +245,7 @@ LogicalResult importGridSample(Binder &b) {
 //===----------------------------------------------------------------------===//
 
 /// A convolution whose taps are moved by `offset` and weighted by `mask`: the
-/// samples of all taps, then one product a group.
+/// samples of all taps, then one product for each group.
 class DeformConv {
 public:
   explicit DeformConv(Binder &b) : b(b), a(b) {}
@@ -262,7 +263,7 @@ private:
   Dims kernel, out; // spatial dims of the weights and of the result
 };
 
-/// Coordinates [N * groups, taps * positions] of one spatial dim.
+/// Returns the coordinates [N * groups, taps * positions] of one spatial dim.
 Value DeformConv::getPlaces(int64_t dim, Value offsets) {
   // Offsets are [N, groups, taps, spatial, out..].
   Dims dims = graph::getDims(offsets);
@@ -286,7 +287,7 @@ Value DeformConv::getPlaces(int64_t dim, Value offsets) {
   return a.flatten(a.flatten(all, 2, 2 + 2 * spatial), 0, 2);
 }
 
-/// All samples as [N, C, taps, positions].
+/// Returns all samples as [N, C, taps, positions].
 Value DeformConv::sample(AffineExpr count) {
   Value offset = b.operand(2), mask = b.operand(4);
   Dims dims = graph::getDims(x);
@@ -396,7 +397,7 @@ LogicalResult importRoiAlign(Binder &b) {
                                 graph::getDims(b.operand(0))[0],
                                 NegativeIndex::OutOfRange)))
     return mlir::failure();
-  // An image for each region.
+  // There is an image index for each region.
   Value which = b.refine(b.operand(2), graph::getDims(b.operand(1))[0]);
   return b.done(b.createAs<graph::RoiAlignOp>(
       getRegionsType(b, height, width),
@@ -423,8 +424,8 @@ LogicalResult importMaxRoiPool(Binder &b) {
       b.attr("scale", b.getFloat("spatial_scale", 1.0))));
 }
 
-/// How far along a dim each of its places is, from -1 to 1: of the middles of
-/// the elements, or of all from the first to the last.
+/// Returns positions along a dim from -1 to 1: those of the centres of
+/// elements, or from the first to the last element.
 Value getGridPlaces(Binder &b, AffineExpr size, Value count, bool aligned) {
   Arithmetic a(b);
   mlir::Type f64 = b.builder.getF64Type();
@@ -435,7 +436,7 @@ Value getGridPlaces(Binder &b, AffineExpr size, Value count, bool aligned) {
   return a.sub(a.mul(a.add(at, 0.5), step), 1.0);
 }
 
-/// theta [N, d, d + 1] times the places (x, y, .., 1).
+/// Multiplies theta [N, d, d + 1] by the positions (x, y, .., 1).
 LogicalResult importAffineGrid(Binder &b) {
   Arithmetic a(b);
   Sizes s(b);
@@ -443,7 +444,7 @@ LogicalResult importAffineGrid(Binder &b) {
   if (b.getRank(theta) != 3)
     return b.fail("expected theta of 3 dims, but got " +
                   llvm::Twine(b.getRank(theta)) + "-D");
-  // The rank may be told by any of the shapes.
+  // Any of the shapes may determine the rank.
   auto rank = b.getDeclaredRank();
   if (auto count = graph::getConstant(graph::getDims(size)[0]))
     rank = count;

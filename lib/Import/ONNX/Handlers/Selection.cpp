@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators that pick elements one after the other: the run time's functions.
+// Operators that select elements sequentially: functions of the run time.
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include <limits>
@@ -10,8 +10,8 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// Elements (or slices along an axis) of which each is there once, where they
-/// come first, which of them each one is, and how often.
+/// Returns unique elements (or slices along an axis), the position of their
+/// first occurrence, the index of each element among them, and their counts.
 static LogicalResult importUnique(Binder &b) {
   Value x = b.operand(0);
   int64_t rank = b.getRank(x), axis = -1;

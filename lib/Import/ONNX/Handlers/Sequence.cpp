@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sequences, optionals and maps: calls of the run time's functions.
+// Sequences, optionals and maps: calls of functions of the run time.
 #include "../Limits.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
@@ -24,7 +24,7 @@ CallResult makeSequence(TensorType element) {
   return {graph::SequenceType::get(element.getContext(), element)};
 }
 
-/// What the elements of a sequence are; null after an error.
+/// Returns the element type of a sequence, or null after an error.
 TensorType getElement(Binder &b, Value sequence) {
   auto type =
       sequence ? llvm::dyn_cast<graph::SequenceType>(b.getElementType(sequence))
@@ -34,7 +34,8 @@ TensorType getElement(Binder &b, Value sequence) {
   return type ? type.getElement() : TensorType();
 }
 
-/// A result that is such an element: tensors need a rank that is known.
+/// Returns the description of a result that is an element: tensors need a known
+/// rank.
 std::optional<CallResult> makeResult(Binder &b, TensorType element) {
   auto ranked = llvm::dyn_cast_if_present<mlir::RankedTensorType>(element);
   if (ranked)
@@ -54,13 +55,12 @@ Value toScalar(Binder &b, Value value) {
 // Sequences of known values
 //===----------------------------------------------------------------------===//
 
-// Exporters split a tensor into a sequence and take its elements by constant
-// numbers. As long as all elements are known, a sequence is made of them anew
-// wherever it changes, and elements are these values themselves, with all that
-// is known of their sizes. What nobody reads then, graph-eliminate-dead-code
-// drops.
+// Exporters split a tensor into a sequence and read its elements at constant
+// indices. As long as all elements are known, each change of a sequence creates
+// a new one from them, and elements are these values, with all that is known
+// about their sizes. graph-eliminate-dead-code removes unused sequences.
 
-/// More elements than this stay with the run time's sequences.
+/// Sequences of more elements are handled by the run time.
 constexpr size_t mostParts = 64;
 
 std::optional<Values> getParts(Value sequence) {
@@ -72,8 +72,8 @@ std::optional<Values> getParts(Value sequence) {
   return Values(call.getInputs());
 }
 
-/// The constant place that an operand gives, negative ones from the end; none
-/// if it is not known or not below `count`.
+/// Returns the constant index of an operand; negative ones count from the end.
+/// Returns nothing if it is unknown or not below `count`.
 std::optional<size_t> getPlace(Value position, int64_t count) {
   auto known = graph::getConstantElements(position);
   if (!known || known->size() != 1)
@@ -134,7 +134,7 @@ LogicalResult importSequenceInsert(Binder &b) {
   if (!element)
     return b.fail("expected a value of the sequence's type");
   if (auto parts = getParts(sequence); parts && parts->size() < mostParts) {
-    // A place behind the last one is one, too.
+    // The position after the last element is valid, too.
     std::optional<size_t> place = parts->size();
     if (b.operand(2))
       place = getPlace(b.operand(2), parts->size());
@@ -180,7 +180,7 @@ LogicalResult importSequenceLength(Binder &b) {
   return b.done(getLength(b, b.operand(0)));
 }
 
-/// The sizes of the pieces where they and the dim are constants.
+/// Returns the sizes of the parts if they and the dim are constants.
 std::optional<llvm::SmallVector<int64_t>>
 getPieceSizes(Binder &b, AffineExpr dim, Value split) {
   auto size = graph::getConstant(dim);
@@ -200,7 +200,7 @@ getPieceSizes(Binder &b, AffineExpr dim, Value split) {
     for (int64_t start = 0; start < *size; start += piece)
       sizes.push_back(std::min(piece, *size - start));
   }
-  // What does not fit is the run's error.
+  // Invalid sizes are errors at run time.
   int64_t rest = *size;
   for (int64_t piece : sizes) {
     if (piece < 0 || piece > rest)
@@ -268,7 +268,7 @@ LogicalResult importConcatFromSequence(Binder &b) {
                              *result));
 }
 
-/// The body's outputs are put into sequences in a loop.
+/// A loop appends the outputs of the body to sequences.
 LogicalResult importSequenceMap(Binder &b) {
   const Graph *body = b.getGraph("body");
   auto operands = b.getOperands();
@@ -348,7 +348,7 @@ LogicalResult importOptionalHasElement(Binder &b) {
   Value x = b.operand(0);
   if (x && getOptional(b, x))
     return b.done(b.callForOne("optional_has", x, {b.builder.getI1Type()}));
-  // Of what is no optional it is known.
+  // For a value that is not an optional, the answer is known.
   return b.done(b.scalar(b.builder.getI1Type(), x ? 1 : 0));
 }
 
@@ -367,8 +367,8 @@ LogicalResult importOptionalGetElement(Binder &b) {
 // Maps
 //===----------------------------------------------------------------------===//
 
-/// Labels of either kind from two attributes; null, with an error, if none is
-/// there.
+/// Returns labels of either type from two attributes; null, with an error, if
+/// neither exists.
 Value getKeys(Binder &b, llvm::StringRef strings, llvm::StringRef integers) {
   if (auto texts = b.getStrings(strings); texts && !texts->empty())
     return b.strings(*texts);
@@ -389,7 +389,7 @@ LogicalResult importZipMap(Binder &b) {
                              makeSequence(graph::makeHandleType(map))));
 }
 
-/// The values of the keys in the order of the vocabulary, 0 for others.
+/// Returns the values of the keys in the order of the vocabulary, 0 for others.
 LogicalResult importDictVectorizer(Binder &b) {
   Value keys = getKeys(b, "string_vocabulary", "int64_vocabulary");
   auto map = llvm::dyn_cast<graph::MapType>(b.getElementType(b.operand(0)));
@@ -400,7 +400,8 @@ LogicalResult importDictVectorizer(Binder &b) {
                               {b.expr(1), graph::getDims(keys)[0]}}));
 }
 
-/// The values in the order of their keys; with map_form SPARSE at their places.
+/// Returns the values in the order of their keys; with map_form SPARSE at the
+/// positions of the keys.
 LogicalResult importCastMap(Binder &b) {
   auto map = llvm::dyn_cast<graph::MapType>(b.getElementType(b.operand(0)));
   if (!map)

@@ -13,7 +13,7 @@ using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// From version 15 on a slice of the shape.
+/// Since version 15 this is a slice of the shape.
 static LogicalResult importShape(Binder &b) {
   Value x = b.operand(0);
   int64_t rank = b.getRank(x);
@@ -67,10 +67,11 @@ static LogicalResult importConstantOfShape(Binder &b) {
                               dims));
 }
 
-/// More elements than these have no number.
+/// The limit of the number of elements.
 constexpr double kMostElements = 0x1p63;
 
-/// The number of elements of a range of floats; none if not known.
+/// Returns the number of elements of a range of floats, or nothing if it is
+/// unknown.
 static std::optional<int64_t> countFloats(Binder &b) {
   double values[3];
   for (unsigned i = 0; i < 3; ++i) {
@@ -81,12 +82,14 @@ static std::optional<int64_t> countFloats(Binder &b) {
     values[i] = elements.getSplatValue<llvm::APFloat>().convertToDouble();
   }
   double count = std::ceil((values[1] - values[0]) / values[2]);
-  if (values[2] == 0 || !(count < kMostElements)) // nor NaN
-    return std::nullopt;                          // an error: countByData
+  if (values[2] == 0 || !(count < kMostElements)) // also false for NaN
+    // countByData reports the error
+    return std::nullopt;
   return int64_t(std::max(count, 0.0));
 }
 
-/// The number of elements of a range of integers; null if not known.
+/// Returns the number of elements of a range of integers, or null if it is
+/// unknown.
 static AffineExpr countInts(Binder &b) {
   AffineExpr values[3];
   for (unsigned i = 0; i < 3; ++i) {
@@ -108,7 +111,7 @@ static AffineExpr countInts(Binder &b) {
                               b.expr(step));
 }
 
-/// A data-dependent size.
+/// Returns a data-dependent size.
 static AffineExpr countByData(Binder &b) {
   Sizes sizes(b);
   mlir::Type type = b.getElementType(b.operand(0));
@@ -128,7 +131,7 @@ static AffineExpr countByData(Binder &b) {
   step = sizes.select(stands, b.scalar(wide, 1), step);
   Value distance = sizes.sub(values[1], values[0]);
   mlir::Type f64 = b.builder.getF64Type();
-  // Neither infinities nor NaN are less.
+  // Infinities and NaN are not less.
   auto isCounted = [&](Value number) {
     Value isLess = sizes.less(number, b.scalar(f64, kMostElements));
     b.check(isLess, "expected fewer than 2^63 elements");
@@ -141,7 +144,8 @@ static AffineExpr countByData(Binder &b) {
   } else {
     (void)isCounted(b.create<graph::AbsOp>(
         sizes.sub(b.cast(values[1], f64), b.cast(values[0], f64))));
-    // One more than whole steps before the last element, where signs agree.
+    // The count is one more than the whole steps before the last element, if
+    // the signs agree.
     Value sign = b.create<graph::SignOp>(step);
     Value agrees = sizes.less(zero, sizes.mul(distance, sign));
     Value whole = sizes.div(sizes.sub(distance, sign), step);
@@ -163,7 +167,7 @@ static LogicalResult importRange(Binder &b) {
     count = countByData(b);
   if (b.hasFailed())
     return mlir::failure();
-  // Older exporters make vectors of one element of them.
+  // Older exporters write vectors of one element.
   llvm::SmallVector<Value> operands;
   for (Value operand : b.getOperands())
     operands.push_back(b.reshape(operand, {}));
@@ -171,7 +175,7 @@ static LogicalResult importRange(Binder &b) {
       b.createAs<graph::RangeOp>(graph::makeType(type, count), operands));
 }
 
-/// Ones where upper and lower triangle meet.
+/// Returns ones where the upper and lower triangle overlap.
 static LogicalResult importEyeLike(Binder &b) {
   Value x = b.operand(0);
   mlir::Type type = b.getElementType(x);

@@ -19,13 +19,13 @@ using mlir::Value;
 
 namespace {
 
-/// A signal as [outer.., length, 1 or 2], transformed along `length`.
+/// A signal [outer.., length, 1 or 2], transformed along `length`.
 class Transform {
 public:
   Transform(Binder &b, bool inverse, bool onesided)
       : b(b), a(b), inverse(inverse), onesided(onesided) {}
 
-  /// `count`: the length as an i64 scalar, `length` the same as a dim.
+  /// `count` is the length as an i64 scalar, `length` the same as a dim.
   Value run(Value signal, AffineExpr length, Value count);
 
 private:
@@ -41,7 +41,7 @@ private:
   double cosOf(int64_t i, int64_t count) {
     return std::cos(2 * M_PI * double(i % count) / double(count));
   }
-  /// The imaginary part of a factor whose real part is cosOf.
+  /// Returns the imaginary part of a factor whose real part is cosOf.
   double sinOf(int64_t i, int64_t count) {
     double sin = std::sin(2 * M_PI * double(i % count) / double(count));
     return inverse ? sin : -sin;
@@ -59,7 +59,7 @@ private:
   bool inverse, onesided;
 };
 
-/// Cut, or filled up with zeros.
+/// Crops, or pads with zeros.
 Value Transform::fit(Value signal, AffineExpr length, Value count) {
   int64_t axis = b.getRank(signal) - 2;
   AffineExpr size = graph::getDims(signal)[axis];
@@ -76,7 +76,8 @@ Value Transform::fit(Value signal, AffineExpr length, Value count) {
   return a.select(a.withTail(a.lessEqual(at, last), 1), found, 0.0);
 }
 
-/// Null if there is none; zeros where the run finds none.
+/// Returns null if there is no imaginary part, and zeros if there is none at
+/// run time.
 Value Transform::getImaginary(Value signal) {
   int64_t last = b.getRank(signal) - 1;
   if (auto parts = graph::getConstant(graph::getDims(signal)[last]))
@@ -86,7 +87,7 @@ Value Transform::getImaginary(Value signal) {
   return a.select(a.equal(behind, 1.0), part, 0.0);
 }
 
-/// Real or imaginary part, without the last dim.
+/// Returns the real or imaginary part, without the last dim.
 Value Transform::component(Value signal, int64_t i) {
   Value part = b.slice(signal, b.getRank(signal) - 1, i, b.expr(1));
   if (!part)
@@ -96,8 +97,8 @@ Value Transform::component(Value signal, int64_t i) {
   return b.reshape(part, dims);
 }
 
-/// cos and sin of 2 pi r c / count for all rows r and columns c. Angles are
-/// reduced as integers, so that they are exact for any length.
+/// Returns cos and sin of 2 pi r c / count for all rows r and columns c. Angles
+/// are reduced as integers, so that they are exact for any length.
 std::pair<Value, Value> Transform::getFactors(mlir::Type type, AffineExpr rows,
                                               Value numRows, AffineExpr columns,
                                               Value numColumns, Value count) {
@@ -109,14 +110,14 @@ std::pair<Value, Value> Transform::getFactors(mlir::Type type, AffineExpr rows,
   return {b.cast(a.cos(angle), type), b.cast(a.sin(angle), type)};
 }
 
-/// The split of a known length that costs least, if there is one that costs
-/// less than one step. That multiplies doubles, which takes twice as long.
+/// Returns the cheapest split of a known length, if it is cheaper than one
+/// step, which multiplies doubles at twice the cost.
 std::optional<Transform::Split> Transform::chooseSplit(AffineExpr length) {
   auto known = graph::getConstant(length);
   if (!known || (inverse && onesided))
     return std::nullopt;
   int64_t count = *known, wanted = onesided ? count / 2 + 1 : count;
-  // The matrices of the longest have some MB.
+  // The matrices of the longest length take some megabytes.
   constexpr int64_t shortest = 64, longest = int64_t(1) << 20;
   if (count < shortest || count > longest)
     return std::nullopt;
@@ -135,7 +136,7 @@ std::optional<Transform::Split> Transform::chooseSplit(AffineExpr length) {
   return best;
 }
 
-/// Rows are the outer frequencies, real and imaginary; columns the outer
+/// Rows are the outer frequencies, real and imaginary; columns are the outer
 /// positions of a part of the signal.
 Value Transform::getFirstFactors(const Split &split, bool ofImaginary,
                                  mlir::Type type) {
@@ -151,8 +152,8 @@ Value Transform::getFirstFactors(const Split &split, bool ofImaginary,
   return makeTable(b, type, factors, {2 * split.outer, split.outer});
 }
 
-/// What a part of a number between the steps is multiplied by, and with
-/// `ofOther` what its other part is: [outer frequencies, part, positions].
+/// Returns the factors between the two steps for a part of a number and, with
+/// `ofOther`, for its other part: [outer frequencies, part, positions].
 Value Transform::getTwiddles(const Split &split, bool ofOther,
                              mlir::Type type) {
   int64_t count = split.outer * split.inner;
@@ -167,8 +168,8 @@ Value Transform::getTwiddles(const Split &split, bool ofOther,
   return makeTable(b, type, factors, {split.outer, 2, split.inner});
 }
 
-/// Rows are the parts of the inner positions, columns the inner frequencies,
-/// real and imaginary.
+/// Rows are the parts of the inner positions; columns are the inner
+/// frequencies, real and imaginary.
 Value Transform::getSecondFactors(const Split &split, mlir::Type type) {
   double scale = inverse ? 1.0 / double(split.outer * split.inner) : 1.0;
   std::vector<double> factors;
@@ -184,7 +185,7 @@ Value Transform::getSecondFactors(const Split &split, mlir::Type type) {
 }
 
 /// Element n is at outer position n / inner and inner position n % inner;
-/// frequency k at outer frequency k % outer and inner one k / outer.
+/// frequency k is at outer frequency k % outer and inner frequency k / outer.
 Value Transform::runSplit(Value signal, const Split &split) {
   mlir::Type type = b.getElementType(signal);
   mlir::Type wide = type.isF64() ? type : mlir::Type(b.builder.getF32Type());
@@ -229,7 +230,7 @@ Value Transform::run(Value signal, AffineExpr length, Value count) {
     Value fitted = fit(signal, length, count);
     return fitted ? runSplit(fitted, *split) : Value();
   }
-  // Half of the spectrum is in or out.
+  // Half of the spectrum is the input or the result.
   AffineExpr half =
       graph::addExprs(graph::floorDivExprs(length, b.expr(2)), b.expr(1));
   Value numHalf = a.add(a.div(count, 2.0), 1.0);
@@ -241,7 +242,8 @@ Value Transform::run(Value signal, AffineExpr length, Value count) {
   if (!signal)
     return {};
   mlir::Type type = b.getElementType(signal);
-  // Long sums lose what fast algorithms do not: so they are in f64.
+  // Long sums lose precision, unlike fast algorithms, so they are computed in
+  // f64.
   mlir::Type wide = b.builder.getF64Type();
   signal = b.cast(signal, wide);
   auto [cos, sin] = getFactors(wide, rows, numRows, columns, numColumns, count);
@@ -258,7 +260,7 @@ Value Transform::run(Value signal, AffineExpr length, Value count) {
     real = a.mul(real, weight);
     imaginary = imaginary ? a.mul(imaginary, weight) : Value();
   }
-  // e^(-+ i angle) * (re + i im)
+  // The result is e^(-+ i angle) * (re + i im).
   Value resultReal = a.matmul(real, cos), resultImaginary = a.matmul(real, sin);
   if (!inverse)
     resultImaginary = a.neg(resultImaginary);
@@ -279,7 +281,7 @@ Value Transform::run(Value signal, AffineExpr length, Value count) {
                   b.getRank(signal) - 1);
 }
 
-/// All dims in order, but these two at the end.
+/// Returns a permutation that moves these two dims to the end.
 llvm::SmallVector<int64_t> moveToEnd(int64_t rank, int64_t axis) {
   llvm::SmallVector<int64_t> perm;
   for (int64_t i = 0; i + 1 < rank; ++i)
@@ -289,8 +291,8 @@ llvm::SmallVector<int64_t> moveToEnd(int64_t rank, int64_t axis) {
   return perm;
 }
 
-/// The transform along one axis, of the dft_length that is given; null after an
-/// error.
+/// Creates the transform along one axis, with the given dft_length. Returns
+/// null after an error.
 Value buildDFT(Binder &b, int64_t axis, AffineExpr length, Value count) {
   Arithmetic a(b);
   Value x = b.operand(0);
@@ -327,8 +329,8 @@ Value buildDFT(Binder &b, int64_t axis, AffineExpr length, Value count) {
   return result ? b.transpose(result, back) : Value();
 }
 
-/// A dynamic axis: a branch for each, whose results may have
-/// other shapes.
+/// For a dynamic axis there is a branch for each axis, whose results may have
+/// different shapes.
 LogicalResult buildDFTByData(Binder &b, AffineExpr length, Value count) {
   Sizes s(b);
   int64_t rank = b.getRank(b.operand(0));
@@ -374,7 +376,7 @@ LogicalResult importDFT(Binder &b) {
   return b.done(result);
 }
 
-/// How many frames of a length there are, also as a scalar; null after an
+/// Returns the number of frames of a length, also as a scalar, or null after an
 /// error.
 std::pair<AffineExpr, Value> countFrames(Binder &b, AffineExpr length,
                                          Value lengthValue) {
@@ -402,11 +404,11 @@ std::pair<AffineExpr, Value> countFrames(Binder &b, AffineExpr length,
           count};
 }
 
-/// Frames of the signal times a window, each transformed.
+/// Multiplies frames of the signal by a window, and transforms each.
 LogicalResult importSTFT(Binder &b) {
   Arithmetic a(b);
   Value signal = b.operand(0), window = b.operand(2), count;
-  // As PyTorch writes it.
+  // PyTorch exports a 2-D signal.
   if (b.getRank(signal) == 2) {
     b.warn("the signal has 2 dims instead of 3; it is taken for one of real "
            "numbers");
@@ -448,7 +450,7 @@ LogicalResult importSTFT(Binder &b) {
                     .run(framed, length, count));
 }
 
-/// ONNX's body makes nothing of a negative size.
+/// The function body of ONNX does not support negative sizes.
 LogicalResult importWindow(Binder &b) {
   Sizes s(b);
   b.check(s.all(s.less(s.number(-1), s.toVector(b.operand(0)))),
@@ -456,7 +458,7 @@ LogicalResult importWindow(Binder &b) {
   return b.expand(b.getOperands());
 }
 
-/// Triangles between points that are equally far apart on the mel scale.
+/// Creates triangles between points at equal distances on the mel scale.
 LogicalResult importMelWeightMatrix(Binder &b) {
   Arithmetic a(b);
   Sizes s(b);
@@ -484,7 +486,7 @@ LogicalResult importMelWeightMatrix(Binder &b) {
   b.check(a.both(isOrdered, isBelow),
           "expected 0 <= lower_edge_hertz <= upper_edge_hertz <= half of "
           "sample_rate");
-  // mel = 2595 log10(1 + hertz / 700), and back.
+  // The conversion is mel = 2595 log10(1 + hertz / 700), and its inverse.
   const double factor = 2595 / std::log(10.0);
   auto mel = [&](Value hertz) {
     return a.mul(a.log(a.add(a.div(hertz, 700.0), 1.0)), factor);

@@ -15,18 +15,18 @@ using mlir::Value;
 
 namespace {
 
-/// One dim of a slice: as the node says it, and as graph.slice has it.
+/// One dim of a slice, in the form of the node and in that of graph.slice.
 struct Range {
   AffineExpr start, end;
   int64_t step = 1;
-  // Results:
+  // The results.
   AffineExpr first, size;
 };
 
-/// Exporters write the end of the dim as some huge number.
+/// Exporters write a huge number as the end of the dim.
 constexpr int64_t kHuge = INT32_MAX;
 
-/// start, end and dim are numbers: ONNX's rules to the letter.
+/// Resolves constant start, end and dim by the rules of ONNX.
 void resolveStatic(Binder &b, int64_t dim, Range &range) {
   int64_t start = *graph::getConstant(range.start);
   int64_t end = *graph::getConstant(range.end), step = range.step;
@@ -41,9 +41,10 @@ void resolveStatic(Binder &b, int64_t dim, Range &range) {
     if (end > start)
       size = (end - start - 1) / step + 1;
   } else {
-    start = std::min(std::max<int64_t>(start, 0), dim - 1); // -1 of nothing
+    // -1 in an empty dim
+    start = std::min(std::max<int64_t>(start, 0), dim - 1);
     end = std::clamp<int64_t>(end, -1, dim - 1);
-    // The negation of INT64_MIN is not a number; one element is all it leaves.
+    // INT64_MIN has no negation; such a step selects one element only.
     int64_t distance = step == INT64_MIN ? INT64_MAX : -step;
     if (start > end)
       size = (start - end - 1) / distance + 1;
@@ -52,9 +53,9 @@ void resolveStatic(Binder &b, int64_t dim, Range &range) {
   range.size = b.expr(size);
 }
 
-/// How far elements lie from the front where `place` counts from the front, or
-/// from the back if it is negative: within [0, dim]. Null if no expression says
-/// so.
+/// Returns the distance of an element from the front, within [0, dim], where a
+/// negative `place` counts from the back. Returns null if it is not an
+/// expression.
 AffineExpr resolvePlace(Binder &b, AffineExpr dim, AffineExpr place) {
   auto constant = graph::getConstant(place);
   if (constant && *constant >= kHuge)
@@ -66,16 +67,16 @@ AffineExpr resolvePlace(Binder &b, AffineExpr dim, AffineExpr place) {
   AffineExpr fromBack = graph::clampExpr(graph::addExprs(place, dim));
   AffineExpr above = graph::clampExpr(place),
              next = graph::clampExpr(graph::addExprs(place, b.expr(1)));
-  // 1 where it counts from the back, else 0.
+  // This is 1 if it counts from the back, else 0.
   AffineExpr isBack = graph::addExprs(graph::subExprs(above, next), b.expr(1));
-  // min(above, dim), which is 0 where it counts from the back.
+  // This is min(above, dim), or 0 if it counts from the back.
   AffineExpr fromFront =
       graph::subExprs(above, graph::clampExpr(graph::subExprs(place, dim)));
   return graph::addExprs(fromFront, graph::mulExprs(isBack, fromBack));
 }
 
-/// The same for steps < 0, counted behind the element: in [1, dim] for a start
-/// and in [0, dim] for an end.
+/// Returns the same for negative steps, after the element: in [1, dim] for a
+/// start and in [0, dim] for an end.
 AffineExpr resolveBehind(Binder &b, AffineExpr dim, AffineExpr place,
                          bool isStart) {
   AffineExpr one = b.expr(1);
@@ -95,7 +96,8 @@ AffineExpr resolveBehind(Binder &b, AffineExpr dim, AffineExpr place,
   return graph::minExprs(graph::addExprs(first, one), dim);
 }
 
-/// Whether types would be longer than what the run computes by itself.
+/// Returns true if types would be longer than computing the size at run time
+/// warrants.
 bool isLong(AffineExpr expr) {
   constexpr unsigned most = 6000;
   unsigned parts = 0;
@@ -137,7 +139,7 @@ LogicalResult resolve(Binder &b, AffineExpr dim, Range &range) {
   return mlir::success();
 }
 
-/// Whether the slice is the whole dim backwards; needs no numbers.
+/// Returns true if the slice reverses the whole dim, which needs no numbers.
 bool isReverse(const Range &range) {
   auto start = graph::getConstant(range.start);
   auto end = graph::getConstant(range.end);
@@ -145,7 +147,7 @@ bool isReverse(const Range &range) {
          end && *end < -kHuge;
 }
 
-/// Elements of an operand as expressions.
+/// Returns the elements of an operand as expressions.
 std::optional<Dims> getExprs(Binder &b, unsigned i) {
   auto elements = graph::getCutElements(b.operand(i));
   if (!elements) {
@@ -164,8 +166,8 @@ Dims toExprs(Binder &b, llvm::ArrayRef<int64_t> values) {
   return result;
 }
 
-/// starts, ends, axes and steps: attributes before version 10, operands from
-/// then on.
+/// Reads starts, ends, axes and steps, which are attributes before version 10,
+/// and operands since.
 LogicalResult getRanges(Binder &b, int64_t rank, Dims &starts, Dims &ends,
                         llvm::SmallVector<int64_t> &axes,
                         llvm::SmallVector<int64_t> &steps) {
@@ -211,7 +213,7 @@ LogicalResult getRanges(Binder &b, int64_t rank, Dims &starts, Dims &ends,
   return mlir::failure(b.hasFailed());
 }
 
-/// Whether the symbolic dims say all that the slice needs.
+/// Returns true if the symbolic dims determine the slice.
 bool isDetermined(Binder &b) {
   if (b.version() < 10)
     return true;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators on strings: what looks into them is the run time's, what compares
-// them is arithmetic on their numbers.
+// Operators on strings: the run time implements those that read characters;
+// comparisons are arithmetic on the indices of strings.
 #include "../OpTable.h"
 #include "Arithmetic.h"
 
@@ -26,7 +26,7 @@ LogicalResult importStringConcat(Binder &b) {
   Value x = b.operand(0), y = b.operand(1);
   if (!expectStrings(b, x) || !expectStrings(b, y))
     return mlir::failure();
-  // The comparison is not used, but knows how shapes broadcast.
+  // The comparison is not used, but infers the broadcast shape.
   Value same = b.create<graph::EqualOp>({x, y});
   if (!same)
     return mlir::failure();
@@ -87,7 +87,7 @@ LogicalResult importRegexFullMatch(Binder &b) {
                              {b.builder.getI1Type(), graph::getDims(x)}));
 }
 
-/// Separators count before the expression of tokens, as in ONNX Runtime.
+/// Separators have priority over the expression of tokens, as in ONNX Runtime.
 LogicalResult importTokenizer(Binder &b) {
   Value x = b.operand(0);
   if (!expectStrings(b, x))
@@ -123,8 +123,8 @@ LogicalResult importTokenizer(Binder &b) {
 // Labels
 //===----------------------------------------------------------------------===//
 
-/// The vector that one of several attributes holds: PREFIX_strings, _int64s,
-/// _floats, _tensor. Null if none is there.
+/// Returns the vector of one of several attributes: PREFIX_strings, _int64s,
+/// _floats, _tensor, or null.
 Value getVector(Binder &b, llvm::StringRef prefix) {
   auto name = [&](const char *kind) { return (prefix + kind).str(); };
   if (auto texts = b.getStrings(name("_strings")); texts && !texts->empty())
@@ -149,7 +149,7 @@ Value getVector(Binder &b, llvm::StringRef prefix) {
   return {};
 }
 
-/// What stands for an element that is none of the keys.
+/// Returns the value for elements that are not keys.
 Value getDefault(Binder &b, mlir::Type type) {
   if (const TensorData *tensor = b.getTensor("default_tensor"))
     return b.reshape(b.constant(b.getElements(*tensor)), {});
@@ -163,7 +163,7 @@ Value getDefault(Binder &b, mlir::Type type) {
   return b.scalar(type, b.getFloat("default_float", -0.0));
 }
 
-/// The value that stands where the first key does that an element is equal to.
+/// Returns the value at the position of the first key that an element equals.
 Value lookUp(Binder &b, Value x, Value keys, Value values, Value otherwise) {
   Arithmetic a(b);
   if (!x || !keys || !values || !otherwise)
@@ -191,7 +191,7 @@ Value lookUp(Binder &b, Value x, Value keys, Value values, Value otherwise) {
 LogicalResult importLabelEncoder(Binder &b) {
   Value x = b.operand(0), keys, values;
   if (b.version() == 1) {
-    // Strings to places, or back.
+    // Maps strings to indices, or back.
     auto classes = b.getStrings("classes_strings");
     if (!classes || classes->empty())
       return b.fail("expected classes_strings");

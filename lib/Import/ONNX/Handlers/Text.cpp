@@ -13,17 +13,18 @@ using mlir::Value;
 
 namespace {
 
-/// Each distance between items is ops of its own.
+/// The limit of distances between items, each of which adds ops.
 constexpr int64_t kMostSkips = 1024;
 
-/// How often each of `grams` [P, length] occurs in rows x [N, C], whose items
-/// may be up to `skips` apart: [N, P], in f32. The width C need not be known.
+/// Counts the occurrences of each of `grams` [P, length] in rows x [N, C],
+/// whose items may be up to `skips` apart: [N, P], in f32. The width C may be
+/// unknown.
 Value countGrams(Binder &b, Value x, Value grams, int64_t length,
                  std::optional<int64_t> width, int64_t skips) {
   Arithmetic a(b);
   Value total;
-  // Item `behind` of the windows; where the width is not known there are as
-  // many as columns, of which the last ones do not count.
+  // Returns item `behind` of the windows; with unknown width there are as many
+  // windows as columns, of which the last ones do not count.
   auto getItems = [&](int64_t behind, int64_t windows) {
     if (width)
       return b.slice(x, 1, behind, b.expr(windows));
@@ -106,10 +107,9 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
         gram + count > int64_t(places->size()))
       return b.fail("expected ngram_counts that cut the pool");
     if (count > 0 && length >= shortest && length <= longest) {
-      Value grams = byText
-                        ? b.strings(texts->slice(start, count * length))
-                        : b.ints(llvm::ArrayRef(*pool).slice(start,
-                                                             count * length));
+      Value grams =
+          byText ? b.strings(texts->slice(start, count * length))
+                 : b.ints(llvm::ArrayRef(*pool).slice(start, count * length));
       grams = b.reshape(grams, {b.expr(count), b.expr(length)});
       std::vector<double> columnsOf(count * columns, 0.0);
       for (int64_t i = 0; i < count; ++i)

@@ -11,8 +11,8 @@ using mlir::Value;
 
 namespace {
 
-/// Learning rate and step, then groups of operands of one tensor each: the
-/// tensors, their gradients and what the optimiser keeps of them.
+/// The operands are learning rate and step, then one group for each tensor: the
+/// tensors, their gradients and the state of the optimiser.
 class Optimizer {
 public:
   Optimizer(Binder &b, unsigned groups)
@@ -34,7 +34,7 @@ public:
   Value getStep(mlir::Type type) {
     return b.cast(b.reshape(b.operand(1), {}), type);
   }
-  /// The gradient with the tensor's own share.
+  /// Returns the gradient plus the regularization of the tensor.
   Value getGradient(unsigned i) {
     double share = b.getFloat("norm_coefficient", 0.0);
     Value x = operand(0, i), gradient = operand(1, i);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernel, strides, dilations and pads, with all ways to say them.
+// Kernel, strides, dilations and pads, in all forms of attributes.
 #include "Windows.h"
 #include "../DataShapes.h"
 #include "../Sizes.h"
@@ -9,14 +9,14 @@ using namespace adze;
 using namespace adze::importer;
 using mlir::LogicalResult;
 
-/// Sizes that a shape can be computed with, without overflow.
+/// The limit of sizes, so that shape arithmetic does not overflow.
 static constexpr int64_t kMaxWindow = int64_t(1) << 31;
 
 static LogicalResult checkWindow(Binder &b, const Window &window) {
   for (const auto *list : {&window.kernel, &window.strides, &window.dilations})
     for (int64_t value : *list) {
-      // Only a filter's dims can be unknown: an attribute may be any number,
-      // also the one that stands for unknown dims.
+      // Only the dims of a filter can be unknown: an attribute may be any
+      // number, including the one that represents unknown dims.
       if (list == &window.kernel && window.filter &&
           mlir::ShapedType::isDynamic(value))
         continue;
@@ -79,7 +79,7 @@ mlir::Value adze::importer::getReach(Binder &b, const Window &window) {
                s.number(1));
 }
 
-/// The same by the run's sizes.
+/// Adds SAME pads of dynamic sizes.
 static LogicalResult addSamePadsByData(Binder &b, mlir::Value &input,
                                        bool moreAtEnd, Window &window,
                                        mlir::Value fill) {
@@ -101,8 +101,8 @@ static LogicalResult addSamePadsByData(Binder &b, mlir::Value &input,
   return mlir::failure(b.hasFailed());
 }
 
-/// SAME: as many windows as input / stride, rounded up; the pads are what is
-/// missing, split in two.
+/// With SAME there are input / stride windows, rounded up; the missing elements
+/// are split between both ends.
 static LogicalResult addSamePads(Binder &b, mlir::Value &input, bool moreAtEnd,
                                  Window &window, mlir::Value fill) {
   size_t spatial = window.kernel.size();
@@ -116,7 +116,8 @@ static LogicalResult addSamePads(Binder &b, mlir::Value &input, bool moreAtEnd,
     int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
     int64_t total = reach - 1;
     if (size)
-      total = std::max<int64_t>( // the difference is small, the sum may not be
+      // the difference is small, but the sum may overflow
+      total = std::max<int64_t>(
           (llvm::divideCeil(*size, stride) - 1) * stride - *size + reach, 0);
     window.pads[i] = moreAtEnd ? total / 2 : total - total / 2;
     window.pads[spatial + i] = total - window.pads[i];
