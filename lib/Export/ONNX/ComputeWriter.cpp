@@ -15,7 +15,8 @@ static Type getElementType(Value value) {
   return getElementTypeOrSelf(value.getType());
 }
 
-/// Adds a node that swaps the last two dims; returns its result's name.
+/// Adds a node that swaps the last two dims, and returns the name of its
+/// result.
 std::string Writer::transpose(Value value) {
   SmallVector<int64_t> perm =
       llvm::to_vector(llvm::seq<int64_t>(getRank(value)));
@@ -200,8 +201,8 @@ FailureOr<Node> Writer::writeShift(StringRef direction) {
   return node;
 }
 
-/// Applies a scale or bias whose shape is not the normalised one in a separate
-/// node. A missing scale is a constant of ones.
+/// Applies a scale or bias that does not have the normalised shape in a
+/// separate node. A missing scale is a constant of ones.
 FailureOr<Node> Writer::write(graph::LayerNormOp norm) {
   graph::Dims dims = graph::getDims(norm.getInput());
   auto normalized = ArrayRef(dims).drop_front(norm.getAxis());
@@ -233,8 +234,8 @@ FailureOr<Node> Writer::write(graph::LayerNormOp norm) {
               {result, context.getName(last).str()});
 }
 
-/// Writes the operator decomposed, in f32 at least: the operator of this name
-/// is newer than the opset.
+/// Writes the operator decomposed, in f32 or f64: the ONNX operator is newer
+/// than the opset.
 FailureOr<Node> Writer::write(graph::RMSNormOp norm) {
   Type type = getElementType(norm.getInput());
   bool isNarrow = type.getIntOrFloatBitWidth() < 32;
@@ -291,8 +292,8 @@ FailureOr<Node> Writer::write(graph::GroupNormOp norm) {
   return node;
 }
 
-/// Writes the operator by its definition: the operator of this name is newer
-/// than the opset.
+/// Writes the operator by its definition: the ONNX operator is newer than the
+/// opset.
 FailureOr<Node> Writer::write(graph::AttentionOp attention) {
   Type type = getElementType(attention.getQuery());
   for (Value operand : {attention.getKey(), attention.getValue()})

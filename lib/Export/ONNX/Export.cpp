@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From the graph dialect to an ONNX file.
+// Exports a function of the graph dialect to an ONNX file.
 #include "Export/ONNX/Export.h"
 #include "Dialect/Graph/IR/Blob.h"
 #include "SizeWriter.h"
@@ -17,7 +17,7 @@ using namespace exporter;
 namespace {
 /// The opset and IR version: current runtimes support operators of this opset.
 constexpr int64_t irVersion = 10, opset = 21;
-/// The largest message that protobuf's readers accept.
+/// The largest message that protobuf readers accept.
 constexpr uint64_t maxModelBytes = uint64_t(1) << 31;
 
 /// An initialiser: the header of its message, and its elements.
@@ -71,7 +71,7 @@ private:
   SizeWriter sizeWriter{*this};
   /// Small constants that were already written.
   std::map<Numbers, std::string> ints;
-  /// Outputs that no node defines: their indices and names.
+  /// Outputs that are not results of nodes: their indices and names.
   std::vector<std::pair<unsigned, std::string>> copies;
   Proto graph;
   std::vector<Initializer> initializers;
@@ -230,8 +230,8 @@ LogicalResult Exporter::addOp(Operation &op) {
   if (auto constant = dyn_cast<graph::ConstantOp>(op))
     return addConstant(names[constant.getResult()], constant.getValue(),
                        op.getLoc());
-  // Assertions have no ONNX operator: ONNX's operators fail themselves if sizes
-  // do not match.
+  // ONNX has no operator for assertions; its operators fail if sizes do not
+  // match.
   if (isa<graph::AssumeOp, graph::CheckOp, graph::CheckRangeOp>(op))
     return success();
   if (auto bind = dyn_cast<graph::BindOp>(op)) {
@@ -289,7 +289,8 @@ LogicalResult Exporter::collect() {
 }
 
 LogicalResult Exporter::write(llvm::raw_ostream &os) {
-  // Length prefixes come first: those of initialisers do not need the elements.
+  // Length prefixes are first; those of initialisers do not depend on the
+  // elements.
   uint64_t graphBytes = graph.bytes.size();
   std::vector<std::string> heads;
   for (const Initializer &one : initializers) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The ONNX operator of each op, and the forms that several ops share.
+// The ONNX operator of each op, and the common forms of several ops.
 #include "Writer.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -48,8 +48,8 @@ int getDataType(Type type) {
   }
 }
 
-/// Ops whose operands and results are the node's, in order. Attributes of type
-/// f64 and i64 have the node's names.
+/// Returns the operator of ops whose operands and results are those of the
+/// node, in order. Attributes of type f64 and i64 have the names of the node.
 static StringRef getSameForm(StringRef op) {
   return llvm::StringSwitch<StringRef>(op)
       .Case("abs", "Abs")

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Messages of ONNX's protobuf schema, written field by field: no library keeps
-// a second copy of the weights.
+// Messages of the protobuf schema of ONNX, written field by field, without a
+// second copy of the weights.
 #ifndef ADZE_LIB_EXPORT_ONNX_PROTO_H
 #define ADZE_LIB_EXPORT_ONNX_PROTO_H
 
@@ -31,7 +31,7 @@ public:
     varint(field << 3 | 5);
     bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
   }
-  /// The head of a field whose `size` bytes follow elsewhere.
+  /// Writes the header of a field whose `size` bytes follow elsewhere.
   void length(unsigned field, uint64_t size) {
     varint(field << 3 | 2);
     varint(size);
@@ -47,7 +47,7 @@ private:
   }
 };
 
-/// Numbers of fields in onnx.proto.
+/// Field numbers of onnx.proto.
 namespace field {
 enum Model { IrVersion = 1, ProducerName = 2, ModelGraph = 7, OpsetImport = 8 };
 enum Opset { OpsetDomain = 1, OpsetVersion = 2 };
@@ -80,7 +80,7 @@ enum Type { TypeTensor = 1, TypeElement = 1, TypeShape = 2, ShapeDim = 1 };
 enum Dim { DimValue = 1, DimParam = 2 };
 } // namespace field
 
-/// One NodeProto on its way.
+/// A NodeProto under construction.
 class Node {
 public:
   explicit Node(llvm::StringRef op) { proto.string(field::NodeOp, op); }

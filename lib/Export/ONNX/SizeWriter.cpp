@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Expressions of symbols as ONNX nodes that compute them.
+// Writes expressions of symbols as ONNX nodes that compute them.
 #include "SizeWriter.h"
 #include "Dialect/Graph/IR/Shape.h"
 
@@ -58,10 +58,10 @@ FailureOr<std::string> SizeWriter::writeBinary(AffineBinaryOpExpr expr) {
   case AffineExprKind::Mul:
     return add("Mul", {*lhs, *rhs});
   case AffineExprKind::Mod:
-    // Both results have the divisor's sign.
+    // Both results have the sign of the divisor.
     return add("Mod", {*lhs, *rhs});
   case AffineExprKind::FloorDiv:
-    // ONNX's quotient truncates.
+    // The quotient of ONNX truncates.
     if (!graph::isNonNegative(expr.getLHS()))
       lhs = add("Sub", {*lhs, add("Mod", {*lhs, *rhs})});
     return add("Div", {*lhs, *rhs});

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Expressions of symbols as ONNX nodes that compute them.
+// Writes expressions of symbols as ONNX nodes that compute them.
 #ifndef ADZE_LIB_EXPORT_ONNX_SIZEWRITER_H
 #define ADZE_LIB_EXPORT_ONNX_SIZEWRITER_H
 
@@ -13,12 +13,12 @@ class SizeWriter {
 public:
   explicit SizeWriter(NodeContext &context) : context(context) {}
 
-  /// Each symbol that is a dim of the value, and has no source yet, is read
-  /// from the value's shape.
+  /// Makes the shape of the value the source of each symbol that is a dim of it
+  /// and has no source yet.
   void addSource(mlir::Value value);
-  /// The symbol is element `index` of an i64 tensor of rank 1.
+  /// Makes element `index` of an i64 tensor of rank 1 the source of the symbol.
   void addSource(unsigned symbol, mlir::Value tensor, int64_t index);
-  /// The symbol is an expression of symbols that have sources.
+  /// Makes an expression of symbols with sources the source of the symbol.
   void addSource(unsigned symbol, mlir::AffineExpr value);
 
   /// Returns the name of an i64 tensor of rank 1 that holds the expressions;

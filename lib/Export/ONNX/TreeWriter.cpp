@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Decision trees as table look-ups, level by level: no ONNX operator returns
-// the leaves.
+// Writes decision trees as gathers from tables, level by level, as no ONNX
+// operator returns the leaves.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Writer.h"
 #include "mlir/IR/Matchers.h"

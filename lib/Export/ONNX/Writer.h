@@ -9,7 +9,7 @@
 
 namespace adze::exporter {
 
-/// Writes one op; each form has a function that fills in what is its own.
+/// Writes one op; each form has a function.
 class Writer {
 public:
   Writer(mlir::Operation *op, NodeContext &context)
@@ -27,10 +27,11 @@ private:
       node.input(context.getName(operand));
   }
   void addAttributes(Node &node);
-  /// Adds a node of named inputs without attributes; returns its result's name.
+  /// Adds a node with named inputs and no attributes, and returns the name of
+  /// its result.
   std::string add(llvm::StringRef name, llvm::ArrayRef<std::string> inputs);
   Node make(llvm::StringRef name, llvm::ArrayRef<std::string> inputs);
-  /// As NodeContext::makeSizes, with a message.
+  /// Calls NodeContext::makeSizes, and emits a message on failure.
   mlir::FailureOr<std::string>
   makeSizes(llvm::ArrayRef<mlir::AffineExpr> sizes);
 
