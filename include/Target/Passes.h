@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes that need the tables of all targets.
+// Passes that depend on the tables of all targets.
 #ifndef ADZE_TARGET_PASSES_H
 #define ADZE_TARGET_PASSES_H
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// tile-attach-targets: a module states what it is compiled for.
+// The pass tile-attach-targets: sets the targets of a module.
 #include "Target/CPU/CpuTarget.h"
 #include "Target/CUDA/CudaTarget.h"
 #include "Target/Passes.h"

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tile kernels to one device image.
+// Compiles tile kernels to one device image.
 #ifndef ADZE_TARGET_CUDA_COMPILEKERNELS_H
 #define ADZE_TARGET_CUDA_COMPILEKERNELS_H
 

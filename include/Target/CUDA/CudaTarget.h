@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// CUDA as target: its facts, PTX from LLVM IR, and cubins from PTX.
+// CUDA targets: their properties, PTX from LLVM IR, and cubins from PTX.
 #ifndef ADZE_TARGET_CUDA_CUDATARGET_H
 #define ADZE_TARGET_CUDA_CUDATARGET_H
 
@@ -18,15 +18,15 @@ class TargetMachine;
 
 namespace adze::cuda {
 
-/// One SM that code is made for.
+/// An SM that code is generated for.
 struct CudaTarget {
   /// Resolves "cuda:sm_90a" or "sm_90a".
   static llvm::Expected<CudaTarget> resolve(llvm::StringRef name);
 
-  /// A machine of its own for each thread; owned by the caller.
+  /// Creates a target machine, one for each thread; owned by the caller.
   std::unique_ptr<llvm::TargetMachine> createMachine() const;
 
-  /// Returns what passes read of the target.
+  /// Returns the target attribute.
   tile::CudaTargetAttr getAttr(mlir::MLIRContext &context) const;
 
   std::string chip;     ///< "sm_90a"
@@ -37,9 +37,9 @@ struct CudaTarget {
   int64_t multiprocessors = 132; ///< of the largest chip of this SM
 };
 
-/// The parts of a CUDA toolkit that are used, all optional.
+/// The parts of a CUDA toolkit that are used, all of which are optional.
 struct Toolkit {
-  /// Looks in CUDA_HOME and CUDA_PATH; where neither is set, in /usr/local/cuda
+  /// Searches CUDA_HOME and CUDA_PATH or, if neither is set, /usr/local/cuda
   /// and PATH.
   static Toolkit find();
 
@@ -47,20 +47,21 @@ struct Toolkit {
   std::string libdevice; ///< empty: no functions of f64
 };
 
-/// Links libdevice where needed, optimises `module` and returns its PTX.
+/// Links libdevice if required, optimises `module` and returns its PTX.
 llvm::Expected<std::string>
 emitPTX(llvm::Module &module, const CudaTarget &target, const Toolkit &toolkit);
 
-/// One PTX text of many with the same header.
+/// Concatenates PTX texts with the same header.
 std::string concatenatePTX(llvm::ArrayRef<std::string> texts);
 
-/// What ptxas said of a kernel.
+/// The output of ptxas for a kernel.
 struct KernelReport {
   std::string entry;
   unsigned registers = 0, spillBytes = 0;
 };
 
-/// Assembles a cubin. Fails if ptxas does, or reports serialised wgmma (C751x).
+/// Assembles a cubin. Fails if ptxas does, or if it reports serialised wgmma
+/// (C751x).
 llvm::Expected<std::string> assemble(llvm::StringRef ptx,
                                      const CudaTarget &target,
                                      const Toolkit &toolkit, unsigned threads,

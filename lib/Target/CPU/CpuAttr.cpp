@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A CPU as an attribute: by its name, and caches as this machine or the command
-// line says.
+// Builds target attributes of CPUs from a CPU's name and from the cache sizes
+// of the build machine or of the command line.
 #include "Target/CPU/CpuTarget.h"
 #include "adze_module.h"
 #include "mlir/IR/Builders.h"
@@ -18,13 +18,13 @@ using adze::tile::CpuTrait;
 namespace adze::cpu {
 
 namespace {
-/// Caches and traits: what passes know of a CPU beside its instructions.
+/// Cache sizes and performance traits of a CPU.
 struct Facts {
   int64_t l2 = 1 << 20, l3 = 32 << 20; // bytes
   SmallVector<CpuTrait, 2> traits;
 };
 struct NamedFacts {
-  StringLiteral prefix; // of LLVM's names
+  StringLiteral prefix; // the prefix of LLVM's CPU names
   int64_t l2, l3;       // KiB, MiB
   bool isZen4 = false;
 };
@@ -32,13 +32,15 @@ struct NamedFacts {
 
 //===--- By name ----------------------------------------------------------===//
 
-/// AMD's cores have their last level near by, those of servers by Intel across
-/// a mesh (measured on Zen 4 and Emerald Rapids).
+/// Returns how many FLOPs a core performs in the time of one byte from the
+/// last-level cache. AMD's last-level caches are close to the cores; on Intel's
+/// servers each access crosses a mesh (measured on Zen 4 and Emerald Rapids).
 static int64_t getFlopsPerByte(StringRef cpu) {
   return cpu.starts_with("znver") ? 2 : 8;
 }
 
-/// The first prefix that fits. Third levels are those of common models.
+/// The first entry whose prefix matches applies. The sizes of the last-level
+/// caches are those of common models.
 static constexpr NamedFacts known[] = {
     {"znver1", 512, 8},           {"znver2", 512, 16},
     {"znver3", 512, 32},          {"znver4", 1024, 32, true},
@@ -55,8 +57,8 @@ static constexpr NamedFacts known[] = {
     {"neoverse-n2", 1024, 32},    {"neoverse-v2", 2048, 64},
 };
 
-/// Zen 4 executes 512 bits in two halves, and its non-temporal stores stall
-/// loads (both measured).
+/// Zen 4 executes 512-bit instructions in two halves, and its non-temporal
+/// stores stall loads (both measured).
 static Facts getFacts(StringRef cpu) {
   for (const NamedFacts &entry : known)
     if (cpu.starts_with(entry.prefix)) {
@@ -71,7 +73,8 @@ static Facts getFacts(StringRef cpu) {
 
 //===--- Of this machine --------------------------------------------------===//
 
-/// What leaf 4, or AMD's in the same form, says of a level; 0: nothing.
+/// Returns the size of a cache level by CPUID leaf 4, or by AMD's leaf of the
+/// same layout; 0 if the leaf does not describe the level.
 [[maybe_unused]] static int64_t askLevel(unsigned leaf, unsigned level) {
 #ifdef __x86_64__
   constexpr unsigned most = 8, data = 1, unified = 3;
@@ -118,7 +121,8 @@ static std::optional<int64_t> parseSize(StringRef text) {
   return size * unit;
 }
 
-/// From "1M,32M[,apart][,halves]": traits are added to those there are.
+/// Parses "1M,32M[,apart][,halves]"; traits in the text are added to those that
+/// `facts` has.
 static Error parseCaches(StringRef text, Facts &facts) {
   StringRef sizes = text;
   auto take = [&](StringRef suffix, CpuTrait trait) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The facts of a CPU level, read from LLVM's tables.
+// Properties of a CPU level, read from LLVM's tables.
 #include "Target/CPU/CpuTarget.h"
 #include "adze_module.h"
 #include "llvm/ADT/StringExtras.h"
@@ -39,8 +39,8 @@ static void initializeTargetsOnce() {
 
 namespace {
 struct FeatureBit {
-  const char *name; // LLVM's
-  uint64_t bit;     // adze_module.h's
+  const char *name; // LLVM's name of the feature
+  uint64_t bit;     // the bit of adze_module.h
 };
 } // namespace
 
@@ -75,10 +75,11 @@ static constexpr FeatureBit featureBits[] = {
     {"avx512vpopcntdq", ADZE_X86_AVX512VPOPCNTDQ},
 };
 
-/// What LLVM would use by itself where a CPU has it, and no module's note tells
-/// of: a run time could not refuse the module elsewhere.
+/// Features that LLVM would use where the CPU has them, but that the module's
+/// note does not record: a run time could not reject the module on a CPU
+/// without them.
 static constexpr const char *unusedFeatures[] = {
-    "sse4a",   "xop",     "fma4", "tbm", // AMD's own
+    "sse4a",   "xop",     "fma4", "tbm", // only in CPUs by AMD
     "avx10.1", "avx10.2", "egpr", "ndd",       "nf",        "ccmp",
     "cf",      "zu",      "ppx",  "push2pop2", "cmpccxadd", "movrs"};
 
@@ -86,7 +87,7 @@ static std::string hostFeatures() {
   SmallVector<std::string> list;
   for (const auto &feature : sys::getHostCPUFeatures())
     list.push_back((feature.second ? "+" : "-") + feature.first().str());
-  llvm::sort(list); // a StringMap's order is not defined
+  llvm::sort(list); // the iteration order of a StringMap is not defined
   return join(list, ",");
 }
 
@@ -95,7 +96,8 @@ Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
   CpuTarget result;
   Triple parsed(triple.empty() ? sys::getDefaultTargetTriple()
                                : Triple::normalize(triple));
-  // The vendor and environment of the build host say nothing about the code.
+  // The generated code does not depend on the vendor and environment of the
+  // build host.
   result.triple = (parsed.getArchName() + "-unknown-linux-gnu").str();
   if (parsed.getArch() == Triple::x86_64)
     result.elfMachine = ELF::EM_X86_64;
@@ -122,10 +124,11 @@ Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
   if (!target)
     return createStringError(error);
   auto makeSubtarget = [&](StringRef name, StringRef features) {
-    return std::unique_ptr<MCSubtargetInfo>(target->createMCSubtargetInfo(
-        Triple(result.triple), name, features));
+    return std::unique_ptr<MCSubtargetInfo>(
+        target->createMCSubtargetInfo(Triple(result.triple), name, features));
   };
-  // LLVM prints a line of its own for a subtarget of an unknown CPU.
+  // For an unknown CPU, LLVM prints a message of its own when it creates the
+  // subtarget.
   auto anyCpu = makeSubtarget("", "");
   if (!anyCpu || !anyCpu->isCPUStringValid(result.cpu))
     return createStringError("unknown CPU '" + cpu + "' for " + result.triple +
@@ -171,8 +174,8 @@ CpuTarget::createMachine(unsigned optLevel) const {
   TargetOptions options;
   options.FunctionSections = true;
   options.DataSections = true;
-  // Never across operations of the model: a*b+c stays two roundings unless the
-  // IR says fma or carries the contract flag.
+  // Standard mode does not fuse across operations of the model: a*b+c rounds
+  // twice unless the IR has an fma or the contract flag.
   options.AllowFPOpFusion = FPOpFusion::Standard;
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
       Triple(triple), cpu, features, options, Reloc::PIC_, CodeModel::Small,

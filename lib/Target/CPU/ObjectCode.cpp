@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// LLVM IR to object code in memory.
+// Compiles LLVM IR to object code in memory.
 #include "Target/CPU/CpuTarget.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -41,17 +41,18 @@ static void prepare(Module &module, const CpuTarget &target,
     function.addFnAttr("target-cpu", target.cpu);
     if (!target.features.empty())
       function.addFnAttr("target-features", target.features);
-    // LLVM prefers 256 bits on CPUs whose clock used to drop with 512.
+    // LLVM prefers 256-bit vectors on CPUs whose clock frequency drops with
+    // 512-bit ones.
     if (target.vectorBits() == 512)
       function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr(Attribute::NoUnwind);
   }
 }
 
-/// A function of many loops is a kernel of many small parts, such as a concat
-/// of slices on the reference path. Vectors do for these: each loop eight
-/// times, four vectors at a time, made LLVM look for the best addresses of
-/// thousands of accesses, for most of the time that a model took.
+/// Limits unrolling in functions with many loops, such as a concatenation of
+/// slices on the reference path. Vectorization alone is sufficient for these:
+/// with loops that were also unrolled and interleaved, LLVM spent most of the
+/// model's compile time on addressing modes of thousands of accesses.
 static void limitUnrolling(Module &module) {
   constexpr size_t mostLoops = 64;
   for (Function &function : module) {
@@ -62,7 +63,7 @@ static void limitUnrolling(Module &module) {
     SmallVector<Loop *, 4> loops = info.getLoopsInPreorder();
     if (loops.size() <= mostLoops)
       continue;
-    // Outer ones, too: those of one iteration inside of them will go.
+    // Outer loops are included: inner loops of one iteration are removed later.
     for (Loop *loop : loops) {
       addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
       addStringMetadataToLoop(loop, "llvm.loop.interleave.count", 1);
@@ -70,8 +71,8 @@ static void limitUnrolling(Module &module) {
   }
 }
 
-/// Returns whether the code has the form of tile kernels: each function that
-/// has control flow accesses memory by vectors.
+/// Returns true if the code has the form of tile kernels: each function with
+/// control flow accesses memory through vectors.
 static bool isVectorized(const Module &module) {
   bool found = false;
   for (const Function &function : module) {
@@ -89,9 +90,9 @@ static bool isVectorized(const Module &module) {
 }
 
 namespace {
-/// Marks loops that are too large to be unrolled. LLVM finds that out by
-/// itself, but only after it has analyzed them, which takes an eighth of the
-/// time of modules with many kernels.
+/// Marks loops that are too large to be unrolled. LLVM would also decide so,
+/// but only after an analysis that takes an eighth of the compile time of
+/// modules with many kernels.
 class SkipLargeLoopsPass final : public PassInfoMixin<SkipLargeLoopsPass> {
 public:
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &manager) {
@@ -109,12 +110,13 @@ public:
 };
 } // namespace
 
-/// Returns the passes that code of vectors still needs: address computations
-/// become few, and invariant ones leave their loops. The default pipeline of
-/// LLVM spends most of its time on vectorization and repeated simplification,
-/// which convert-tile-to-vector makes needless. What it gives to such code is
-/// unrolling by a few, which is done at O2 here, too. Addresses of unrolled
-/// loops stay where they are: outside, they would fill the registers.
+/// Returns the passes that vectorized code still needs: they reduce address
+/// computations and hoist loop invariants. LLVM's default pipeline spends most
+/// of its time on vectorization and repeated simplification, which code from
+/// convert-tile-to-vector does not need. Its only other benefit for such code
+/// is unrolling by small factors, which this pipeline does at O2, too.
+/// Addresses of unrolled loops are not hoisted, because they would occupy too
+/// many registers.
 static FunctionPassManager makeSimplification(unsigned optLevel) {
   FunctionPassManager manager;
   manager.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -146,7 +148,7 @@ static void optimize(Module &module, TargetMachine &machine,
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
   PipelineTuningOptions tuning;
-  // What was unrolled and vectorised above has the right form already.
+  // Code that was unrolled and vectorized above already has the right form.
   tuning.LoopUnrolling = optLevel >= 2;
   PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
@@ -156,7 +158,7 @@ static void optimize(Module &module, TargetMachine &machine,
   builder.crossRegisterProxies(loops, functions, components, modules);
   if (isVectorized(module)) {
     ModulePassManager manager;
-    // Ranges of indices tell which rows of a last block are the same.
+    // Value ranges of indices show which rows of a last block are equal.
     manager.addPass(IPSCCPPass());
     manager.addPass(
         createModuleToFunctionPassAdaptor(makeSimplification(optLevel)));
@@ -169,9 +171,8 @@ static void optimize(Module &module, TargetMachine &machine,
 }
 
 namespace {
-/// Keeps LLVM from looking for the best addresses in loops: with many accesses
-/// that is half of the time that code takes. Loops over vectors run as fast
-/// without it.
+/// Disables loop strength reduction, which takes half of the code generation
+/// time of loops with many accesses. Loops over vectors run as fast without it.
 class WithoutStrengthReduction final : public OptPassGate {
 public:
   bool isEnabled() const override { return true; }
@@ -181,9 +182,10 @@ public:
 };
 } // namespace
 
-/// The host program of a great model is one function with a block a launch, and
-/// addresses that live across most of them: what LLVM does to these grows with
-/// the square of the blocks.
+/// Returns true for functions with very many blocks. The host program of a
+/// large model is one function with a block for each launch and addresses that
+/// are live across most of them: the time of LLVM's passes grows with the
+/// square of the number of blocks.
 static bool isHuge(const Module &module) {
   constexpr size_t mostBlocks = 2048;
   return llvm::any_of(module, [](const Function &function) {
@@ -191,16 +193,17 @@ static bool isHuge(const Module &module) {
   });
 }
 
-/// Returns true if the code keeps values in the tile registers of AMX. LLVM
-/// makes no unoptimized code for those that blocks hand over.
+/// Returns true if the code keeps values in the tile registers of AMX. At -O0,
+/// LLVM cannot compile tile values that are live across blocks.
 static bool usesTiles(const Module &module) {
   return llvm::any_of(module, [](const Function &function) {
     return function.getName().starts_with("llvm.x86.tile");
   });
 }
 
-/// Keeps unoptimized code for x86 from AVX512-FP16. There LLVM 22 holds bf16 in
-/// registers of f16, and cannot select zeros that its optimizations left.
+/// Disables unoptimized code generation on x86 with AVX512-FP16. There LLVM 22
+/// keeps bf16 values in f16 registers and cannot select the zero constants that
+/// earlier optimizations left.
 static void avoidHalfRegisters(Module &module) {
   for (Function &function : module) {
     if (function.isDeclaration())
@@ -231,7 +234,7 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
       avoidHalfRegisters(module);
   } else {
     if (optLevel < 2 || isVectorized(module)) {
-      static WithoutStrengthReduction gate; // it has no state
+      static WithoutStrengthReduction gate; // the gate has no state
       module.getContext().setOptPassGate(gate);
     }
     limitUnrolling(module);

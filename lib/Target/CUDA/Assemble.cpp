@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// PTX to a cubin by the toolkit's ptxas, as a subprocess.
+// Assembles PTX to a cubin with the toolkit's ptxas in a subprocess.
 #include "Support/OutputFile.h"
 #include "Target/CUDA/CudaTarget.h"
 #include "llvm/Support/FileSystem.h"
@@ -14,7 +14,7 @@ using namespace llvm;
 namespace adze::cuda {
 
 namespace {
-/// A temporary file that is removed with the object, and on a signal.
+/// A temporary file that is removed with the object or on a signal.
 struct Temporary {
   Error create(StringRef suffix) {
     std::error_code code = createTemporary("adze-cuda", suffix, path);
@@ -25,7 +25,7 @@ struct Temporary {
 };
 } // namespace
 
-/// Registers and spills from what `ptxas -v` prints.
+/// Parses the numbers of registers and spills in the output of `ptxas -v`.
 static std::vector<KernelReport> parseReports(StringRef log) {
   std::vector<KernelReport> reports;
   Regex entry("Compiling entry function '([^']+)'"),
@@ -78,8 +78,8 @@ Expected<std::string> assemble(StringRef ptx, const CudaTarget &target,
   if (status != 0)
     return createStringError("ptxas failed: " +
                              (problem.empty() ? text : problem));
-  // C7510 and C7511: wgmma is serialised, the kernel would be many times
-  // slower.
+  // Warnings C7510 and C7511: wgmma instructions are serialized, which makes
+  // the kernel many times slower.
   if (text.find("C751") != std::string::npos)
     return createStringError("ptxas serialised wgmma: " + text);
   reports = parseReports(text);

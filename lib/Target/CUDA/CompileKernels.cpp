@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From tile kernels to an image: passes, translation, PTX, ptxas.
+// Compiles tile kernels to a device image: passes, translation to LLVM IR, PTX,
+// and ptxas.
 #include "Target/CUDA/CompileKernels.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
@@ -42,8 +43,8 @@ namespace adze::cuda {
 
 namespace {
 
-/// Returns LLVM's intrinsic for a function that is instructions of an SM; empty
-/// for others.
+/// Returns the name of the LLVM intrinsic for a function that an SM executes in
+/// few instructions; empty for other functions.
 StringRef getInstruction(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
       .Case<math::FmaOp>([](auto) { return "llvm.fma"; })
@@ -58,9 +59,9 @@ StringRef getInstruction(Operation *op) {
       .Default([](auto) { return ""; });
 }
 
-/// Replaces functions of f32 by the arithmetic that CPUs use, so that results
+/// Replaces functions of f32 by the arithmetic of CPU targets, so that results
 /// are the same with and without a CUDA toolkit. Fails at functions that need
-/// libdevice where that is absent.
+/// libdevice if that is absent.
 struct ApproximateMathPass
     : PassWrapper<ApproximateMathPass, OperationPass<gpu::GPUModuleOp>> {
   explicit ApproximateMathPass(bool hasLibdevice)
@@ -99,8 +100,9 @@ private:
   bool hasLibdevice;
 };
 
-/// Lowers what is an instruction of an SM, so that libdevice is not asked for
-/// it. By name: the conversion to NVVM refuses most of LLVM's own ops.
+/// Lowers functions that SMs have instructions for, so that no libdevice calls
+/// are created. The intrinsics are called by name, because the conversion to
+/// NVVM rejects most of LLVM's own ops.
 struct LowerInstructionsPass
     : PassWrapper<LowerInstructionsPass, OperationPass<gpu::GPUModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerInstructionsPass)
@@ -122,8 +124,8 @@ struct LowerInstructionsPass
   }
 };
 
-/// libdevice's functions are of floats; of integers math has one that tiles are
-/// made of.
+/// libdevice has functions of floats only. math.absi is the one integer
+/// function that tile ops are lowered to.
 struct ExpandAbsPass
     : PassWrapper<ExpandAbsPass, OperationPass<gpu::GPUModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandAbsPass)
@@ -156,7 +158,7 @@ struct OverlapLaunchesPass
   void runOnOperation() final { overlapLaunches(getOperation()); }
 };
 
-/// Returns the kernels of the module and all symbols that they use.
+/// Returns the kernels of the module and all symbols that they reference.
 static llvm::SetVector<Operation *> findKernels(ModuleOp module) {
   llvm::SetVector<Operation *> kept;
   for (tile::KernelOp kernel : module.getOps<tile::KernelOp>())
@@ -171,8 +173,8 @@ static llvm::SetVector<Operation *> findKernels(ModuleOp module) {
   return kept;
 }
 
-/// Leaves the kernels, for one target: a host program would launch what is no
-/// longer there.
+/// Removes everything but the kernels of one target. The host program goes too,
+/// since it would launch kernels that no longer exist.
 struct KeepTileKernelsPass
     : PassWrapper<KeepTileKernelsPass, OperationPass<ModuleOp>> {
   explicit KeepTileKernelsPass(const CudaTarget &target) : target(target) {}
@@ -183,7 +185,7 @@ struct KeepTileKernelsPass
   }
   void runOnOperation() final {
     Attribute own = target.getAttr(getContext());
-    // What the text says of the chip holds.
+    // Properties of the chip in the module's target attribute take precedence.
     for (Attribute stated : tile::getTargets(getOperation()))
       if (auto gpu = dyn_cast<tile::CudaTargetAttr>(stated);
           gpu && gpu.getChip() == target.chip)
@@ -226,12 +228,13 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   device.addPass(createReconcileUnrealizedCastsPass());
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());
-  // The functions that count programs.
+  // The functions that compute the number of programs.
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
 }
 
-/// Modules of one kernel each, with the globals that it uses.
+/// Splits the module into modules of one kernel each, with the globals that the
+/// kernel references.
 static SmallVector<OwningOpRef<ModuleOp>>
 splitKernels(gpu::GPUModuleOp device) {
   SmallVector<OwningOpRef<ModuleOp>> modules;
@@ -279,7 +282,7 @@ static FailureOr<std::string> translate(ModuleOp module,
   return std::move(*ptx);
 }
 
-/// Adds what the host has to know of a kernel that takes tensor maps.
+/// Adds the data that the host needs for a kernel with tensor maps.
 static void addMaps(CompiledKernel &kernel, LLVM::LLVMFuncOp function,
                     ArrayAttr maps) {
   kernel.mapValues = kernel.kernel + "_cuda_maps";
@@ -301,7 +304,7 @@ static void addMaps(CompiledKernel &kernel, LLVM::LLVMFuncOp function,
   }
 }
 
-/// The facts of each entry, in the module's order.
+/// Returns the properties of each entry point, in the order of the module.
 static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
   std::vector<CompiledKernel> kernels;
   for (auto function : device.getOps<LLVM::LLVMFuncOp>()) {

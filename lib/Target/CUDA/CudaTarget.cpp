@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Facts of CUDA targets, and the search for a toolkit.
+// Properties of CUDA targets, and the search for a toolkit.
 #include "Target/CUDA/CudaTarget.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/IR/Builders.h"
@@ -23,8 +23,8 @@ struct SmFacts {
   StringLiteral chip, features;
   int64_t sharedLimit, multiprocessors;
 };
-// The PTX version is the first that knows the SM, or what its instructions
-// that we use ask for.
+// The PTX version is the first one that supports the SM and the instructions
+// that the compiler emits for it.
 constexpr SmFacts kSms[] = {
     {"sm_80", "+ptx80", 166912, 108},   {"sm_86", "+ptx80", 101376, 84},
     {"sm_89", "+ptx80", 101376, 142},   {"sm_90", "+ptx80", 232448, 132},
@@ -59,7 +59,7 @@ Expected<CudaTarget> CudaTarget::resolve(StringRef name) {
 tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
   SmallVector<tile::TargetUnitAttr> units;
   SmallVector<tile::CudaFeature> features;
-  // 32 bytes of each row and column are along the depth.
+  // Each row of A and column of B has 32 bytes along the depth.
   auto addUnits = [&](StringRef name, int64_t rows, int64_t columns) {
     mlir::Builder b(&context);
     auto add = [&](mlir::Type lhs, mlir::Type rhs, mlir::Type sum) {
@@ -77,7 +77,8 @@ tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
       add(b.getIntegerType(8, isSigned), b.getIntegerType(8, /*isSigned=*/true),
           b.getIntegerType(32, /*isSigned=*/true));
   };
-  // The instruction is of the exact target alone: later chips lack it.
+  // The instruction exists on this exact target only; later chips do not have
+  // it.
   if (chip == "sm_90a") {
     addUnits("wgmma", /*rows=*/64, /*columns=*/256);
     features.push_back(tile::CudaFeature::tma);
@@ -111,7 +112,7 @@ Toolkit Toolkit::find() {
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
     if (auto value = sys::Process::GetEnv(variable))
       roots.push_back(*value);
-  // Who names a toolkit gets that one or none.
+  // If the user names a toolkit, no other one is searched for.
   bool isNamed = !roots.empty();
   ErrorOr<std::string> onPath =
       std::make_error_code(std::errc::no_such_file_or_directory);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// LLVM IR to PTX text.
+// Emits LLVM IR as PTX text.
 #include "Target/CUDA/CudaTarget.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -22,7 +22,7 @@ using namespace llvm;
 
 namespace adze::cuda {
 
-/// Brings in the functions of libdevice that are called.
+/// Links the functions of libdevice that the module calls.
 static Error linkDevice(Module &module, const Toolkit &toolkit) {
   bool needed = any_of(module, [](Function &f) {
     return f.isDeclaration() && f.getName().starts_with("__nv_");
@@ -49,7 +49,8 @@ static Error linkDevice(Module &module, const Toolkit &toolkit) {
       });
   if (failed)
     return createStringError("cannot link libdevice");
-  // Texts of several kernels become one: each has its own of what it links.
+  // The PTX texts of several kernels are concatenated, so each kernel gets its
+  // own copy of what it links.
   auto entry = find_if(module, [](Function &f) {
     return f.getCallingConv() == CallingConv::PTX_Kernel;
   });
@@ -104,7 +105,7 @@ Expected<std::string> emitPTX(Module &module, const CudaTarget &target,
 std::string concatenatePTX(ArrayRef<std::string> texts) {
   std::string all;
   for (StringRef text : texts) {
-    // Version, target and address size stand once.
+    // The version, target, and address size directives may occur only once.
     size_t header = text.find(".address_size");
     size_t start = header == StringRef::npos ? 0 : text.find('\n', header);
     if (!all.empty() && start != StringRef::npos)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Functions of f32 for results of 16 bits.
+// Expands f32 functions whose results are rounded to 16 bits.
 #include "NarrowMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,7 +16,7 @@ namespace adze::cuda {
 
 namespace {
 
-/// Builds f32 arithmetic at an op.
+/// Builds f32 arithmetic before an op.
 class Arithmetic {
 public:
   explicit Arithmetic(Operation *op) : b(op), loc(op->getLoc()) {}
@@ -43,7 +43,8 @@ public:
   Value reciprocal(Value x) {
     return intrinsic("llvm.nvvm.rcp.approx.ftz.f", x);
   }
-  /// The polynomial with these coefficients, the lowest first.
+  /// Returns the polynomial with these coefficients, the one of the lowest
+  /// power first.
   Value polynomial(Value x, ArrayRef<float> coefficients) {
     Value sum = constant(coefficients.back());
     for (float c : llvm::reverse(coefficients.drop_back()))
@@ -75,7 +76,7 @@ Value expandExp(Arithmetic &a, Value x) {
   return a.exp2(a.mul(x, a.constant(kLog2e)));
 }
 
-/// 1 - 2 / (1 + e^2x). Near 0, where that cancels, x - x^3 / 3.
+/// tanh(x) = 1 - 2 / (1 + e^2x). Near 0, where this cancels, x - x^3 / 3.
 Value expandTanh(Arithmetic &a, Value x) {
   constexpr float nearZero = 1.0f / 16;
   Value e = a.exp2(a.mul(x, a.constant(2 * kLog2e)));
@@ -86,8 +87,8 @@ Value expandTanh(Arithmetic &a, Value x) {
   return a.select(a.less(a.abs(x), a.constant(nearZero)), near, far);
 }
 
-/// Returns true if all that is done with the value is to add 1 or a larger
-/// number to it: its absolute error alone matters then.
+/// Returns true if all uses of the value add it to a number of at least 1: only
+/// its absolute error matters then.
 bool isAddedToOne(Value value) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     auto add = dyn_cast<arith::AddFOp>(user);
@@ -99,8 +100,9 @@ bool isAddedToOne(Value value) {
   });
 }
 
-/// Abramowitz and Stegun 7.1.26, whose absolute error is 1.5e-7; near 0 the
-/// first powers, unless `isAbsolute`: the relative error does not matter.
+/// Uses formula 7.1.26 of Abramowitz and Stegun, whose absolute error is
+/// 1.5e-7, and the first terms of the Taylor series near 0. With `isAbsolute`
+/// the relative error is irrelevant, and no series is used.
 Value expandErf(Arithmetic &a, Value x, bool isAbsolute) {
   constexpr float nearZero = 0.25f, scale = 0.3275911f;
   Value t = a.abs(x);

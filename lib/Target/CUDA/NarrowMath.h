@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Functions of f32 for results of 16 bits.
+// Expands f32 functions whose results are rounded to 16 bits.
 #ifndef ADZE_LIB_TARGET_CUDA_NARROWMATH_H
 #define ADZE_LIB_TARGET_CUDA_NARROWMATH_H
 
@@ -8,11 +8,11 @@
 
 namespace adze::cuda {
 
-/// Replaces exp, tanh, erf and division of f32 that have the flag `afn` by a
-/// few instructions of an SM. Their relative error stays below 2^-16 (of erf
-/// where the result is normal in f16; where 1 is added to it, 2^-19 of that),
-/// so that a result which is rounded to 16 bits is as good as one of the
-/// functions of full precision.
+/// Replaces f32 exp, tanh, erf and division that have the flag `afn` by a few
+/// instructions of an SM. The relative error stays below 2^-16, for erf where
+/// the result is normal in f16. An erf to which 1 is added has an error below
+/// 2^-19 of the sum. Results rounded to 16 bits are therefore as accurate as
+/// those of the full-precision functions.
 void expandNarrowMath(mlir::Operation *root);
 
 } // namespace adze::cuda

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Launches that begin while the one before them ends.
+// Lets a launch begin before the previous launch has ended.
 #include "OverlapLaunches.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace adze::cuda {
 
-/// The instruction as text: LLVM takes its intrinsic for one that touches no
-/// memory, and might load before it.
+/// Emits griddepcontrol.wait as inline assembly: LLVM models its intrinsic as
+/// not accessing memory, and could move loads before it.
 static void waitForLaunches(OpBuilder &b, Location loc) {
   LLVM::InlineAsmOp::create(
       b, loc, TypeRange(), ValueRange(), StringRef("griddepcontrol.wait;"),
@@ -27,8 +27,8 @@ void overlapLaunches(gpu::GPUModuleOp module) {
       continue;
     Block &entry = function.getBody().front();
     OpBuilder b = OpBuilder::atBlockBegin(&entry);
-    // What stands before the first barrier of a kernel with tensor maps is its
-    // own shared memory, and fetches the maps, which are parameters.
+    // The code before the first barrier of a kernel with tensor maps accesses
+    // only its own shared memory and prefetches the maps, which are parameters.
     if (function->hasAttr("adze.tensor_maps"))
       for (auto barrier : entry.getOps<gpu::BarrierOp>()) {
         b.setInsertionPointAfter(barrier);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Launches that begin while the one before them ends.
+// Lets a launch begin before the previous launch has ended.
 #ifndef ADZE_LIB_TARGET_CUDA_OVERLAPLAUNCHES_H
 #define ADZE_LIB_TARGET_CUDA_OVERLAPLAUNCHES_H
 
@@ -8,10 +8,11 @@
 
 namespace adze::cuda {
 
-/// Makes each kernel wait for the launches before it by itself, so that it may
-/// be launched before they are done (`adze.waits`), and lets the launch behind
-/// it begin once all its blocks run. Blocks are then in their places, and
-/// barriers and tensor maps ready, when the last launch ends. Needs sm_90.
+/// Inserts a wait for the previous launches into each kernel, so that the
+/// kernel may be launched before they have ended (attribute `adze.waits`), and
+/// lets the next launch begin as soon as all blocks of this one run
+/// (programmatic dependent launch). Blocks are then resident, and barriers and
+/// tensor maps are set up, when the previous launch ends. Requires sm_90.
 void overlapLaunches(mlir::gpu::GPUModuleOp module);
 
 } // namespace adze::cuda
