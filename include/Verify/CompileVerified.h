@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A compilation, and what CompileOptions::verify asks for.
+// Compilation with the verification of CompileOptions::verify.
 #ifndef ADZE_VERIFY_COMPILEVERIFIED_H
 #define ADZE_VERIFY_COMPILEVERIFIED_H
 
@@ -8,9 +8,9 @@
 
 namespace adze {
 
-/// Compiles, and holds the module to the reference path as the options say.
-/// `isOfCompilation`, if given, is set to whether the status is the
-/// compilation's own.
+/// Compiles, and compares the module with the reference path as the options
+/// require. `isOfCompilation`, if given, is set to true if the status is that
+/// of the compilation itself.
 CompileStatus compileVerified(const CompileOptions &options,
                               llvm::raw_ostream &diagnostics,
                               bool *isOfCompilation = nullptr);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which pass of a compilation makes a wrong result.
+// Finds the pass of a compilation that introduces a wrong result.
 #ifndef ADZE_VERIFY_CULPRIT_H
 #define ADZE_VERIFY_CULPRIT_H
 
@@ -9,7 +9,7 @@
 
 namespace adze {
 
-/// What the module of a compilation does. Unknown: there is none.
+/// The comparison of the results of a module. Unknown: there is no module.
 enum class Verdict { Same, Different, Unknown };
 
 /// Compiles by the options, which have a cut, and compares the results.
@@ -20,14 +20,15 @@ struct Culprit {
 
   Stage stage;
   std::string pass;
-  unsigned number = 0; // in the stage
+  unsigned number = 0; // index in the stage
   bool plainKernels = true;
-  /// What the pass was given, and what it made; null for stage kernel.
+  /// The input and the output of the pass; null for stage kernel.
   mlir::OwningOpRef<mlir::ModuleOp> before, after;
 };
 
-/// The first pass of the compilation after which the reference path gives other
-/// results: found by stage, then by bisection. None where all stages agree.
+/// Finds the first pass of the compilation after which the reference path has
+/// different results, by stage, then by bisection. Returns nothing if all
+/// stages agree.
 std::optional<Culprit> findCulprit(const CompileOptions &options, Judge judge);
 
 } // namespace adze

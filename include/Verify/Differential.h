@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A compiled module against the reference path's, on random inputs.
+// Compares a compiled module with that of the reference path on random inputs.
 #ifndef ADZE_VERIFY_DIFFERENTIAL_H
 #define ADZE_VERIFY_DIFFERENTIAL_H
 
@@ -8,10 +8,10 @@
 
 namespace adze {
 
-/// Compiles the model of `options` again at -O0, runs it and the module that
-/// was compiled (options.output) in this process on seeded random inputs, and
-/// compares the outputs. Defect, with a message, where they differ by more than
-/// rounding explains; the module is then removed.
+/// Compiles the model of `options` again at -O0, runs it and the compiled
+/// module (options.output) in this process on seeded random inputs, and
+/// compares the outputs. Returns Defect, with a message, if they differ by more
+/// than rounding explains; the module is then removed.
 CompileStatus verifyDifferential(const CompileOptions &options,
                                  llvm::raw_ostream &diagnostics);
 

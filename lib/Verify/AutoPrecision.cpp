@@ -1,11 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The narrow type where it is accurate enough (--precision=auto).
+// Selects the narrow type for products where it is accurate enough
+// (--precision=auto).
 //
-// One module, the probe, tells what each product loses: it computes in f32, and
-// an input says which products round their operands (graph-probe-precision).
-// What is chosen is checked by the module itself, whose sums and roundings are
-// not quite those of the probe.
+// One module, the probe, measures the error of each product: it computes in
+// f32, and an input selects the products that round their operands
+// (graph-probe-precision). The selection is then verified with the compiled
+// module, whose sums and roundings differ slightly from those of the probe.
 #include "Verify/AutoPrecision.h"
 #include "Execution.h"
 #include "Support/OutputFile.h"
@@ -23,7 +24,7 @@ using namespace verify;
 
 namespace {
 
-/// The floats of a module's outputs, one vector an output.
+/// The floats of a module's outputs, one vector per output.
 using Numbers = std::vector<std::vector<double>>;
 
 class AutoPrecision {
@@ -50,11 +51,12 @@ private:
   CompileOptions options;
   llvm::raw_ostream &diagnostics;
   std::vector<ProbedProduct> products;
-  std::vector<size_t> order; // of products: those that lose most come first
-  size_t numWide = 0;        // the first ones of `order`
+  std::vector<size_t> order; // products, those with the largest error first
+  size_t numWide = 0;        // the first ones of `order` are computed in f32
   std::string probePath;
   Execution probe;
-  std::vector<HostTensor> inputs; // of the probe: the last are the flags
+  // inputs of the probe; the last ones are the flags
+  std::vector<HostTensor> inputs;
   Numbers exact;
 };
 
@@ -77,8 +79,8 @@ static Numbers readOutputs(const Execution &execution) {
   return numbers;
 }
 
-/// Returns the largest difference as a part of the output's range; infinity
-/// where one has another number of elements or a number that is not finite.
+/// Returns the largest difference relative to the range of the output; infinity
+/// if the number of elements differs or a number is not finite.
 static double getError(const Numbers &got, const Numbers &expected) {
   double worst = 0;
   for (auto [own, exact] : llvm::zip_equal(got, expected)) {
@@ -108,8 +110,8 @@ CompileStatus AutoPrecision::refuse(llvm::StringRef what,
   return CompileStatus::Unsupported;
 }
 
-/// Compiles with the products that are wide now. Only the last compilation
-/// tells about itself.
+/// Compiles the model with the current selection. Only the last compilation
+/// prints its reports.
 CompileStatus AutoPrecision::compileModule(bool isLast) {
   CompileOptions own = options;
   for (auto [i, product] : llvm::enumerate(products))
@@ -135,7 +137,7 @@ CompileStatus AutoPrecision::openProbe() {
   own.tune = Tune::Off;
   own.stats = own.timing = own.verbose = own.injectFault = false;
   own.quiet = true;
-  own.cache.clear(); // a hit has no list of products
+  own.cache.clear(); // a cache hit has no list of products
   own.dumpPhases.clear();
   own.report.clear();
   own.externalWeights.clear();
@@ -160,7 +162,7 @@ CompileStatus AutoPrecision::runProbe(llvm::function_ref<bool(size_t)> isNarrow,
   return CompileStatus::Done;
 }
 
-/// Runs the module that was compiled.
+/// Runs the compiled module and measures its error.
 CompileStatus AutoPrecision::measureModule(double &error) {
   Execution execution;
   if (std::string message = execution.open(options.output); !message.empty())
@@ -174,8 +176,8 @@ CompileStatus AutoPrecision::measureModule(double &error) {
   return CompileStatus::Done;
 }
 
-/// Measures what each product alone loses, as long as searches may take. What
-/// was not measured counts as the worst.
+/// Measures the error of each product alone, within the time limit of searches.
+/// A product that was not measured gets the largest error.
 CompileStatus AutoPrecision::measureProducts() {
   using Clock = std::chrono::steady_clock;
   auto end = Clock::now() + std::chrono::seconds(options.maxSeconds);
@@ -186,7 +188,7 @@ CompileStatus AutoPrecision::measureProducts() {
       return status;
     products[i].error = getError(numbers, exact);
   }
-  auto lossOf = [&](size_t i) { // squares of errors add up
+  auto lossOf = [&](size_t i) { // squares of errors are summed
     const ProbedProduct &product = products[i];
     return product.error < 0 ? INFINITY
                              : product.error * product.error / product.work;
@@ -199,11 +201,11 @@ CompileStatus AutoPrecision::measureProducts() {
   return CompileStatus::Done;
 }
 
-/// Makes products wide until the probe keeps the bound.
+/// Moves products to f32 until the error of the probe is within the bound.
 CompileStatus AutoPrecision::choose() {
   auto isNarrow = [&](size_t i) { return !isWide(i); };
   while (numWide < order.size()) {
-    double rest = 0; // expected of those that are narrow
+    double rest = 0; // the expected error of the narrow products
     for (size_t i : llvm::drop_begin(order, numWide))
       rest += products[i].error < 0 ? INFINITY
                                     : products[i].error * products[i].error;
@@ -253,7 +255,7 @@ CompileStatus AutoPrecision::run() {
          numWide < products.size()) {
     size_t before = numWide;
     status = choose();
-    // The module lost more than the probe: one step further.
+    // The module's error exceeds that of the probe: widen one more step.
     if (numWide == before)
       products[order[numWide++]].isWide = true;
     if (status == CompileStatus::Done)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A compilation, and what CompileOptions::verify asks for.
+// Compiles a model and verifies the result as CompileOptions::verify requests.
 #include "Verify/CompileVerified.h"
 #include "Verify/AutoPrecision.h"
 #include "Verify/Differential.h"

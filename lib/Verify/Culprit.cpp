@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which pass of a compilation makes a wrong result.
+// Finds the pass of a compilation that causes a wrong result.
 #include "Verify/Culprit.h"
 
 using namespace mlir;
@@ -26,8 +26,8 @@ private:
 };
 } // namespace
 
-/// The verdict with the reference path behind the cut. Tile kernels that have
-/// no plain form are lowered as the level does.
+/// Returns the verdict with the reference path after the cut. Tile kernels
+/// without a plain form are lowered as the optimization level requires.
 Verdict Search::judgeCut(PassCut &cut) {
   CompileOptions copy = options;
   copy.cut = &cut;
@@ -45,8 +45,8 @@ bool Search::differs(Stage stage, bool plainKernels) {
   return judgeCut(cut) == Verdict::Different;
 }
 
-/// Finds the pass of a stage whose end gives other results, while its beginning
-/// does not.
+/// Finds the pass of a stage after which results differ, while they do not
+/// before it.
 Culprit Search::bisect(Stage stage, bool plainKernels) {
   PassCut whole(stage);
   whole.plainKernels = plainKernels;
@@ -73,16 +73,16 @@ Culprit Search::bisect(Stage stage, bool plainKernels) {
   return culprit;
 }
 
-/// All stages before are right with plain kernels.
+/// All stages before this one give the right results with plain kernels.
 Culprit Search::searchKernelStage() {
-  // A program may be wrong with fast kernels only: plain ones read all of a
-  // tile before they write. Wrong code shows as soon as there are kernels.
+  // A program may be wrong with optimized kernels only, because plain kernels
+  // read all of a tile before they write. Errors of the program show as soon as
+  // there are kernels.
   if (!differs(Stage::Tile, /*plainKernels=*/false))
     for (Stage stage : {Stage::Linalg, Stage::Host})
       if (differs(stage, /*plainKernels=*/false))
         return bisect(stage, /*plainKernels=*/false);
-  // The passes that no kernel can do without have no other road to be held
-  // against but tile-to-linalg.
+  // Passes that every kernel needs can only be compared with tile-to-linalg.
   PassCut needed(Stage::Kernel);
   needed.numPasses = 0;
   if (judgeCut(needed) != Verdict::Different)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A compiled module against the reference path's, on random inputs.
+// Compares a compiled module with that of the reference path on random inputs.
 #include "Verify/Differential.h"
 #include "Execution.h"
 #include "Support/OutputFile.h"
@@ -11,7 +11,7 @@ namespace adze {
 
 using namespace verify;
 
-/// The model of `options` by the reference path, for this machine.
+/// Compiles the model of `options` by the reference path, for this machine.
 static CompileStatus compileReference(const CompileOptions &options,
                                       const std::string &output,
                                       bool &isQuantized,

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Modules in this process, run on the same inputs.
+// Executes modules in this process on the same inputs.
 #include "Execution.h"
 
 namespace adze::verify {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Modules in this process, run on the same inputs.
+// Executes modules in this process on the same inputs.
 #ifndef ADZE_LIB_VERIFY_EXECUTION_H
 #define ADZE_LIB_VERIFY_EXECUTION_H
 
@@ -9,17 +9,17 @@
 
 namespace adze::verify {
 
-/// Sizes near which dynamic dims are.
+/// Dynamic dims are set to the allowed value nearest to one of these sizes.
 inline constexpr int64_t sizes[] = {5, 1, 33};
 
-/// A module in this process, and the outputs of its last run.
+/// A module that is loaded into this process, and the outputs of its last run.
 class Execution {
 public:
   Execution() = default;
   Execution(const Execution &) = delete;
   ~Execution();
 
-  /// Returns the message of what went wrong; empty if nothing did.
+  /// Opens the module; returns an error message, or an empty string on success.
   std::string open(const std::string &path);
   std::string run(std::vector<HostTensor> &inputs);
 
@@ -32,16 +32,18 @@ private:
   void releaseOutputs();
 };
 
-/// Seeded random inputs of the module.
+/// Returns random inputs of the module from a fixed seed.
 std::vector<HostTensor> makeInputs(adze_module *module, int64_t size,
                                    std::mt19937_64 &random);
 
-/// Runs both on one set of inputs; returns how they differ, or nothing.
+/// Runs both modules on one set of inputs; returns a description of the first
+/// difference, or an empty string.
 std::string runBoth(Execution &reference, Execution &compiled,
                     std::vector<HostTensor> inputs);
 
 /// Runs the second module on the inputs of the first one's last run, which
-/// ended with the message `expected`; returns how they differ, or nothing.
+/// ended with the message `expected`; returns a description of the difference,
+/// or an empty string.
 std::string runLike(const Execution &reference, const std::string &expected,
                     Execution &compiled, std::vector<HostTensor> inputs);
 

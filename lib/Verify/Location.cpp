@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Where in a model a pass went wrong.
+// Locates the part of a model that a pass compiled wrongly.
 #include "Location.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Host/IR/Host.h"
@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace adze::verify {
 
-/// The function that is the program: not a kernel, and no part of one.
+/// Returns the function that is the program, which is neither a kernel nor a
+/// part of one.
 static func::FuncOp getProgram(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isPrivate() && !function->hasAttr("adze.kernel"))
@@ -34,7 +35,7 @@ static Place makePlace(Operation *op) {
   return makePlace(op->getName().getStringRef(), op->getLoc());
 }
 
-/// The kernel with the nodes of its first launch.
+/// Returns the kernel with the ONNX nodes of its first launch.
 static Place makePlace(ModuleOp module, StringRef kernel) {
   Place place{kernel.str(), {}};
   module.walk([&](host::LaunchOp launch) {
@@ -51,7 +52,7 @@ static Place makePlace(ModuleOp module, StringRef kernel) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Values by what computes them, whatever they are called.
+/// Hashes values by the computations that produce them, regardless of names.
 class Hashes {
 public:
   explicit Hashes(func::FuncOp function) { addBlock(function.front()); }
@@ -90,7 +91,8 @@ private:
 };
 } // namespace
 
-/// Ops of `after` that `before` has not, of operands that it has.
+/// Returns the ops of `after` that `before` does not have, but whose operands
+/// it has.
 static SmallVector<Operation *> getChanged(func::FuncOp before,
                                            func::FuncOp after) {
   Hashes old(before), now(after);
@@ -107,7 +109,7 @@ static SmallVector<Operation *> getChanged(func::FuncOp before,
   return changed;
 }
 
-/// The value of the same ONNX node and type in the other graph: its last one.
+/// Returns the last value of the same ONNX node and type in the other graph.
 static Value findCounterpart(Operation *op, func::FuncOp other) {
   StringRef node = getNodeName(op->getLoc());
   Value found;
@@ -120,7 +122,7 @@ static Value findCounterpart(Operation *op, func::FuncOp other) {
   return found;
 }
 
-/// The module with the value as its only result.
+/// Returns the module with the value as its only result.
 static OwningOpRef<ModuleOp> extract(ModuleOp module, Value value) {
   IRMapping mapping;
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone(mapping));
@@ -144,7 +146,7 @@ Place locateOp(const Culprit &culprit, const Questions &questions) {
                after = getProgram(*culprit.after);
   if (!before || !after)
     return {};
-  constexpr size_t most = 32; // of those, by running them
+  constexpr size_t most = 32; // the largest number of candidates that are run
   SmallVector<Operation *> changed = getChanged(before, after);
   for (Operation *op : ArrayRef(changed).take_front(most)) {
     Value other = findCounterpart(op, before);
@@ -163,7 +165,7 @@ static bool isKernel(Operation &op, func::FuncOp program) {
   return isa<SymbolOpInterface>(op) && &op != program.getOperation();
 }
 
-/// The kernels that are in both modules and not the same.
+/// Returns the kernels that are in both modules and differ.
 static SmallVector<StringRef> getChangedKernels(ModuleOp before,
                                                 ModuleOp after) {
   SmallVector<StringRef> names;
@@ -180,7 +182,7 @@ static SmallVector<StringRef> getChangedKernels(ModuleOp before,
   return names;
 }
 
-/// `after` with the kernels as they were before.
+/// Returns `after` with its kernels replaced by those of `before`.
 static OwningOpRef<ModuleOp> mix(ModuleOp before, ModuleOp after,
                                  ArrayRef<StringRef> kernels) {
   OwningOpRef<ModuleOp> mixed = after.clone();
@@ -192,8 +194,8 @@ static OwningOpRef<ModuleOp> mix(ModuleOp before, ModuleOp after,
   return mixed;
 }
 
-/// The op of the program that is not as before; the launch that reads what it
-/// makes, where it is none itself.
+/// Returns the first launch of the program that changed, or the launch that
+/// reads the result of the first op that changed.
 static Place locateLaunch(ModuleOp before, ModuleOp after) {
   func::FuncOp old = getProgram(before), now = getProgram(after);
   if (!old || !now)
@@ -212,7 +214,7 @@ static Place locateLaunch(ModuleOp before, ModuleOp after) {
       ++it;
       continue;
     }
-    // One that is gone is in the old program only.
+    // A removed launch is in the old program only.
     bool isGone =
         old.front().getOperations().size() > now.front().getOperations().size();
     Operation *found = isGone && it != old.front().end() ? &*it : &op;
@@ -224,8 +226,8 @@ static Place locateLaunch(ModuleOp before, ModuleOp after) {
   return {};
 }
 
-/// The first of `count` items for which `isBad` holds of it and those before
-/// it.
+/// Returns the smallest index of `count` items such that `isBad` holds for the
+/// items up to it.
 static std::optional<size_t>
 findFirst(size_t count, llvm::function_ref<bool(size_t numItems)> isBad) {
   if (count == 0 || !isBad(count))
@@ -241,7 +243,7 @@ findFirst(size_t count, llvm::function_ref<bool(size_t numItems)> isBad) {
 Place locateKernel(const Culprit &culprit, const Questions &questions) {
   ModuleOp before = *culprit.before, after = *culprit.after;
   SmallVector<StringRef> changed = getChangedKernels(before, after);
-  // With all kernels as before, only the program is left.
+  // With all kernels replaced by the old ones, only the program differs.
   bool isProgram =
       changed.empty() || questions.differs(*mix(before, after, changed));
   auto index =

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Where in a model a pass went wrong.
+// Locates the part of a model that a pass compiled wrongly.
 #ifndef ADZE_LIB_VERIFY_LOCATION_H
 #define ADZE_LIB_VERIFY_LOCATION_H
 
@@ -9,30 +9,31 @@
 
 namespace adze::verify {
 
-/// A kernel, or an op of the graph where there are none yet, and its ONNX
-/// nodes.
+/// A kernel with its ONNX nodes; before kernels exist, an op of the graph.
 struct Place {
   std::string what;
   std::vector<std::string> nodes;
 };
 
-/// What the search asks of modules.
+/// The tests that the search runs on modules.
 struct Questions {
-  /// Whether the reference path gives other results for the module than for the
-  /// model.
+  /// Returns true if the module, completed by the reference path, gives other
+  /// results than the model.
   llvm::function_ref<bool(mlir::ModuleOp)> differs;
-  /// Whether it gives different results for two modules of one signature.
+  /// Returns true if two modules of one signature give different results.
   llvm::function_ref<bool(mlir::ModuleOp, mlir::ModuleOp)> differ;
 };
 
-/// The first op that the pass of stage graph changed and whose value differs.
+/// Returns the first op that the pass of stage graph changed and whose value
+/// differs.
 Place locateOp(const Culprit &culprit, const Questions &questions);
 
-/// The kernel that the pass of a stage from tile to host changed and that makes
-/// the difference, else the launch that it changed.
+/// Returns the kernel that the pass of a stage from tile to host changed and
+/// that causes the difference; if there is none, the launch that it changed.
 Place locateKernel(const Culprit &culprit, const Questions &questions);
 
-/// The kernel for which the pass of stage kernel makes the difference.
+/// Returns the kernel whose code by the pass of stage kernel causes the
+/// difference.
 Place locateCode(const Culprit &culprit, const CompileOptions &options,
                  Judge judge, mlir::ModuleOp program);
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A compilation held to the reference path stage by stage.
+// Compares a compilation with the reference path after each stage.
 #include "Verify/Passes.h"
 #include "Execution.h"
 #include "Location.h"
@@ -17,7 +17,8 @@ namespace adze {
 using namespace verify;
 
 namespace {
-/// The model by the reference path, and what modules are held against it.
+/// The results of the model by the reference path, and the comparison of
+/// modules with them.
 class Verification {
 public:
   Verification(const CompileOptions &options, llvm::raw_ostream &diagnostics)
@@ -48,15 +49,15 @@ private:
   llvm::SmallString<128> folder;
   unsigned numFiles = 0;
   bool plainKernels = true, keepsInputs = false, isQuantized = false;
-  /// The reference path on one set of inputs.
+  /// An execution of the reference path on one set of inputs.
   struct Run {
-    int64_t size; // near which dynamic dims are
+    int64_t size; // dynamic dims get the allowed value nearest to it
     Execution execution;
     std::vector<HostTensor> inputs;
     std::string error;
   };
   std::vector<std::unique_ptr<Run>> runs;
-  Run *shownBy = nullptr; // the run in which the last difference showed
+  Run *shownBy = nullptr; // the run in which the last difference was found
 };
 } // namespace
 
@@ -74,7 +75,7 @@ std::string Verification::makePath(StringRef extension) {
 CompileOptions Verification::makeOptions(PassCut &cut) {
   CompileOptions result = options;
   result.cut = &cut;
-  // Code of CPUs is what is run.
+  // Modules are run on the CPU.
   if (options.cpu)
     result.cudaTargets.clear();
   result.observer = nullptr;
@@ -88,7 +89,8 @@ CompileOptions Verification::makeOptions(PassCut &cut) {
   return result;
 }
 
-/// Returns how the module differs from the reference path, or nothing.
+/// Returns a description of the difference from the reference path, or an empty
+/// string.
 std::string Verification::compare(Execution &execution) {
   for (std::unique_ptr<Run> &run : runs) {
     std::string difference =
@@ -104,7 +106,7 @@ std::string Verification::compare(Execution &execution) {
 Verdict Verification::judge(const CompileOptions &candidate) {
   CompileOptions copy = candidate;
   copy.output = makePath(".so");
-  // What the reference path cannot take behind a cut is no message to users.
+  // Diagnostics of the reference path after a cut are not shown to users.
   std::string text;
   llvm::raw_string_ostream ignored(text);
   Execution execution;
@@ -156,8 +158,9 @@ bool Verification::differ(ModuleOp left, ModuleOp right) {
   });
 }
 
-/// Of a static model one run, of a large one no larger sizes: each run is made
-/// for each stage. Returns why the module cannot be loaded, or nothing.
+/// Makes one run of a static model, and omits larger sizes for a large one,
+/// since each run is repeated for each stage. Returns why the module cannot be
+/// loaded, or an empty string.
 std::string Verification::runReference(const std::string &path) {
   constexpr double mostSeconds = 0.25;
   std::mt19937_64 random(1);
@@ -242,8 +245,7 @@ Place Verification::locate(const Culprit &culprit) {
                                        : locateKernel(culprit, questions);
 }
 
-/// The inputs that show the difference, beside each other in the folder, which
-/// stays.
+/// Writes the inputs that show the difference to the folder, which is kept.
 void Verification::writeInputs() {
   if (!shownBy)
     return;
@@ -298,7 +300,7 @@ CompileStatus Verification::run() {
     diagnostics << "error: " << options.output << ": " << error << "\n";
     return CompileStatus::Unsupported;
   }
-  // The message is that of the module, where it differs, too.
+  // If the module differs, too, its difference is the one in the message.
   difference = compare(compiled);
   if (!culprit && difference.empty())
     return CompileStatus::Done;

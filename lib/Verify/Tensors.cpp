@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tensors of a module's signature in host memory: random ones, and how far two
-// of them are apart.
+// Tensors of a module's signature in host memory: random tensors and
+// comparison.
 #include "Tensors.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Format.h"
@@ -64,14 +64,15 @@ static void putNumber(char *bytes, DLDataType dtype, int64_t index,
   std::memcpy(bytes + size_t(index) * size, &bits, size);
 }
 
-/// Box and Muller: the same numbers with any library.
+/// Draws a normal number by the Box-Muller transform, which gives the same
+/// numbers with any standard library.
 static double makeNormal(std::mt19937_64 &random) {
   auto uniform = [&] { return (double(random() >> 11) + 0.5) / 0x1p53; };
   double radius = std::sqrt(-2 * std::log(uniform()));
   return radius * std::cos(6.283185307179586 * uniform());
 }
 
-/// The nearest size that the dim may have.
+/// Returns the size nearest to `wanted` that the range allows.
 static int64_t fit(int64_t wanted, const adze_range &range) {
   int64_t step = std::max<int64_t>(range.multiple_of, 1);
   int64_t size = std::max<int64_t>(wanted, range.min);
@@ -100,7 +101,7 @@ HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
   return tensor;
 }
 
-/// NumPy's name of the type; empty if it has none.
+/// Returns NumPy's name of the type; empty if it has none.
 static std::string getNpyType(DLDataType dtype) {
   std::string bytes = std::to_string(dtype.bits / 8);
   if (dtype.bits % 8 != 0)
@@ -132,7 +133,8 @@ std::string writeTensor(const HostTensor &tensor, const std::string &folder,
     for (int64_t dim : tensor.dims)
       head += std::to_string(dim) + ",";
     head += "), }";
-    // Magic, version, length and text end at a multiple of 64.
+    // The magic number, version, length, and header text are padded to a
+    // multiple of 64 bytes.
     head.resize(llvm::alignTo(head.size() + 11, 64) - 11, ' ');
     head += '\n';
     os << llvm::StringRef("\x93NUMPY\x01\0", 8) << char(head.size() & 255)
@@ -142,16 +144,16 @@ std::string writeTensor(const HostTensor &tensor, const std::string &folder,
   return path;
 }
 
-/// What rounding in another order may do to a value, as a part of the range of
-/// all values: what -O0 is held to against other implementations for f32, and
-/// a few units in the last place of the narrower types.
+/// Returns the permitted difference relative to the range of all values: for
+/// f32, the bound for -O0 against other implementations; for narrower types, a
+/// few units in the last place.
 static double getTolerance(DLDataType dtype) {
   if (dtype.code == kDLBfloat)
     return 0x1p-5;
   return dtype.bits == 16 ? 0x1p-8 : dtype.bits == 32 ? 1e-4 : 1e-10;
 }
 
-/// A number of a float or 8-bit integer tensor.
+/// Returns an element of a float or 8-bit integer tensor.
 static double getValue(const char *bytes, DLDataType dtype, int64_t index) {
   if (isFloat(dtype))
     return getNumber(bytes, dtype, index);
@@ -180,9 +182,9 @@ static std::string compareNumbers(const char *got, const char *expected,
       worstAt = i;
     }
   }
-  // Values that are all alike have their own size as the range.
+  // If all values are nearly equal, the range is a hundredth of their size.
   double range = std::max(greatest - least, std::fabs(greatest) * 1e-2);
-  if (!isFloat(dtype)) // a step is always near
+  if (!isFloat(dtype)) // one quantization step is always permitted
     range = std::max(range, 16.0);
   constexpr double mostOfSteps = 0.1, meanOfSteps = 0.01;
   bool isNear = isQuantized ? worst <= mostOfSteps * range &&

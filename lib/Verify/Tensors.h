@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tensors of a module's signature in host memory: random ones, and how far two
-// of them are apart.
+// Tensors of a module's signature in host memory: random tensors and
+// comparison.
 #ifndef ADZE_LIB_VERIFY_TENSORS_H
 #define ADZE_LIB_VERIFY_TENSORS_H
 
@@ -23,11 +23,11 @@ struct HostTensor {
 };
 
 bool isFloat(DLDataType dtype);
-/// Of a floating-point tensor.
+/// Returns an element of a floating-point tensor.
 double getNumber(const char *bytes, DLDataType dtype, int64_t index);
 
-/// Normal floats; integers and bools are 0 or 1, which every index and mask
-/// may be.
+/// Returns a tensor of normally distributed floats; integers and bools are 0 or
+/// 1, which are valid for every index and mask.
 HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
                       std::mt19937_64 &random);
 
@@ -36,10 +36,11 @@ HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
 std::string writeTensor(const HostTensor &tensor, const std::string &folder,
                         std::string name);
 
-/// Why `got` is not what `expected` is, but for rounding; empty if it is. Where
-/// the model rounds to 8-bit integers (`isQuantized`), a rounding may take the
-/// other step, and what follows from it differs by more: then 8-bit integers
-/// and floats may differ by a tenth of their range, and a hundredth on average.
+/// Returns why `got` differs from `expected` by more than rounding; empty if it
+/// does not. If the model rounds to 8-bit integers (`isQuantized`), a rounding
+/// may take the neighbouring step, and later values differ by more: then 8-bit
+/// integers and floats may differ by a tenth of their range, and by a hundredth
+/// on average.
 std::string compare(const DLTensor &got, const DLTensor &expected,
                     bool isQuantized);
 
