@@ -11,7 +11,7 @@
 
 namespace adze {
 
-/// What a run of the compiler ends with.
+/// The status of a run of the compiler.
 enum class CompileStatus {
   Done = 0,
   InputAtFault = 1,
@@ -21,12 +21,12 @@ enum class CompileStatus {
   Defect = 70,
 };
 
-/// What is said of an input, or of what was asked for.
+/// A message about an input or an option.
 struct CompileMessage {
   enum class Severity { Error, Warning, Remark, Note };
 
   Severity severity = Severity::Error;
-  std::string file;              // as it was given; empty outside of any file
+  std::string file;              // as given; empty if there is none
   unsigned line = 0, column = 0; // in MLIR text; 0 elsewhere
   std::string node, op;          // "conv1", "ai.onnx.Conv-22"; may be empty
   std::string text;              // without any of these
@@ -36,88 +36,91 @@ struct CompileMessage {
   void print(llvm::raw_ostream &os) const;
 };
 
-/// Follows a compilation. Calls come from its threads, one at a time; but
-/// isCancelled may be called from several at once.
+/// Observes a compilation. Calls come from its threads, one at a time, except
+/// isCancelled, which several threads may call at once.
 class CompileObserver {
 public:
   virtual ~CompileObserver();
   virtual void report(const CompileMessage &message) = 0;
-  /// The compilation has begun a stage ("import", those of Stages.def, "tune",
-  /// "link"), or has done so many kernels of `all` in it; 0 of 0 where it has
-  /// none.
+  /// Called when the compilation begins a stage ("import", those of Stages.def,
+  /// "tune", "link"), or has completed `done` of `all` kernels in it; 0 of 0 if
+  /// it has none.
   virtual void progress(llvm::StringRef stage, size_t done, size_t all) {}
-  /// Returns true if the compilation is to end. It is asked before each pass
-  /// and each kernel.
+  /// Returns true to cancel the compilation. Called before each pass and each
+  /// kernel.
   virtual bool isCancelled() { return false; }
 };
 
-/// What is written in the end.
+/// The kind of output.
 enum class Emit { Graph, Tile, Linalg, LLVM, PTX, Object, ONNX, Module };
 
-/// Where block sizes come from: the rules of convert-graph-to-tile, a model of
-/// the cost, or measurements in this process.
+/// The source of block sizes: the heuristics of convert-graph-to-tile, a cost
+/// model, or measurements in this process.
 enum class Tune { Off, Model, Measure };
 
-/// What a module that was made is held to.
+/// The verification of a module.
 enum class Verify { None, Differential, Passes };
 
 struct PassCut;
 
-/// A product that --precision speaks of.
+/// A product that --precision applies to.
 struct ProbedProduct {
-  std::string name;  // of its ONNX node
-  double work = 0;   // multiplications; open dims count as 1
-  double error = -1; // of the outputs' range, where it alone is narrow
+  std::string name; // of its ONNX node
+  double work = 0;  // multiplications; dynamic dims count as 1
+  // relative to the range of the outputs, if only it is narrow
+  double error = -1;
   bool isWide = false;
 };
 
 struct CompileOptions {
   std::string input, output; // "-": standard output, of text only
-  /// The file that holds the input's bytes; empty: `input` itself. Messages,
-  /// external data and the module's name refer to `input`.
+  /// The file with the bytes of the input; empty: `input` itself. Messages,
+  /// external data and the name of the module refer to `input`.
   std::string contents;
-  CompileObserver *observer = nullptr; // takes messages instead of the stream
+  // receives messages instead of the stream
+  CompileObserver *observer = nullptr;
   Emit emit = Emit::Module;
   unsigned optLevel = 2;
-  unsigned jobs = 0; // 0: as many as the machine runs at once
+  unsigned jobs = 0; // 0: the number of hardware threads
   bool quiet = false, verbose = false, timing = false, stats = false;
   bool check = false; // import only
-  bool json = false;  // what `check` finds goes to `output`, as JSON
-  bool cpu = true;    // code for the host's CPU
+  bool json = false;  // the result of `check` goes to `output`, as JSON
+  bool cpu = true;    // code for the CPU of the host
   std::vector<std::string> cudaTargets; // "cuda:sm_90a"
-  /// Kernels without device code run on the CPU (needs `cpu`); else they are
-  /// errors.
+  /// Kernels without device code run on the CPU (requires `cpu`); otherwise
+  /// they are errors.
   bool allowHostFallback = false;
-  std::string triple; // empty: the host's
+  std::string triple; // empty: that of the host
   std::vector<std::string> cpus = {"native"};
-  std::string caches;                    // "L2,L3" of the CPUs; empty: theirs
+  // "L2,L3" of the CPUs; empty: the defaults
+  std::string caches;
   std::vector<std::string> dims, shapes; // as given to --dim and --shape
   std::vector<std::string> blobDirs;
   std::string weightsFile; // side file of folded constants; empty: temporary
-  std::string externalWeights; // the module's weights; empty: in the module
-  std::string kernels;         // tile kernels in a file
+  // file for the weights of the module; empty: none
+  std::string externalWeights;
+  std::string kernels; // tile kernels in a file
   Tune tune = Tune::Off;
-  std::string tuneDatabase;    // what was measured, or empty
+  std::string tuneDatabase;    // file of measurements, or empty
   unsigned maxSeconds = 60;    // of searches
-  bool checkBounds = false;    // tile kernels of the text check windows
+  bool checkBounds = false;    // tile kernels of the text check bounds
   bool batchInvariant = false; // no choice depends on the number of rows
-  /// The type that products of f32 are computed in: f32, bf16 or f16; or auto,
-  /// which is not for compile, but for Verify/AutoPrecision.h.
+  /// The type in which products of f32 are computed: f32, bf16 or f16; or auto,
+  /// which Verify/AutoPrecision.h handles and not compile.
   std::string precision = "f32";
-  /// For auto: the largest error of an output, as a part of its range.
+  /// For auto: the largest error of an output, relative to its range.
   double maxError = 0.01;
-  /// Products that stay in f32, by graph-set-precision's numbers.
+  /// Products that stay in f32, by the indices of graph-set-precision.
   std::vector<int64_t> wideProducts;
-  /// Not null: the module computes in f32, and an input says which products
-  /// round to `precision`; these are listed here.
+  /// If not null, the module computes in f32, and an input selects the products
+  /// that round to `precision`; these are listed here.
   std::vector<ProbedProduct> *probed = nullptr;
-  /// What auto found, for the report; null: nothing.
+  /// The result of auto, for the report, or null.
   const std::vector<ProbedProduct> *precisionErrors = nullptr;
   WeightsPrecision weightsPrecision;
-  /// The type of caches that are f32 in the model: f32, f16, bf16 or int8.
+  /// The type of states that are f32 in the model: f32, f16, bf16 or int8.
   std::string cachePrecision = "f32";
-  /// Pairs INPUT=OUTPUT of values of which the output continues the input, with
-  /// a * in each for any text; or "none".
+  /// Pairs INPUT=OUTPUT of states, where * matches any text, or "none".
   std::vector<std::string> states;
   /// Patterns of names of initializers whose values a context may override.
   std::vector<std::string> overridable;
@@ -127,31 +130,31 @@ struct CompileOptions {
   std::string dumpPhases;       // directory, or empty
   std::string report;           // FILE.json or FILE.html, or empty
   std::string cache;            // directory of finished modules, or empty
-  Verify verify = Verify::None; // not by compile, but by Verify/*.h
-  /// Where the reference path takes over; of a context without threads.
+  Verify verify = Verify::None; // handled by Verify/*.h, not by compile
+  /// The position where the reference path takes over; requires a context
+  /// without threads.
   PassCut *cut = nullptr;
-  bool winograd = true; // where it is faster
-  /// At -O0 not even canonicalisation: for tests of what that does.
+  bool winograd = true; // if it is faster
+  /// At -O0 not even canonicalisation runs, which allows testing it.
   bool literal = false;
-  /// Machine code that is made quickly and runs slowly: for tests with many
-  /// small models.
+  /// Fast compilation of slow machine code, for tests with many small models.
   bool quickCode = false;
-  /// Where the IR before a pass that fails is written, or empty; and the
-  /// command that it is said to come from. Needs a context without threads.
+  /// The file for the IR before a pass that fails, or empty; and the command
+  /// that is named in it. Requires a context without threads.
   std::string reproducer, command;
   unsigned injectCrash = 0; // threads that crash at once
   bool injectFault = false;
-  /// Set to whether the module rounds floats to narrower types than the model
-  /// says, or the model to 8-bit integers, if not null.
+  /// If not null, set to true if the module rounds floats to narrower types
+  /// than the model, or if the model rounds to 8-bit integers.
   bool *isQuantized = nullptr;
 };
 
-/// Loads libraries with passes and dialects (MLIR's plugin interface); the
-/// passes are known by their names from then on, the dialects to `registry`.
+/// Loads libraries with passes and dialects (the plugin interface of MLIR); the
+/// passes are then registered by name, the dialects in `registry`.
 llvm::Error loadPlugins(const std::vector<std::string> &paths,
                         mlir::DialectRegistry &registry);
 
-/// Makes the names of our passes and of MLIR's general ones known, for
+/// Registers the names of our passes and of general MLIR passes, for
 /// CompileOptions::stagePasses.
 void registerStagePasses();
 
@@ -159,11 +162,11 @@ void registerStagePasses();
 CompileStatus compile(const CompileOptions &options,
                       llvm::raw_ostream &diagnostics);
 
-/// Readies a context for compilations, which may then follow one another in it.
+/// Prepares a context for consecutive compilations.
 void prepareContext(mlir::MLIRContext &context);
 
-/// The same in a context made ready, on its threads (CompileOptions::jobs has
-/// no effect): for programs that compile many models.
+/// Compiles in a prepared context, on its threads (CompileOptions::jobs has no
+/// effect), for programs that compile many models.
 CompileStatus compile(const CompileOptions &options,
                       llvm::raw_ostream &diagnostics,
                       mlir::MLIRContext &context);

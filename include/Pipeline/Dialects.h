@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a context needs to compile.
+// The dialects of a compilation.
 #ifndef ADZE_PIPELINE_DIALECTS_H
 #define ADZE_PIPELINE_DIALECTS_H
 
@@ -8,8 +8,8 @@
 
 namespace adze {
 
-/// Our dialects and those of MLIR that pipelines go through, with the
-/// interfaces of other libraries that passes rely on.
+/// Registers our dialects and those of MLIR in the pipelines, with the
+/// interfaces of other libraries that passes use.
 void registerPipelineDialects(mlir::DialectRegistry &registry);
 
 } // namespace adze

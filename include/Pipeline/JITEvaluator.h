@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants computed while compiling, by the reference path.
+// Evaluates constants at compile time, by the reference path.
 #ifndef ADZE_PIPELINE_JITEVALUATOR_H
 #define ADZE_PIPELINE_JITEVALUATOR_H
 
@@ -8,8 +8,8 @@
 
 namespace adze {
 
-/// Gives the graph dialect a ConstantEvaluator that compiles functions by the
-/// reference path and runs them in this process.
+/// Registers a ConstantEvaluator of the graph dialect that compiles functions
+/// by the reference path and runs them in this process.
 void registerConstantEvaluator(mlir::DialectRegistry &registry);
 
 } // namespace adze

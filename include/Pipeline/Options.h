@@ -10,7 +10,7 @@
 
 namespace adze {
 
-/// Why an option is refused: Usage or Unsupported.
+/// An error about an option: Usage or Unsupported.
 struct OptionError {
   CompileStatus status;
   std::string message; // "expected --tune=off, model or measure, but got 'x'"
@@ -21,25 +21,26 @@ struct OptionSpec {
   enum class Kind {
     Switch,  // "", "true" or "false"
     Value,   // one text
-    Prefix,  // the same; as a flag, its value may follow without a sign: -O2
-    Repeated // any number of texts
+    Prefix,  // a value that may follow a flag directly: -O2
+    Repeated // any number of values
   };
 
   llvm::StringRef name;
   Kind kind;
   llvm::StringRef help, valueName;
-  /// Of the process or of the command line: no key of the C API.
+  /// True for options of the process or command line, which are no keys of the
+  /// C API.
   bool toolOnly = false;
   bool hidden = false;
 };
 
 llvm::ArrayRef<OptionSpec> getOptionSpecs();
 
-/// Collects options, and checks each by itself and all together.
+/// Collects options, and checks each one and their combination.
 class OptionReader {
 public:
-  /// Takes an option's value: a Repeated one is added to, any other replaced.
-  /// Without effect if it is refused.
+  /// Sets the value of an option: a Repeated one is extended, others are
+  /// replaced. An error has no effect.
   std::optional<OptionError> set(llvm::StringRef name, llvm::StringRef value);
 
   /// Returns the options for this input and output. `output` is empty for

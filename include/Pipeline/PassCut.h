@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compilations that leave their level for the reference path on the way.
+// Compilations that switch to the reference path after a given pass.
 #ifndef ADZE_PIPELINE_PASSCUT_H
 #define ADZE_PIPELINE_PASSCUT_H
 
@@ -12,24 +12,24 @@
 
 namespace adze {
 
-/// Up to `numPasses` passes of `stage` the level's passes run; from there on
-/// the reference path compiles what they made. After stage kernel there is no
-/// other path: passes that code can do without are left out there.
+/// The first `numPasses` passes of `stage` run; afterwards, the reference path
+/// compiles the result. Stage kernel has no other path: optional passes after
+/// the cut are skipped there.
 struct PassCut {
   explicit PassCut(Stage stage) : stage(stage) {}
 
-  Stage stage;              // Import: all is the reference path's
+  Stage stage;              // Import: the reference path only
   unsigned numPasses = ~0u; // all of the stage
-  bool plainKernels = true; // tile kernels by way of linalg
-  /// Of stage kernel: other kernels than these get one pass less. Of others:
-  /// these are not plain.
+  bool plainKernels = true; // tile kernels are lowered through linalg
+  /// In stage kernel: kernels other than these run one pass less. In other
+  /// stages: kernels that are not plain.
   std::set<std::string> kernels;
   bool hasKernels = false;
 
   // Set by the compilation:
   /// All passes of the stage, in order.
   std::vector<std::string> names;
-  /// What the reference path was given; not of stage kernel.
+  /// The input of the reference path; not set in stage kernel.
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 

@@ -21,74 +21,75 @@ llvm::StringRef getStageName(Stage stage);
 llvm::StringRef getStageDescription(Stage stage);
 std::optional<Stage> findStage(llvm::StringRef name);
 
-/// How constant weights of f32 products are rounded.
+/// Quantization of constant weights of f32 products.
 struct WeightsPrecision {
   int64_t bits = 0; // 4 or 8; 0: they stay f32
   int64_t block = 32;
 };
 
-/// What the stages are told; held by value.
+/// The options of the stages; held by value.
 struct StageOptions {
   unsigned optLevel = 2;
-  /// Whether constant subgraphs are evaluated; off inside the evaluator.
+  /// True if constant subgraphs are evaluated; false inside of the evaluator.
   bool foldConstants = true;
-  /// Whether stage graph ends with ONNX's operators in ONNX's layouts.
+  /// True if stage graph ends with operators and layouts of ONNX.
   bool forExport = false;
-  /// Whether no choice may depend on how many rows there are.
+  /// True if no choice may depend on the number of rows.
   bool batchInvariant = false;
-  /// The type that products of f32 are computed in: f32, bf16 or f16.
+  /// The type in which products of f32 are computed: f32, bf16 or f16.
   std::string precision = "f32";
-  /// Products that stay in f32, by graph-set-precision's numbers.
+  /// Products that stay in f32, by the indices of graph-set-precision.
   std::vector<int64_t> wideProducts;
-  /// Whether an input says which products round to `precision`.
+  /// True if an input selects the products that round to `precision`.
   bool probesPrecision = false;
   WeightsPrecision weights;
-  /// The type of caches that are f32 in the model: f32, f16, bf16 or int8.
+  /// The type of states that are f32 in the model: f32, f16, bf16 or int8.
   std::string cachePrecision = "f32";
-  /// Pairs INPUT=OUTPUT of values of which the output continues the input, or
-  /// "none".
+  /// Pairs INPUT=OUTPUT of states, or "none".
   std::vector<std::string> states;
-  /// 3x3 convolutions by minimal filtering where that is faster.
+  /// True if 3x3 convolutions use Winograd's algorithm where it is faster.
   bool winograd = true;
-  /// Whether stage graph at O0 leaves the ops as they are.
+  /// True if stage graph at O0 does not change the ops.
   bool literal = false;
-  /// Whether LLVM leaves the code as it is.
+  /// True if LLVM does not optimise.
   bool quickCode = false;
-  /// Whether tile kernels go by way of linalg, op by op, as all do at O0: slow,
-  /// and nothing that the fast road does is in it. Kernels that print or check
-  /// their bounds always do.
+  /// True if tile kernels are lowered through linalg, op by op, as all are at
+  /// O0: slow, and independent of convert-tile-to-vector. Kernels that print or
+  /// check their bounds always are.
   bool plainKernels = false;
-  /// Those that do not, beside plainKernels.
+  /// Exceptions of plainKernels.
   std::set<std::string> fastKernels;
-  /// Whether tile kernels of the text check their bounds.
+  /// True if tile kernels of the text check their bounds.
   bool checkBounds = false;
-  /// For tests of what happens when a pass dies.
+  /// Tests crash handling.
   unsigned injectCrash = 0; // threads that crash at once
-  /// For tests of whether wrong results are found.
+  /// Tests that wrong results are found.
   bool injectFault = false;
 
-  /// What LLVM is asked for.
+  /// Returns the optimisation level of LLVM.
   unsigned getCodeLevel() const { return quickCode ? 0 : optLevel < 2 ? 1 : 2; }
 };
 
-/// Graph algebra and clusters. At O0 every op is a cluster of its own.
+/// Adds graph optimisations and clustering. At O0 every op is a cluster.
 void buildGraphStage(mlir::OpPassManager &manager, const StageOptions &options);
 
-/// Clusters become functions, and those that can be become tile kernels.
+/// Adds passes that outline clusters into functions and convert them to tile
+/// kernels.
 void buildTileStage(mlir::OpPassManager &manager, const StageOptions &options);
 
-/// The functions left become loops over memrefs (the reference path).
+/// Adds the conversion of remaining functions to loops on memrefs (the
+/// reference path).
 void buildLinalgStage(mlir::OpPassManager &manager,
                       const StageOptions &options);
 
-/// The host program gets its places.
+/// Adds memory planning of the host program.
 void buildHostStage(mlir::OpPassManager &manager, const StageOptions &options);
 
-/// Kernels of any kind become CPU code in the LLVM dialect.
+/// Adds the lowering of all kernels to CPU code in the LLVM dialect.
 void buildKernelStage(mlir::OpPassManager &manager,
                       const StageOptions &options);
 
-/// The host program becomes code in the LLVM dialect.
+/// Adds the lowering of the host program to the LLVM dialect.
 void buildLLVMStage(mlir::OpPassManager &manager, const StageOptions &options);
 
 /// Adds the passes of `stage`; import has none.

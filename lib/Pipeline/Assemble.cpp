@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From a planned module to the parts of a shared object.
+// Compiles a planned module to the parts of a shared object.
 #include "Compilation.h"
 #include "Describe.h"
 #include "Dialect/Tile/IR/Targets.h"
@@ -33,12 +33,12 @@ LogicalResult Compilation::resolveTargets() {
              << llvm::toString(target.takeError());
     targets.push_back(*target);
   }
-  // Before anything is compiled for one that there is not.
+  // All targets are resolved before anything is compiled.
   for (const std::string &name : options.cudaTargets)
     if (auto target = cuda::CudaTarget::resolve(name); !target)
       return emitError(UnknownLoc::get(&context))
              << llvm::toString(target.takeError());
-  // The run time takes the first variant that the machine can run.
+  // The run time selects the first variant that the machine supports.
   llvm::sort(targets, [](const cpu::CpuTarget &a, const cpu::CpuTarget &b) {
     int left = llvm::popcount(a.moduleFeatures);
     int right = llvm::popcount(b.moduleFeatures);
@@ -57,7 +57,7 @@ LogicalResult Compilation::resolveTargets() {
   return success();
 }
 
-/// For --timing: the kernels on which LLVM spent the most.
+/// Prints the kernels with the longest LLVM time, for --timing.
 void Compilation::printDearest(ArrayRef<KernelObject> objects, StringRef prefix,
                                ArrayRef<host::LaunchOp> launches) {
   constexpr size_t most = 10;
@@ -92,8 +92,8 @@ void Compilation::printDearest(ArrayRef<KernelObject> objects, StringRef prefix,
   }
 }
 
-/// Compiles what runs on a CPU: of a program for devices, the kernels that have
-/// no device code.
+/// Compiles the kernels that run on a CPU: in a program for devices, those
+/// without device code.
 LogicalResult
 Compilation::compileForCpus(Program &program,
                             package::ModuleDescription &description,
@@ -189,8 +189,8 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
   return result;
 }
 
-/// Returns the row of a compiled kernel in the module's tables. Its functions
-/// for the host get names of their own: another target's may differ.
+/// Returns the row of a compiled kernel in the tables of the module. Its host
+/// functions get unique names, as those of other targets may differ.
 static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
                                              const cuda::CompiledKernel &kernel,
                                              StringRef chip) {
@@ -216,7 +216,7 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   return row;
 }
 
-/// What the report says of a kernel's device code.
+/// Returns the properties of the device code of a kernel for the report.
 static std::vector<std::pair<std::string, int64_t>>
 describeDeviceCode(const cuda::CompiledKernel &kernel) {
   std::vector<std::pair<std::string, int64_t>> facts = {
@@ -296,7 +296,7 @@ Compilation::compileHost(Program &program,
                            program.prefix, parts.objects.emplace_back());
 }
 
-/// Returns why the kernel has no code for a device.
+/// Returns the reason why the kernel has no device code.
 static std::string getRefusal(ModuleOp module, StringRef kernel,
                               const llvm::StringMap<std::string> &refused) {
   if (auto reason = refused.find(kernel); reason != refused.end())
@@ -322,8 +322,8 @@ void Compilation::reportNoDeviceCode(host::LaunchOp launch, StringRef target,
     message << "; --target=cpu with --allow-host-fallback runs it on the CPU";
 }
 
-/// Kernels that the last image lacks are errors, or run on the CPU, with copies
-/// of their places.
+/// Reports kernels that the last image does not have as errors, or lets them
+/// run on the CPU, with copies of their places.
 LogicalResult
 Compilation::checkDeviceKernels(Program &program,
                                 package::ModuleDescription &description,
@@ -345,7 +345,8 @@ Compilation::checkDeviceKernels(Program &program,
   return failure(sawHostFallback);
 }
 
-/// Gives the functions of a host program the names that they get in the module.
+/// Adds the prefix of a host program in the module to the names of its
+/// functions.
 static void addPrefix(package::ModuleDescription &description,
                       StringRef prefix) {
   auto add = [&](std::string &name) {
@@ -418,7 +419,7 @@ FailureOr<package::ModuleParts> Compilation::buildParts() {
 }
 
 CompileStatus Compilation::writePTX() {
-  // A text of kernels alone has symbols of its own.
+  // A text with kernels only has its own symbols.
   int64_t numSymbols = -1;
   ModuleOp module = *programs.back().module;
   if (llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Finished outputs kept in a folder, by a digest of all that made them.
+// A cache of outputs in a folder, by a digest of their inputs.
 #include "Cache.h"
 #include "Compilation.h"
 #include "Dialect/Graph/IR/Graph.h"
@@ -58,8 +58,8 @@ bool CacheEntry::isWhole(size_t index) const {
   return digest && (*note)->getBuffer() == *digest;
 }
 
-/// Gives the content of `from` the name `path`, which appears whole or not at
-/// all: a link, or a copy where there can be none.
+/// Creates `path` with the content of `from`, whole or not at all: a link, or a
+/// copy if links are not possible.
 static std::error_code place(StringRef from, StringRef path) {
   TemporaryScope scope;
   std::string to = resolveOutput(path);
@@ -67,13 +67,13 @@ static std::error_code place(StringRef from, StringRef path) {
   fs::createUniquePath(to + ".tmp-%%%%%%%%", temporary,
                        /*MakeAbsolute=*/false);
   registerTemporary(temporary);
-  // A link to the file itself, not to a symbolic link.
+  // The link is to the file itself, not to a symbolic link.
   std::error_code code = fs::create_hard_link(resolveOutput(from), temporary);
   if (code)
     code = fs::copy_file(from, temporary);
   if (!code)
     code = fs::rename(temporary, to);
-  // Renaming one link of a file to another does nothing.
+  // Renaming one link of a file to another has no effect.
   removeTemporary(temporary);
   return code;
 }
@@ -115,8 +115,8 @@ std::error_code CacheEntry::store(llvm::ArrayRef<std::string> outputs) const {
 // Keys
 //===----------------------------------------------------------------------===//
 
-/// The file that has this code: the executable, or the library that a process
-/// of another kind loaded.
+/// Returns the file with this code: the executable, or the library that a
+/// process loaded.
 static std::string getOwnFile() {
   static const int anchor = 0;
   Dl_info info;
@@ -125,14 +125,15 @@ static std::string getOwnFile() {
   return fs::getMainExecutable(nullptr, (void *)&anchor);
 }
 
-/// The compiler: its own file, and the version of what it is made of.
+/// Adds the compiler to the key: its own file, and the versions of its
+/// libraries.
 static void describeBuild(llvm::raw_ostream &os) {
   os << "adze " ADZE_VERSION " llvm " LLVM_VERSION_STRING " "
      << getFileDigest(getOwnFile()).value_or("") << "\n";
 }
 
-/// Everything of CompileOptions that shows in the output. The input itself, and
-/// what --dim and --shape did to it, is in the imported module.
+/// Adds all CompileOptions that affect the output. The input itself, and the
+/// effects of --dim and --shape, are in the imported module.
 static void describeOptions(const CompileOptions &options,
                             llvm::raw_ostream &os) {
   os << "emit " << unsigned(options.emit) << " O" << options.optLevel << " cpu "
@@ -165,13 +166,13 @@ static void describeOptions(const CompileOptions &options,
   }
 }
 
-/// Contents are named by their hashes in the imported module; where they lie,
-/// and where the input lies, is taken out.
+/// Contents are identified by their hashes in the imported module; the paths of
+/// contents and of the input are removed.
 static std::string describeInput(ModuleOp module,
                                  const CompileOptions &options) {
   auto &blobs =
       module.getContext()->getOrLoadDialect<graph::GraphDialect>()->getBlobs();
-  // Of an input in memory, the file with its bytes is where they lie.
+  // For an input in memory, the file with its bytes is removed.
   bool isFile = options.contents.empty();
   std::string base =
       isFile ? llvm::sys::path::parent_path(options.input).str() : "";
@@ -203,7 +204,7 @@ std::string Compilation::getCacheKey() {
   return getDigest(text);
 }
 
-/// What a run leaves behind that a cache can give back.
+/// Returns the outputs of a run that a cache can restore.
 std::vector<std::string> Compilation::getOutputs() const {
   std::vector<std::string> outputs = {options.output};
   if (!options.externalWeights.empty())
@@ -215,11 +216,11 @@ CompileStatus Compilation::runCached() {
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
   CacheEntry entry(options.cache, getCacheKey());
-  // What else is asked for is told of a compilation only.
+  // Other outputs, such as statistics, require a compilation.
   bool wantsRun = options.stats || options.timing || options.injectCrash ||
                   options.injectFault || !options.dumpPhases.empty() ||
                   !options.report.empty();
-  // A device or a pipe keeps nothing that an entry could be made of.
+  // A device or a pipe has no content to store.
   bool isKept = llvm::none_of(getOutputs(), isWrittenInPlace);
   if (!wantsRun && isKept && entry.restore(getOutputs())) {
     emitRemark(UnknownLoc::get(&context))

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Finished outputs kept in a folder, by a digest of all that made them.
+// A cache of outputs in a folder, by a digest of their inputs.
 #ifndef ADZE_LIB_PIPELINE_CACHE_H
 #define ADZE_LIB_PIPELINE_CACHE_H
 
@@ -11,18 +11,17 @@
 
 namespace adze {
 
-/// The files of one key. Each is kept beside a note of its digest, both under
-/// names that they get when they are whole; what does not fit its note is as if
-/// it were not there.
+/// The files of one key. Each has a note with its digest, and both are renamed
+/// when they are complete; files that do not match their note are ignored.
 class CacheEntry {
 public:
   CacheEntry(llvm::StringRef folder, std::string key)
       : folder(folder), key(std::move(key)) {}
 
-  /// Puts the kept files at `outputs`: all of them, or false and none. An
-  /// output is a link of the kept file where the file system can do that.
+  /// Restores the files to `outputs`: all of them, or none, and returns false.
+  /// An output is a hard link if the file system supports it.
   bool restore(llvm::ArrayRef<std::string> outputs) const;
-  /// Keeps the files at `outputs`.
+  /// Stores the files at `outputs`.
   std::error_code store(llvm::ArrayRef<std::string> outputs) const;
 
 private:

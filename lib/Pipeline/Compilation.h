@@ -27,7 +27,7 @@ namespace adze {
 /// A host program and its kernels, for the devices of one kind.
 struct Program {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// What the names of its functions begin with in the compiled module.
+  /// The prefix of the names of its functions in the compiled module.
   std::string prefix;
 
   bool isForDevices() const;
@@ -35,7 +35,7 @@ struct Program {
 
 class Compilation {
 public:
-  /// `context` has been made ready by prepareContext.
+  /// `context` was prepared by prepareContext.
   Compilation(const CompileOptions &options, llvm::raw_ostream &diagnostics,
               mlir::MLIRContext &context);
   ~Compilation();
@@ -119,17 +119,17 @@ private:
   StageOptions stageOptions;
   std::unique_ptr<PassLimiter> limiter;     // with options.cut
   bool isReference = false;                 // since the cut
-  mlir::OwningOpRef<mlir::ModuleOp> module; // as it was loaded
-  /// One for each kind of device, that for CPUs first; made of `module`.
+  mlir::OwningOpRef<mlir::ModuleOp> module; // as loaded
+  /// One for each kind of device, that for CPUs first; created from `module`.
   llvm::SmallVector<Program, 2> programs;
   std::unique_ptr<Report> gathered; // with options.report
   std::unique_ptr<OutputFile> reportFile;
   std::vector<cpu::CpuTarget> targets; // best first
-  /// The same as attributes, and the GPUs behind them.
+  /// The targets as attributes, followed by the GPUs.
   llvm::SmallVector<mlir::Attribute> targetAttrs;
   bool inputIsText = false, sawError = false, sawUnsupported = false;
   bool sawFileError = false;    // of the system, such as a full disk
-  bool sawHostFallback = false; // that the options do not allow
+  bool sawHostFallback = false; // not permitted by the options
   std::atomic<bool> sawCancel = false;
   std::mutex observing; // calls of the observer
 };

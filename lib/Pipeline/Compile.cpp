@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The whole compilation: load, stage after stage, write.
+// The whole compilation: load, run the stages, write.
 #include "Compilation.h"
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
@@ -61,7 +61,8 @@ CompileStatus compile(const CompileOptions &options,
 Compilation::Compilation(const CompileOptions &options,
                          llvm::raw_ostream &diagnostics, MLIRContext &context)
     : options(options), diagnostics(diagnostics), context(context) {
-  // Texts name blobs relative to themselves; so do those that we write.
+  // Texts refer to blobs relative to themselves, and so do the texts that we
+  // write.
   graph::BlobTable &blobs = getBlobs();
   blobs.searchDirs = options.blobDirs;
   blobs.searchDirs.push_back(llvm::sys::path::parent_path(options.input).str());
@@ -83,7 +84,7 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.optLevel = options.optLevel;
   stageOptions.batchInvariant = options.batchInvariant;
   stageOptions.forExport = options.emit == Emit::ONNX;
-  // Whether it is worth it depends on the number of rows.
+  // Its profitability depends on the number of rows.
   stageOptions.winograd = options.winograd && !options.batchInvariant;
   stageOptions.precision = options.precision;
   stageOptions.wideProducts = options.wideProducts;
@@ -115,7 +116,7 @@ Compilation::~Compilation() {
     context.setRemarkEngine(nullptr);
 }
 
-/// After a stage failed: whose fault it is.
+/// Returns the status after a stage failed.
 CompileStatus Compilation::fail() {
   if (sawCancel)
     return CompileStatus::Cancelled;
@@ -123,7 +124,8 @@ CompileStatus Compilation::fail() {
     return CompileStatus::InputAtFault;
   if (sawUnsupported)
     return CompileStatus::Unsupported;
-  // An imported model was checked: what fails then is ours. Text is anyone's.
+  // An imported model was checked, so the failure is a defect of ours; a text
+  // may be invalid.
   return inputIsText ? CompileStatus::InputAtFault : CompileStatus::Defect;
 }
 
@@ -153,7 +155,7 @@ void Compilation::instrument(PassManager &manager) {
     captureReproducer(manager, options.reproducer, options.command);
 }
 
-/// What --stage-passes asks for at the end of the stage.
+/// Adds the passes of --stage-passes at the end of the stage.
 LogicalResult Compilation::addStagePasses(Stage stage, PassManager &manager) {
   for (const auto &[after, pipeline] : options.stagePasses)
     if (after == stage && !isReference &&
@@ -190,8 +192,8 @@ LogicalResult Compilation::runStage(Stage stage, Program &program) {
   return dumpPhase(stage, *program.module, program.prefix);
 }
 
-/// The passes of the level end in `stage`. What the reference path has to do
-/// there is done, if something is left, and it takes the stages behind.
+/// Ends the passes of the level in `stage`. The reference path completes this
+/// stage, if the cut left passes out, and runs the later ones.
 LogicalResult Compilation::continueAsReference(Stage stage, Program &program) {
   limiter->end();
   isReference = true;
@@ -201,7 +203,7 @@ LogicalResult Compilation::continueAsReference(Stage stage, Program &program) {
   stageOptions.injectFault = false;
   stageOptions.plainKernels = options.cut->plainKernels;
   stageOptions.fastKernels = options.cut->kernels;
-  // All that was to be done was: to do it again may undo what is looked for.
+  // All passes ran: running them again might undo the result under test.
   if (options.cut->numPasses >= options.cut->names.size())
     return success();
   PassManager manager(&context);
@@ -209,14 +211,14 @@ LogicalResult Compilation::continueAsReference(Stage stage, Program &program) {
   return manager.run(*program.module);
 }
 
-/// The text of the module, with locations, so that what is compiled from it is
-/// the same.
+/// Prints the module with locations, so that compiling the text has the same
+/// result.
 static void printModule(ModuleOp module, llvm::raw_ostream &os) {
   module.print(os, OpPrintingFlags().enableDebugInfo(true));
   os << "\n";
 }
 
-/// Writes the module; `prefix` tells programs apart.
+/// Writes the module; `prefix` distinguishes programs.
 LogicalResult Compilation::dumpPhase(Stage stage, ModuleOp module,
                                      StringRef prefix) {
   if (options.dumpPhases.empty())
@@ -255,7 +257,7 @@ CompileStatus Compilation::reportFileError(llvm::Error error) {
   return CompileStatus::InputAtFault;
 }
 
-/// Whether the module has constants in a file that is about to go.
+/// Returns true if the module has constants in a file that will be removed.
 static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
   bool found = false;
   AttrTypeWalker walker;
@@ -266,8 +268,8 @@ static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
   return found;
 }
 
-/// Returns a module of the modules of all programs, or that of the one there
-/// is.
+/// Returns a module that contains the modules of all programs, or that of the
+/// only one.
 static OwningOpRef<ModuleOp> takeAll(MutableArrayRef<Program> programs) {
   if (programs.size() == 1)
     return std::move(programs.front().module);
@@ -293,7 +295,7 @@ CompileStatus Compilation::writeText() {
   printModule(*text, (*output)->os());
   if (llvm::Error error = (*output)->close())
     return reportFileError(std::move(error));
-  // The text names its file of weights, which comes first.
+  // The text refers to its file of weights, which is written first.
   if (std::error_code code = getBlobs().keepSideFile())
     return reportFileError(llvm::createFileError(options.weightsFile, code));
   if (llvm::Error error = (*output)->commit())
@@ -301,7 +303,8 @@ CompileStatus Compilation::writeText() {
   return CompileStatus::Done;
 }
 
-/// The last stage before the text that --emit asks for; none for other output.
+/// Returns the last stage before the text of --emit, or nothing for other
+/// outputs.
 static std::optional<Stage> getTextStage(Emit emit) {
   switch (emit) {
   case Emit::Graph:
@@ -317,7 +320,7 @@ static std::optional<Stage> getTextStage(Emit emit) {
   }
 }
 
-/// Of the first program.
+/// Prints those of the first program.
 void Compilation::printStatistics() {
   FailureOr<func::FuncOp> program = findHostProgram(*programs.front().module);
   if (failed(program))
@@ -343,7 +346,7 @@ void Compilation::printStatistics() {
   diagnostics << "weights_bytes: " << (weights ? weights.getInt() : 0) << "\n";
 }
 
-/// Gathers what the first program says, while it is there.
+/// Collects the report of the first program before it is lowered.
 CompileStatus Compilation::beginReport() {
   if (!gathered)
     return CompileStatus::Done;
@@ -366,8 +369,8 @@ CompileStatus Compilation::beginReport() {
   return CompileStatus::Done;
 }
 
-/// Writes the report once the kernels are compiled, before the output, to a
-/// file that stays if the output does.
+/// Writes the report after the kernels are compiled and before the output, to a
+/// file that is kept if the output is.
 CompileStatus Compilation::writeReport() {
   if (!gathered)
     return CompileStatus::Done;
@@ -406,7 +409,8 @@ CompileStatus Compilation::writeONNX() {
   return reportFileError(std::move(error));
 }
 
-/// For the first CPU, which has to be this machine's where times are taken.
+/// Tunes for the first CPU, which must be that of this machine for
+/// measurements.
 CompileStatus Compilation::tune() {
   TuneContext tuning = {targets.front(), stageOptions, {}};
   ModuleOp module = *programs.front().module;
@@ -432,15 +436,16 @@ CompileStatus Compilation::tune() {
              : CompileStatus::InputAtFault;
 }
 
-/// Returns the programs that a text has apart, which are modules in a module.
+/// Returns the programs of a text that has several, which are nested modules.
 static SmallVector<ModuleOp> getPrograms(ModuleOp text) {
   SmallVector<ModuleOp> found(text.getOps<ModuleOp>());
   bool isAll = found.size() == text.getBody()->getOperations().size();
   return isAll ? found : SmallVector<ModuleOp>();
 }
 
-/// Makes a program for each kind of device of what was loaded. They share
-/// nothing from here on: layouts, clusters and sums are chosen by the device.
+/// Creates a program for each kind of device from the loaded module. They are
+/// independent from here on, as layouts, clusters and accumulation depend on
+/// the device.
 CompileStatus Compilation::formPrograms() {
   ArrayRef<Attribute> all = targetAttrs;
   SmallVector<ArrayRef<Attribute>, 2> kinds;
@@ -476,7 +481,7 @@ CompileStatus Compilation::formPrograms() {
   return CompileStatus::Done;
 }
 
-/// Reads what graph-probe-precision left at the module.
+/// Reads the attribute that graph-probe-precision added to the module.
 static void readProbedProducts(ModuleOp module,
                                std::vector<ProbedProduct> &products) {
   auto rows = module->getAttrOfType<ArrayAttr>(graph::kProbedProductsAttribute);
@@ -533,7 +538,7 @@ CompileStatus Compilation::writeOutput() {
   return writeText();
 }
 
-/// Whether floats become 8-bit integers.
+/// Returns true if floats become 8-bit integers.
 static bool quantizes(ModuleOp module) {
   return module
       .walk([](Operation *op) {
@@ -562,7 +567,7 @@ CompileStatus Compilation::run() {
   status = options.cache.empty() ? runStages() : runCached();
   if (options.stats)
     statistics.print(diagnostics);
-  // Whatever failed then, failed because of that.
+  // Failures after a cancellation are caused by it.
   return status != CompileStatus::Done && sawCancel ? CompileStatus::Cancelled
                                                     : status;
 }

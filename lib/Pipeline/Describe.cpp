@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a planned host program says of the module that it becomes.
+// Creates the description of a module from a planned host program.
 #include "Describe.h"
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/States.h"
@@ -78,7 +78,7 @@ static LogicalResult describeValue(func::FuncOp program, unsigned index,
   return success();
 }
 
-/// Symbols that the program gives a value while it runs.
+/// Returns the symbols that the program binds while it runs.
 static llvm::BitVector getBoundSymbols(func::FuncOp program, size_t count) {
   llvm::BitVector bound(count);
   program.walk([&](Operation *op) {
@@ -98,7 +98,7 @@ static llvm::BitVector getBoundSymbols(func::FuncOp program, size_t count) {
   return bound;
 }
 
-/// Whether all symbols of the map have a value when it is asked for.
+/// Returns true if all symbols of the map are bound when it is evaluated.
 static bool isBound(AffineMap map, const llvm::BitVector &bound) {
   for (AffineExpr expr : map.getResults())
     for (unsigned s = 0; s < map.getNumSymbols(); ++s)
@@ -107,7 +107,7 @@ static bool isBound(AffineMap map, const llvm::BitVector &bound) {
   return true;
 }
 
-/// Fails where a size depends on what nothing gives a value.
+/// Fails if a size depends on a symbol that is never bound.
 static LogicalResult checkSizes(func::FuncOp program,
                                 const llvm::BitVector &bound) {
   for (unsigned index = 0; index < program.getNumArguments(); ++index) {
@@ -132,7 +132,7 @@ static LogicalResult checkSizes(func::FuncOp program,
   return failure(result.wasInterrupted());
 }
 
-/// Symbols that the inputs' shapes give, then those that the program binds.
+/// Describes the symbols of input shapes, then those that the program binds.
 static LogicalResult describeSymbols(func::FuncOp program,
                                      package::ModuleDescription &description) {
   unsigned numInputSymbols = host::getNumInputSymbols(program);
@@ -240,7 +240,7 @@ static void describeOperators(func::FuncOp program,
   });
 }
 
-/// Defaults belong to the last inputs.
+/// The last inputs have defaults.
 static void describeDefaults(func::FuncOp program,
                              package::ModuleDescription &description) {
   std::map<int64_t, package::Default> defaults; // by input
@@ -253,7 +253,7 @@ static void describeDefaults(func::FuncOp program,
     description.defaults.push_back(std::move(value));
 }
 
-/// What the kernel of a launch checks.
+/// Describes the faults of the kernel of a launch.
 static void describeChecks(host::LaunchOp launch, package::Kernel &kernel,
                            std::vector<package::Fault> &faults) {
   auto checks = launch->getAttrOfType<ArrayAttr>(graph::checksAttr);
@@ -285,7 +285,7 @@ LogicalResult describe(func::FuncOp program,
   describeOperators(program, description);
   describeDefaults(program, description);
 
-  // The host program counts its checks of ranges from 0.
+  // The host program numbers its range checks from 0.
   program.walk([&](host::CheckRangeOp check) {
     description.faults.push_back(
         {llvm::join(getNodeNames(check.getLoc()), "\n"),

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a planned host program says of the module that it becomes.
+// Creates the description of a module from a planned host program.
 #ifndef ADZE_LIB_PIPELINE_DESCRIBE_H
 #define ADZE_LIB_PIPELINE_DESCRIBE_H
 
@@ -11,26 +11,27 @@
 
 namespace adze {
 
-/// The module's host program after plan-memory; emits an error if there is none
-/// or more than one.
+/// Returns the host program of the module after plan-memory; emits an error if
+/// there is not exactly one.
 mlir::FailureOr<mlir::func::FuncOp> findHostProgram(mlir::ModuleOp module);
 
-/// The launches in their order: entry i of the kernel table is launch i.
+/// Returns the launches in order: entry i of the kernel table is launch i.
 llvm::SmallVector<host::LaunchOp> getLaunches(mlir::func::FuncOp program);
 
-/// Signature, symbols and kernel table.
+/// Describes signature, symbols and kernel table.
 mlir::LogicalResult describe(mlir::func::FuncOp program,
                              package::ModuleDescription &description);
 
-/// Gives the constants of two programs places in one section: those of the
-/// first alone, those of both, those of the second alone. Offsets of the second
-/// program are from where its part begins, which is returned.
+/// Assigns the constants of two programs to one section: those of the first
+/// only, those of both, those of the second only. Offsets of the second program
+/// are relative to the beginning of its part, which is returned.
 mlir::FailureOr<uint64_t> joinWeights(mlir::func::FuncOp first,
                                       mlir::func::FuncOp second);
 
-/// The constants of the programs with their places in the weights section, and
-/// a digest of their content. `offset`: where the last program's part of the
-/// section begins. Reads from mappings when written.
+/// Collects the constants of the programs with their offsets in the weights
+/// section, and a digest of their content. `offset` is the beginning of the
+/// part of the last program. The bytes are read from mappings when they are
+/// written.
 mlir::LogicalResult collectWeights(llvm::ArrayRef<mlir::func::FuncOp> programs,
                                    uint64_t offset,
                                    std::vector<package::Weight> &weights,

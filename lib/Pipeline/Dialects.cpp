@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a context needs to compile.
+// The dialects of a compilation.
 #include "Pipeline/Dialects.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Host/IR/Host.h"
@@ -55,7 +55,7 @@ void registerPipelineDialects(DialectRegistry &registry) {
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   vector::registerBufferizableOpInterfaceExternalModels(registry);
-  // convert-to-llvm of device code asks the dialects.
+  // convert-to-llvm of device code uses the interfaces of the dialects.
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
   index::registerConvertIndexToLLVMInterface(registry);

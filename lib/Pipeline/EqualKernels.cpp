@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Detection of post-processing has a class after the other: the same kernels,
-// each time for as many boxes as that class has. A tensor cut into thousands of
-// pieces has the same kernel for each, but for where it reads. A forest that is
-// stored as a node a tree has the same kernels for each, but for how many nodes
-// the tree has.
+// Finds kernels that are equal up to symbols or constants. Examples are
+// post-processing of detections class by class, with kernels for different
+// numbers of boxes; a tensor that is split into thousands of slices, with
+// kernels that differ in offsets; and a forest with one node for each tree,
+// whose kernels differ in the numbers of tree nodes.
 #include "EqualKernels.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
@@ -30,17 +30,17 @@ namespace adze {
 // Which are equal
 //===----------------------------------------------------------------------===//
 
-/// Whether the kernel is the only thing that its functions are made of.
+/// Returns true if only the kernel determines its functions.
 static bool isAlone(Operation *kernel, SymbolTable &symbols, StringRef name) {
   auto uses = SymbolTable::getSymbolUses(kernel);
   return uses && uses->empty() && !symbols.lookup((name + "_programs").str());
 }
 
 namespace {
-/// The symbols of a kernel by their first appearance.
+/// Numbers the symbols of a kernel by their first use.
 class SymbolOrder {
 public:
-  /// Gives the clone's symbols these numbers.
+  /// Renumbers the symbols of the clone.
   void renumber(Operation *clone);
   ArrayRef<unsigned> get() const { return order; }
 
@@ -86,17 +86,17 @@ void SymbolOrder::renumber(Operation *clone) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A number in a kernel that may be a symbol instead: a static offset of a load
-/// or store, an operand of an op on indices, or the rows of a table.
+/// A constant in a kernel that may be replaced by a symbol: a static offset of
+/// a load or store, an operand of an op on indices, or the rows of a table.
 struct Number {
-  Operation *op;  // the kernel, where it is rows of an argument
-  unsigned index; // of the static offsets, the operand or the argument
+  Operation *op;  // the kernel, for the rows of an argument
+  unsigned index; // of the static offset, operand or argument
   int64_t value;
 };
 } // namespace
 
-/// Returns whether the kernel reads the argument at single rows that it
-/// computes alone, so that their number is in no loop and no tile.
+/// Returns true if the kernel reads the argument only at single rows with
+/// computed indices, so that the number of rows is in no loop and no tile.
 static bool isTable(BlockArgument argument) {
   auto type = dyn_cast<MemRefType>(argument.getType());
   return type && type.getRank() > 0 && type.hasStaticShape() &&
@@ -161,7 +161,7 @@ static void setOffset(const Number &at, OpFoldResult offset) {
                                   builder, at.op->getLoc(), offset));
 }
 
-/// Makes the number of rows of an argument unknown.
+/// Makes the number of rows of an argument dynamic.
 static void clearSize(tile::KernelOp kernel, unsigned index) {
   BlockArgument argument = kernel.getArgument(index);
   auto type = cast<MemRefType>(argument.getType());
@@ -174,15 +174,14 @@ static void clearSize(tile::KernelOp kernel, unsigned index) {
   kernel.setType(FunctionType::get(kernel.getContext(), types, {}));
 }
 
-/// Replaces a number by one that is the same in all kernels of a form.
+/// Replaces a constant by one that is equal in all kernels of a form.
 static void clear(const Number &at) {
   if (auto kernel = dyn_cast<tile::KernelOp>(at.op))
     return clearSize(kernel, at.index);
   setOffset(at, Builder(at.op->getContext()).getIndexAttr(0));
 }
 
-/// Replaces a number by a symbol, of which the least and the greatest value and
-/// a divisor are known.
+/// Replaces a constant by a symbol with a known minimum, maximum and divisor.
 static void setSymbol(const Number &at, unsigned symbol,
                       ArrayRef<int64_t> range) {
   OpBuilder builder(at.op);
@@ -219,7 +218,7 @@ static void eraseDead(Operation *kernel) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernels that are equal but for symbols and numbers.
+/// Kernels that are equal up to symbols and constants.
 struct Form {
   struct Member {
     StringRef name;
@@ -275,8 +274,8 @@ void KernelForms::add(StringRef name) {
   form.members.push_back(std::move(member));
 }
 
-/// The first with its numbers is what the others with these call. Without
-/// symbols the graph was compared before.
+/// Makes the others call the first one with its constants. Without symbols, the
+/// kernels differ in symbols only.
 void KernelForms::addTwins(const Form &form) {
   std::map<std::vector<int64_t>, const Form::Member *> firsts;
   for (const Form::Member &member : form.members) {
@@ -291,8 +290,9 @@ void KernelForms::addTwins(const Form &form) {
   }
 }
 
-/// A kernel that takes the numbers that differ as symbols behind its own. What
-/// is known of all their values stays known: loads inside of a tensor are it.
+/// Creates a kernel with the differing constants as symbols after its own.
+/// Known bounds of all their values are kept, as they prove that loads are in
+/// bounds.
 void KernelForms::makeShared(const Form &form) {
   const Form::Member &first = form.members.front();
   Operation *kernel = first.kernel->clone();
@@ -329,7 +329,7 @@ void KernelForms::makeShared(const Form &form) {
 }
 
 EqualKernels KernelForms::finish() {
-  // Fewer keep their numbers inside, where they cost nothing to read.
+  // Fewer kernels keep their constants, which are free to read.
   constexpr size_t leastNumbers = 16;
   for (const auto &[text, form] : forms)
     if (form.different.size() < leastNumbers)
@@ -362,7 +362,7 @@ public:
       : builder(OpBuilder::atBlockEnd(module.getBody())), loc(module.getLoc()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
 
-  /// `name`, which calls `of` with the symbols that this one reads.
+  /// Creates `name`, which calls `of` with the symbols that this kernel reads.
   void make(StringRef name, StringRef of, const KernelTwin &twin,
             bool isFormula);
 
@@ -376,7 +376,8 @@ private:
 };
 } // namespace
 
-/// The values of the own symbols, and numbers, at the places of the other's.
+/// Returns the values of the own symbols, and constants, in the order of those
+/// of the other kernel.
 Value TwinMaker::renumber(Value symbols, const KernelTwin &twin) {
   Type i64 = builder.getI64Type();
   unsigned count = 0;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Stage "graph". Afterwards @main holds constants, clusters and reshapes.
+// Stage "graph". Afterwards @main has constants, clusters and reshapes only.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Pipeline/Stages.h"
 #include "Transforms/Passes.h"
@@ -10,15 +10,15 @@ using namespace mlir;
 
 namespace adze {
 
-/// Tile kernels in the text stay as they are: a module made of what
-/// `--emit=tile` printed is the one that it would have been.
+/// Tile kernels in the text are not changed, so that compiling the output of
+/// `--emit=tile` has the same result.
 static void addCleanup(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createCSEPass());
 }
 
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
-  // While the only tile kernels are those of the text.
+  // The only tile kernels at this point are those of the text.
   if (options.checkBounds)
     manager.addPass(createCheckBounds());
   manager.addNestedPass<func::FuncOp>(graph::createCollectAssumptionsPass());
@@ -26,7 +26,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     manager.addNestedPass<func::FuncOp>(graph::createSolveSizesPass());
   if (options.optLevel > 0 || !options.literal)
     addCleanup(manager);
-  // Before anything looks at weights.
+  // This is before any pass on weights.
   if (options.weights.bits != 0)
     manager.addPass(graph::createQuantizeWeightsPass(
         {options.weights.bits, options.weights.block}));
@@ -38,13 +38,13 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
-    // Recognisers ask for numbers that models compute from sizes.
+    // Recognisers require constants that models compute from sizes.
     graph::FoldConstantsPassOptions numbers;
     numbers.maxBytes = 64;
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass(numbers));
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyControlFlowPass());
-    // While weights are bytes and scales stand beside them.
+    // Weights are still bytes with scales next to them.
     if (!options.forExport) {
       manager.addNestedPass<func::FuncOp>(
           graph::createSinkDequantizationPass());
@@ -58,28 +58,29 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
         graph::createRecognizeNormalizationPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeActivationsPass());
-    if (!options.forExport) { // what has no ONNX spelling stays in its parts
+    if (!options.forExport) { // ops without ONNX operator are not created
       manager.addNestedPass<func::FuncOp>(
           graph::createRecognizeAttentionPass());
-      // What is beside it now.
+      // Data movement next to attention has changed.
       manager.addNestedPass<func::FuncOp>(graph::createOrderViewsPass());
     }
-    // The recognisers know activations and norms as models spell them.
+    // The recognisers match activations and norms as models express them.
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyAlgebraPass());
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyMovementPass());
-    // Drops what is dead now.
+    // Removes ops that are dead now.
     manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
-    // Weights take in the normalisations first: what is left of these would
-    // stand between a convolution and its neighbours.
+    // Normalisations are folded into weights first, as others would remain
+    // between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
     if (!options.forExport) {
-      if (options.foldConstants) // merging joins constants, not what makes them
+      // merging concatenates constants, not ops on constants
+      if (options.foldConstants)
         manager.addPass(graph::createFoldConstantsPass());
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(
           graph::createConvTransposeToConvPass());
       if (options.precision != "f32") {
-        if (options.foldConstants) // weights that were merged are constants
+        if (options.foldConstants) // merged weights are constants
           manager.addPass(graph::createFoldConstantsPass());
         if (options.probesPrecision)
           manager.addPass(graph::createProbePrecisionPass({options.precision}));
@@ -96,7 +97,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
     addCleanup(manager);
-    // What is one value now may be that of both branches, or decide which.
+    // Values that are equal now may be yielded by both branches, or be
+    // conditions.
     manager.addNestedPass<func::FuncOp>(
         graph::createSimplifyControlFlowPass({/*maxOps=*/0}));
     manager.addPass(graph::createEliminateDeadCodePass());
@@ -106,15 +108,15 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.cachePrecision != "f32")
     manager.addNestedPass<func::FuncOp>(graph::createNarrowStatesPass(
         {options.cachePrecision, llvm::to_vector(options.states)}));
-  // The caller's symbol follows those of the inputs; states add others.
+  // The symbol of the caller follows those of the inputs; states add others.
   manager.addNestedPass<func::FuncOp>(graph::createFindLastRowsPass(
       graph::FindLastRowsPassOptions{llvm::to_vector(options.states)}));
   graph::FindStatesPassOptions states;
   states.pairs = llvm::to_vector(options.states);
   manager.addNestedPass<func::FuncOp>(graph::createFindStatesPass(states));
   if (options.optLevel > 0) {
-    // Of look-ups into states, which may be longer than their shapes say, the
-    // checks stay as they are.
+    // Checks of gathers from states, whose buffers may be longer than their
+    // shapes, are not changed.
     manager.addNestedPass<func::FuncOp>(createFoldChecks());
     manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     addCleanup(manager);

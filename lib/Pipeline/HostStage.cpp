@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Stage "host". Afterwards @main has no tensors, and every place an offset.
+// Stage "host". Afterwards @main has no tensors, and every place has an offset.
 #include "Pipeline/Stages.h"
 #include "Transforms/Passes.h"
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants computed while compiling, by the reference path.
+// Evaluates constants at compile time, by the reference path.
 #include "Pipeline/JITEvaluator.h"
 #include "Describe.h"
 #include "Dialect/Graph/IR/Blob.h"
@@ -29,7 +29,8 @@ public:
            SmallVectorImpl<std::vector<char>> &results) const override;
 };
 
-/// What the host program's calls need: the run time's part, on one thread.
+/// The state of the calls of the host program: a single-threaded part of the
+/// run time.
 struct Execution {
   struct Kernel {
     adze_kernel_fn body;
@@ -41,7 +42,7 @@ struct Execution {
   std::string failure;
 };
 
-/// Memory at 64 bytes.
+/// Memory aligned to 64 bytes.
 class AlignedMemory {
 public:
   explicit AlignedMemory(uint64_t bytes) : bytes(bytes + 64) {}
@@ -85,8 +86,8 @@ static int32_t recordFailure(adze_exec *exec, const char *node,
   return 1;
 }
 
-/// Lowers the module to the LLVM dialect; the host program as it was planned
-/// goes to `description` and `weights`.
+/// Lowers the module to the LLVM dialect; `description` and `weights` are set
+/// from the planned host program.
 static LogicalResult lower(ModuleOp module,
                            package::ModuleDescription &description,
                            std::vector<package::Weight> &weights,
@@ -112,7 +113,7 @@ static LogicalResult lower(ModuleOp module,
   return run({Stage::Kernel, Stage::LLVM});
 }
 
-/// Runs the loaded program; outputs go to `results`.
+/// Runs the loaded program; outputs are written to `results`.
 static llvm::Error run(llvm::orc::LLJIT &jit, ArrayRef<std::string> kernels,
                        const package::ModuleDescription &description,
                        std::vector<package::Weight> &weights,
@@ -131,7 +132,7 @@ static llvm::Error run(llvm::orc::LLJIT &jit, ArrayRef<std::string> kernels,
       return error;
     if (llvm::Error error = find(name + "_programs", kernel.programs))
       return error;
-    // Only kernels with allocations have it.
+    // Only kernels with allocations have this function.
     llvm::consumeError(find(name + "_scratch", kernel.scratchBytes));
     execution.kernels.push_back(kernel);
   }
@@ -155,7 +156,7 @@ static llvm::Error run(llvm::orc::LLJIT &jit, ArrayRef<std::string> kernels,
   std::vector<void *> outputs;
   for (std::vector<char> &result : results)
     outputs.push_back(result.data());
-  // Constants have no data-dependent sizes: the rest is not needed.
+  // Constants have no data-dependent sizes, so other functions are not used.
   adze_host_table table = {};
   table.size = offsetof(adze_host_table, read);
   table.abi = ADZE_MODULE_ABI;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Object code in this process.
+// Loads object code into this process.
 #include "JITLoad.h"
 #include "Package/Package.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Object code in this process.
+// Loads object code into this process.
 #ifndef ADZE_LIB_PIPELINE_JITLOAD_H
 #define ADZE_LIB_PIPELINE_JITLOAD_H
 
@@ -10,7 +10,7 @@
 
 namespace adze {
 
-/// The object with the functions that modules carry.
+/// Creates a JIT with the support functions of modules.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
 loadObject(llvm::StringRef object, const cpu::CpuTarget &target);
 

@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace adze {
 
-/// Whether the op says what an operator becomes: a kernel, or a declaration of
-/// a host function.
+/// Returns true for the implementation of an operator: a kernel, or a
+/// declaration of a host function.
 static bool isEntry(Operation &op) {
   auto function = dyn_cast<func::FuncOp>(op);
   return isa<tile::KernelOp>(op) || (function && function.isDeclaration());
@@ -35,8 +35,8 @@ LogicalResult KernelLibrary::load(StringRef path, MLIRContext &context) {
   return success();
 }
 
-/// "com.example.Op" is Op of com.example, "ai.onnx.Op" ONNX's own, and "Op"
-/// that of any domain but ONNX's.
+/// Finds an operator: "com.example.Op" is Op of com.example, "ai.onnx.Op" is
+/// that of ONNX, and "Op" that of any domain except ONNX.
 FunctionOpInterface KernelLibrary::find(StringRef domain, StringRef op) const {
   FunctionOpInterface inAnyDomain;
   for (Operation &entry : *module->getBody()) {
@@ -57,19 +57,19 @@ bool KernelLibrary::has(StringRef domain, StringRef op) const {
 }
 
 namespace {
-/// Fits the dims of a declaration, whose symbols are its own, to those of a
-/// node's operands. A null dim takes any size.
+/// Binds the dims of a declaration, which has its own symbols, to those of the
+/// operands of a node. A null dim accepts any size.
 class DimBinding {
 public:
   explicit DimBinding(std::string &error) : error(error) {}
 
-  /// Binds the symbols that stand alone as a dim of the operand's.
+  /// Binds the symbols that are dims of the operand by themselves.
   LogicalResult bind(unsigned index, Value operand,
                      const graph::Dims &declared);
-  /// Checks all dims of the operand once its symbols are bound.
+  /// Checks all dims of the operand after its symbols are bound.
   LogicalResult check(unsigned index, Value operand,
                       const graph::Dims &declared) const;
-  /// Returns the dims in terms of the model's symbols; null where a symbol is
+  /// Returns the dims in terms of the symbols of the model; null if a symbol is
   /// not bound.
   graph::Dims resolve(const graph::Dims &declared) const;
   /// Binds a symbol unless it is bound.
@@ -84,7 +84,8 @@ private:
   }
 
   std::string &error;
-  llvm::SmallDenseMap<unsigned, AffineExpr> symbols; // declared to model's
+  // declared symbols to those of the model
+  llvm::SmallDenseMap<unsigned, AffineExpr> symbols;
 };
 } // namespace
 
@@ -135,7 +136,7 @@ LogicalResult DimBinding::check(unsigned index, Value operand,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Fits one kernel to one node.
+/// Instantiates one kernel for one node.
 class Instantiation {
 public:
   Instantiation(FunctionOpInterface kernel, const CustomKernels::Call &call,
@@ -155,7 +156,7 @@ private:
   LogicalResult matchOperand(unsigned index);
   LogicalResult makeResult(unsigned index);
   LogicalResult bindParameters();
-  /// The dims of an argument in terms of the kernel's symbols.
+  /// Returns the dims of an argument in terms of the symbols of the kernel.
   graph::Dims getDeclaredDims(unsigned index);
   AffineMapAttr getDimsAttr(unsigned index) {
     return kernel.getArgAttrOfType<AffineMapAttr>(index, host::dimsAttr);
@@ -164,12 +165,12 @@ private:
   FunctionOpInterface kernel;
   const CustomKernels::Call &call;
   std::string &error;
-  DimBinding binding; // of the kernel's symbols
+  DimBinding binding; // of the symbols of the kernel
   NamedAttrList parameters;
 };
 } // namespace
 
-/// Tile kernels do not know signs.
+/// Tile kernels have signless integers.
 static Type getSignless(Type type) {
   return type.isInteger()
              ? IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth())
@@ -215,7 +216,7 @@ LogicalResult Instantiation::makeResult(unsigned index) {
   return success();
 }
 
-/// Integer attributes of the node are parameters of the kernel.
+/// Binds integer attributes of the node to parameters of the kernel.
 LogicalResult Instantiation::bindParameters() {
   llvm::StringMap<bool> known;
   kernel->walk([&](tile::ParamOp param) { known[param.getName()] = true; });
@@ -253,8 +254,8 @@ LogicalResult Instantiation::run() {
   return bindParameters();
 }
 
-/// A copy of the kernel with the model's symbols, or an equal one that is
-/// there.
+/// Returns a copy of the kernel with the symbols of the model, or an equal
+/// existing one.
 FlatSymbolRefAttr Instantiation::getInstance(ModuleOp module) {
   auto copy = cast<FunctionOpInterface>(kernel->clone());
   for (unsigned i = 0; i < copy.getNumArguments(); ++i)
@@ -312,13 +313,14 @@ createLaunch(OpBuilder &builder, Location loc, FunctionOpInterface kernel,
 // Host functions
 //===----------------------------------------------------------------------===//
 
-/// On an argument of a declaration: the node may leave the input out.
+/// An attribute of an argument of a declaration: the input is optional.
 static constexpr llvm::StringLiteral optionalAttr = "adze.optional";
-/// On a result of type none: it has the type and shape of that operand.
+/// An attribute of a result of type none: it has the type and shape of that
+/// operand.
 static constexpr llvm::StringLiteral likeAttr = "adze.like";
 
 namespace {
-/// Fits one declaration of a host function to one node.
+/// Binds one declaration of a host function to one node.
 class HostFunction {
 public:
   HostFunction(FunctionOpInterface declaration, const CustomKernels::Call &call,
@@ -328,7 +330,7 @@ public:
   LogicalResult run();
 
   SmallVector<Value> operands;
-  SmallVector<int64_t> inputs; // numbers of operands; -1: left out
+  SmallVector<int64_t> inputs; // indices of operands; -1: omitted
   SmallVector<Type> resultTypes;
   SmallVector<int64_t> told; // symbols of data-dependent sizes
 

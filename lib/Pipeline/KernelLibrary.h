@@ -14,12 +14,12 @@
 namespace adze {
 
 /// A node whose (domain, operator) names a kernel becomes a launch of a copy of
-/// it whose sizes are those of the node's operands. One that names a
+/// it with the sizes of the operands of the node. A node that names a
 /// declaration becomes a call of an operator that the program registers with
 /// the run time.
 class KernelLibrary final : public CustomKernels {
 public:
-  /// Parses the file; errors are emitted.
+  /// Parses the file; emits errors.
   mlir::LogicalResult load(llvm::StringRef path, mlir::MLIRContext &context);
 
   bool has(llvm::StringRef domain, llvm::StringRef op) const override;

@@ -28,13 +28,13 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
     manager.addPass(bufferization::createOneShotBufferizePass());
     manager.addPass(createReconcileUnrealizedCastsPass());
   }
-  // Of the reference path: what is left of linalg.
+  // These passes lower the remaining linalg ops of the reference path.
   manager.addNestedPass<func::FuncOp>(createExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createCutPrograms());
-  // Of tile kernels.
+  // This pipeline lowers tile kernels.
   buildTileToVectorPipeline(manager);
-  // Of both.
+  // These passes apply to both.
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
       VectorTransferToSCFOptions().enableFullUnroll()));
   manager.addNestedPass<func::FuncOp>(createExpandBounds());

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels as compilation units of their own.
+// Compiles kernels as separate compilation units.
 #include "Kernels.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Support/ParallelUnits.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace adze {
 
-/// The kernel and its parts, and what these refer to.
+/// Collects the kernel, its parts, and the symbols that they refer to.
 static void collectNeeded(SymbolTable &symbols, StringRef name,
                           llvm::SetVector<Operation *> &needed) {
   auto need = [&](Operation *op) {
@@ -33,10 +33,10 @@ static void collectNeeded(SymbolTable &symbols, StringRef name,
         need(symbols.lookup(use.getSymbolRef().getRootReference()));
 }
 
-/// How long it takes to compile, in ops of loops over scalars.
+/// Estimates the compile time, in ops of scalar loops.
 static size_t getWeight(ArrayRef<Operation *> ops,
                         const StageOptions &options) {
-  // A tile becomes many vectors, which LLVM looks at for long.
+  // A tile becomes many vectors, which take LLVM long.
   const size_t tile = options.quickCode ? 1 : 1000;
   size_t weight = 0;
   for (Operation *op : ops)
@@ -89,7 +89,7 @@ LogicalResult compileLLVMModule(ModuleOp module, const cpu::CpuTarget &target,
                                 unsigned optLevel, StringRef rename,
                                 SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
-  // The name would tell of the machine that the module was made on.
+  // The name would depend on the machine of the compilation.
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(module, context, "adze");
   if (!llvmModule)
@@ -110,7 +110,7 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
             llvm::function_ref<LogicalResult(PassManager &)> complete,
             KernelObject &result) {
   PassManager manager(unit.module->getContext());
-  // To verify thousands of ops after each pass takes as long as the passes do.
+  // Verifying thousands of ops after each pass takes as long as the passes.
   manager.enableVerifier(false);
   StageOptions own = options;
   own.plainKernels &= llvm::none_of(unit.names, [&](const std::string &name) {
@@ -137,12 +137,12 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
   result.llvmSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
-  unit.module = nullptr; // its memory is needed for the next ones
+  unit.module = nullptr; // frees memory for the next ones
   return compiled;
 }
 
-/// Returns the indices of the units, those that take longest first, so that no
-/// thread begins a long one when the others are done.
+/// Returns the indices of the units, the longest first, so that no thread
+/// begins a long one when the others are done.
 static SmallVector<size_t> orderByLength(MutableArrayRef<KernelUnit> units) {
   using Length = std::tuple<bool, size_t, size_t>; // light, ~ops, index
   SmallVector<Length> lengths;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels as compilation units of their own.
+// Compiles kernels as separate compilation units.
 #ifndef ADZE_LIB_PIPELINE_KERNELS_H
 #define ADZE_LIB_PIPELINE_KERNELS_H
 
@@ -14,41 +14,42 @@
 
 namespace adze {
 
-/// Some kernels with all that they refer to, apart from everything else.
+/// Some kernels with all symbols that they refer to.
 struct KernelUnit {
   llvm::SmallVector<std::string, 1> names;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// Whether code that is quick to compile does.
+  /// True if code that compiles fast suffices.
   bool isLight = false;
 };
 
-/// What a kernel's functions are called; the last may be empty. They have a
-/// prefix, so that they meet neither the support functions nor another variant.
+/// The names of the functions of a kernel; the last may be empty. They have a
+/// prefix, so that they do not collide with support functions or other
+/// variants.
 struct KernelSymbols {
   std::string body, programs, scratchBytes;
 };
 
 /// Object code of one unit.
 struct KernelObject {
-  llvm::SmallVector<KernelSymbols, 1> kernels; // in the unit's order
+  llvm::SmallVector<KernelSymbols, 1> kernels; // in the order of the unit
   llvm::SmallVector<char, 0> object;
-  double llvmSeconds = 0; // that LLVM took
+  double llvmSeconds = 0; // LLVM time
   bool isLight = false;
 };
 
-/// Clones of the kernels `names` of `module`, in units that follow their order
-/// and state `target`; those of `light` are units of light kernels.
-/// Those that are quickly compiled share units: what a unit costs by itself is
-/// more than they do.
+/// Clones the kernels `names` of `module` into units in their order with target
+/// `target`; those of `light` are in units of light kernels. Kernels that
+/// compile fast share units, as the overhead of a unit exceeds their compile
+/// time.
 std::vector<KernelUnit> cloneKernels(mlir::ModuleOp module,
                                      llvm::ArrayRef<llvm::StringRef> names,
                                      const llvm::StringSet<> &light,
                                      mlir::Attribute target,
                                      const StageOptions &options);
 
-/// Lowers and compiles the units, on the context's threads; the result's order
-/// is the units'. `complete` is called on each unit's pass manager, and
-/// `finished` after each unit.
+/// Lowers and compiles the units, on the threads of the context; the results
+/// are in the order of the units. `complete` is called on the pass manager of
+/// each unit, and `finished` after each unit.
 mlir::FailureOr<std::vector<KernelObject>> compileKernels(
     std::vector<KernelUnit> units, const StageOptions &options,
     const cpu::CpuTarget &target, llvm::StringRef prefix,
@@ -56,8 +57,8 @@ mlir::FailureOr<std::vector<KernelObject>> compileKernels(
     llvm::function_ref<void(const KernelUnit &)> finished);
 
 /// Translates a module of the LLVM dialect and compiles it (cpu::emitObject at
-/// `optLevel`). `rename`, if not
-/// empty, is put before the name of each function that it defines.
+/// `optLevel`). `rename`, if not empty, is the prefix of the name of each
+/// function that it defines.
 mlir::LogicalResult compileLLVMModule(mlir::ModuleOp module,
                                       const cpu::CpuTarget &target,
                                       unsigned optLevel, llvm::StringRef rename,

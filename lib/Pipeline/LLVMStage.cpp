@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Stage "llvm". Afterwards the module is LLVM dialect alone.
+// Stage "llvm". Afterwards the module has the LLVM dialect only.
 #include "Conversion/Passes.h"
 #include "Pipeline/Stages.h"
 

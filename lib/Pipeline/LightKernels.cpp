@@ -12,7 +12,7 @@ using namespace mlir;
 namespace adze {
 
 namespace {
-/// Time in units of what a byte takes.
+/// An estimate of time, in units of the time of a byte.
 class Estimate {
 public:
   explicit Estimate(func::FuncOp program)
@@ -31,7 +31,8 @@ private:
 } // namespace
 
 double Estimate::get(host::LaunchOp launch) {
-  // A core multiplies and adds some eight times while a byte comes from memory.
+  // A core executes about eight multiply-adds in the time of a byte from
+  // memory.
   constexpr double operationsPerByte = 8;
   double bytes[] = {0, 0}; // read, written
   size_t numInputs = launch.getNumOperands() - launch.getNumOutputs();

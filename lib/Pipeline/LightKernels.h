@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that do not carry the time of a run.
+// Kernels with a negligible part of the time of a run.
 #ifndef ADZE_LIB_PIPELINE_LIGHTKERNELS_H
 #define ADZE_LIB_PIPELINE_LIGHTKERNELS_H
 
@@ -11,9 +11,9 @@
 namespace adze {
 
 /// Returns the tile kernels that, by the operations and bytes of their
-/// launches, together take at most a twentieth of a run. One that others call
-/// counts with these. A kernel launched from a loop is none of them: how often
-/// the loop runs is not known.
+/// launches, together take at most a twentieth of a run. A kernel that others
+/// call counts with these. A kernel launched from a loop is excluded, as the
+/// number of iterations is unknown.
 llvm::StringSet<> findLightKernels(mlir::ModuleOp module,
                                    mlir::func::FuncOp program,
                                    const EqualKernels &kernels);

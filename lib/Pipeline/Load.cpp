@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace adze {
 
-/// What --dim and --shape say; emits an error at the first that is malformed.
+/// Parses --dim and --shape; emits an error for the first malformed one.
 static FailureOr<ImportOptions> getImportOptions(const CompileOptions &options,
                                                  MLIRContext &context) {
   ImportOptions result;
@@ -34,7 +34,7 @@ static FailureOr<ImportOptions> getImportOptions(const CompileOptions &options,
   return result;
 }
 
-/// What --check found, in messages, a line and a table.
+/// Prints the result of --check: messages, a line and a table.
 void Compilation::printCheck(const ImportReport &found) {
   for (const ImportIssue &issue : found.issues)
     report(issue);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a compilation tells: messages, progress; and how it is cancelled.
+// Messages, progress and cancellation of a compilation.
 #include "Compilation.h"
 #include "Support/NodeName.h"
 #include "llvm/Support/Path.h"
@@ -44,7 +44,7 @@ static llvm::raw_ostream::Colors getColor(CompileMessage::Severity severity) {
 }
 
 void CompileMessage::print(llvm::raw_ostream &os) const {
-  // Streams that colors are not enabled for get none.
+  // Streams without colors ignore this.
   os.changeColor(getColor(severity), /*Bold=*/true);
   os << getName(severity) << ":";
   os.resetColor();
@@ -62,9 +62,9 @@ void CompileMessage::print(llvm::raw_ostream &os) const {
   os << text << "\n";
 }
 
-/// Sets the file, and either the node or the line and column. The model's name
-/// in locations has no folder, so that modules do not depend on it: a message
-/// has the path as it was given.
+/// Sets the file, and either the node or the line and column. The name of the
+/// model in locations has no folder, so that modules do not depend on it;
+/// messages have the path as given.
 static void setPlace(CompileMessage &message, Location loc, StringRef input) {
   SmallVector<StringRef> nodes = getNodeNames(loc);
   FileLineColLoc file;
@@ -142,8 +142,8 @@ void Compilation::report(Diagnostic &diagnostic) {
   report(message);
   if (!options.verbose)
     return;
-  // What MLIR adds by itself, such as the op's text, helps its developers; the
-  // text of a whole function would not.
+  // Short notes of MLIR, such as the text of an op, help developers; the text
+  // of a whole function does not.
   constexpr size_t maxNote = 2000;
   for (Diagnostic &added : diagnostic.getNotes()) {
     CompileMessage note;
@@ -170,9 +170,9 @@ bool Compilation::isCancelled() {
   return sawCancel;
 }
 
-/// Once the compilation is cancelled, the remaining passes of a stage over the
-/// module do nothing: the stage ends soon, and fails. Passes over other modules
-/// run, as their callers rely on them.
+/// After a cancellation, the remaining passes of a stage on the module do
+/// nothing, so the stage ends soon, and fails. Passes on other modules run, as
+/// their callers rely on them.
 void Compilation::skipPassesOnceCancelled() {
   context.registerActionHandler(
       [this](llvm::function_ref<void()> run, const tracing::Action &action) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The table of the options, and what they require of each other.
+// The table of the options, and constraints between them.
 #include "Pipeline/Options.h"
 #include "Dialect/Graph/Transforms/StateNames.h"
 #include "Import/ONNX/Import.h"
@@ -24,7 +24,7 @@ static OptionError unsupported(const Twine &message) {
   return {CompileStatus::Unsupported, ("unsupported: " + message).str()};
 }
 
-/// "-O" or "--tune".
+/// Returns "-O" or "--tune".
 static std::string getFlag(StringRef name) {
   return ((name.size() == 1 ? "-" : "--") + name).str();
 }
@@ -34,7 +34,7 @@ static std::string getFlag(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A value and the option that it is of.
+/// A value and its option.
 struct Given {
   StringRef name, value;
 
@@ -74,7 +74,7 @@ static Refusal add(const Given &given, std::vector<std::string> &result) {
   return std::nullopt;
 }
 
-/// One of some words, with what they stand for; `words` says them.
+/// Parses one of several words; `words` lists them for the message.
 template <typename T>
 static Refusal readWord(const Given &given, T &result, StringRef words,
                         ArrayRef<std::pair<StringRef, T>> values) {
@@ -119,7 +119,7 @@ static Refusal readCaches(const Given &given, std::string &caches) {
   return readText(given, caches);
 }
 
-/// A text that `parse` understands; the importer parses it again.
+/// Accepts a text that `parse` accepts; the importer parses it again.
 template <typename T>
 static Refusal addParsed(const Given &given, std::vector<std::string> &texts,
                          std::optional<T> (&parse)(StringRef text,
@@ -179,7 +179,7 @@ static Refusal readFraction(const Given &given, double &result) {
   return std::nullopt;
 }
 
-/// "int4", "int8:64" or "f32".
+/// Parses "int4", "int8:64" or "f32".
 static Refusal readWeightsPrecision(const Given &given,
                                     WeightsPrecision &result) {
   auto [type, block] = given.value.split(':');
@@ -225,7 +225,7 @@ readStagePasses(const Given &given,
 // The table
 //===----------------------------------------------------------------------===//
 
-/// The options, and where each puts its value.
+/// The options, and the field of each.
 struct OptionTable {
   using Read = Refusal (*)(OptionReader &, const Given &);
   struct Row {
@@ -483,7 +483,7 @@ static Refusal placeWeights(StringRef weights, CompileOptions &options) {
   if (options.output != "-" && isText(options.emit)) {
     options.weightsFile = side.str().str();
   } else if (isApart) {
-    // Where the run time looks: beside the module itself, not beside a link.
+    // The run time searches next to the module itself, not next to a link.
     side = resolveOutput(options.output);
     sys::path::replace_extension(side, "weights");
     options.externalWeights = side.str().str();

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Leaves out the passes behind a PassCut.
+// Skips the passes after a PassCut.
 #include "PassLimiter.h"
 
 using namespace mlir;
@@ -17,7 +17,7 @@ PassLimiter::PassLimiter(MLIRContext &context, PassCut &cut)
 
 PassLimiter::~PassLimiter() { context.registerActionHandler({}); }
 
-/// The names of the passes in a textual pipeline, in order:
+/// Returns the names of the passes in a textual pipeline, in order:
 /// "module(a,func.func(b{c=1},d))" has a, b and d.
 static std::vector<std::string> flatten(StringRef text) {
   std::vector<std::string> names;
@@ -51,8 +51,8 @@ void PassLimiter::begin(OpPassManager &manager) {
   isActive = true;
 }
 
-/// A pass that there is nothing for is not seen: the name says which one this
-/// is.
+/// A pass without an op to run on is not observed, so the name identifies the
+/// pass.
 unsigned PassLimiter::getNumber(const Pass &pass) {
   auto [it, isNew] = numbers.try_emplace(&pass, next);
   if (!isNew)
@@ -77,7 +77,8 @@ unsigned PassLimiter::getLimit(Operation *op) const {
   return hasAny ? cut.numPasses : cut.numPasses - 1;
 }
 
-/// Returns true if kernels can be compiled without the pass: it lowers nothing.
+/// Returns true if kernels can be compiled without the pass, as it lowers
+/// nothing.
 static bool canBeLeftOut(StringRef pass) {
   return !pass.starts_with("convert-") && !pass.starts_with("expand-") &&
          !pass.starts_with("lower-") && pass != "arith-expand" &&
@@ -87,7 +88,8 @@ static bool canBeLeftOut(StringRef pass) {
 void PassLimiter::handle(llvm::function_ref<void()> run,
                          const tracing::Action &action) {
   auto *execution = dyn_cast<PassExecutionAction>(&action);
-  // What runs the passes of a nested pipeline is a pass without a name.
+  // The adaptor that runs the passes of a nested pipeline is a pass without a
+  // name.
   bool counts = isActive && depth == 0 && execution &&
                 !execution->getPass().getArgument().empty();
   if (!counts)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Leaves out the passes behind a PassCut.
+// Skips the passes after a PassCut.
 #ifndef ADZE_LIB_PIPELINE_PASSLIMITER_H
 #define ADZE_LIB_PIPELINE_PASSLIMITER_H
 
@@ -9,15 +9,15 @@
 
 namespace adze {
 
-/// Handles the pass actions of a context without threads, as long as it lives.
+/// Handles the pass actions of a context without threads during its lifetime.
 class PassLimiter {
 public:
   PassLimiter(mlir::MLIRContext &context, PassCut &cut);
   ~PassLimiter();
 
-  /// The passes of `manager`, which is about to run, are counted from 0.
+  /// Counts the passes of `manager`, which is about to run, from 0.
   void begin(mlir::OpPassManager &manager);
-  /// Passes run without limit from here on.
+  /// Ends the limit: all later passes run.
   void end() { isActive = false; }
 
 private:

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Libraries with passes and dialects, loaded as mlir-opt loads them.
+// Loads libraries with passes and dialects, as mlir-opt does.
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"

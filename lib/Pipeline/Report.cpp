@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --report says of a module: its graph, and what passes refused.
+// The report of a module: its graph, and refusals of passes.
 #include "Report.h"
 #include "Support/NodeName.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,7 +52,7 @@ ReportFunction *Report::findFunction(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Numbers the ops of one function and the nodes that each reads.
+/// Numbers the ops of one function, and collects the nodes that each reads.
 class NodeCollector {
 public:
   explicit NodeCollector(std::vector<ReportNode> &nodes) : nodes(nodes) {}
@@ -81,7 +81,7 @@ private:
       nodes.back().nodes.push_back(name.str());
   }
 
-  /// Notes that the last node reads a value.
+  /// Records that the last node reads a value.
   void readValue(Value value) {
     Operation *source = value.getDefiningOp();
     if (source && source->hasTrait<OpTrait::ConstantLike>()) {
@@ -149,7 +149,7 @@ void addCodeBytes(ArrayRef<char> object, ArrayRef<StringRef> kernels,
       continue;
     }
     name->consume_front(prefix);
-    // The longest of the names: conv_10, not conv_1.
+    // The longest name matches: conv_10, not conv_1.
     StringRef owner;
     for (StringRef kernel : kernels)
       if (name->starts_with(kernel) && kernel.size() > owner.size())
@@ -159,7 +159,7 @@ void addCodeBytes(ArrayRef<char> object, ArrayRef<StringRef> kernels,
   }
   for (StringRef kernel : kernels) {
     ReportFunction *function = report.findFunction(kernel);
-    // One that was made for many, which nobody launches.
+    // A shared kernel is not launched.
     if (!function)
       function = &report.functions.emplace_back(
           ReportFunction{kernel.str(), {}, {}, {}, {}});
@@ -172,8 +172,8 @@ void addCodeBytes(ArrayRef<char> object, ArrayRef<StringRef> kernels,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes down failed optimisations and rounded weights. What copies of one op
-/// have in common is told once.
+/// Collects failed optimisations and quantized weights. Remarks on copies of
+/// one op are reported once.
 class RemarkCollector final : public remark::detail::MLIRRemarkStreamerBase {
 public:
   explicit RemarkCollector(Report &report) : report(report) {}
@@ -225,7 +225,7 @@ void collectRemarks(MLIRContext &context, Report &report) {
   remark::RemarkCategories kinds;
   kinds.failed = ".*";
   kinds.analysis = ".*";
-  // It cannot fail without a file.
+  // This cannot fail without a file.
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<RemarkCollector>(report),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), kinds);

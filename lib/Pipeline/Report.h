@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --report says of a module: its graph, kernels, memory and refusals.
+// The report of a module: its graph, kernels, memory and refusals.
 #ifndef ADZE_LIB_PIPELINE_REPORT_H
 #define ADZE_LIB_PIPELINE_REPORT_H
 
@@ -19,7 +19,7 @@ struct ReportNode {
   std::string op; // "graph.conv", "input", "output"
   std::vector<std::string> nodes;
   std::string type;                 // of the first result: "f32 1x64x56x56"
-  std::vector<unsigned> inputs;     // numbers of the nodes it reads
+  std::vector<unsigned> inputs;     // indices of the nodes that it reads
   std::vector<std::string> weights; // types of the constants it reads
 };
 
@@ -29,12 +29,12 @@ struct ReportTensor {
   int64_t bytes = 0;
   std::string place;          // "input", "output", "weights", "arena" or "box"
   std::string name;           // of an input or output
-  int64_t slot = -1;          // in the arena: number in Report::slots
+  int64_t slot = -1;          // in the arena: index in Report::slots
   std::vector<unsigned> from; // the kernels that wrote it
 };
 
-/// A part of the arena, which holds a tensor while launches `first` to `last`
-/// run. Numbers are those at Report::symbols.
+/// A part of the arena that holds a tensor during launches `first` to `last`.
+/// Sizes are those for Report::symbols.
 struct ReportSlot {
   std::string type;
   int64_t offset = 0, bytes = 0;
@@ -50,32 +50,32 @@ struct ReportWeight {
 /// A compiled function. Several launches may share it.
 struct ReportFunction {
   std::string name;
-  std::string text;   // its IR before it is lowered
+  std::string text;   // its IR before lowering
   std::string sameAs; // the function whose code it calls, or empty
   std::vector<std::pair<std::string, int64_t>> codeBytes; // by CPU
-  /// By GPU: threads of a block, bytes of shared memory, and, where ptxas
-  /// assembled it, registers of a thread and bytes of them that spill.
+  /// By GPU: threads of a block, bytes of shared memory and, if ptxas assembled
+  /// it, registers of a thread and spilled bytes.
   std::map<std::string, std::vector<std::pair<std::string, int64_t>>>
       deviceCode;
 };
 
-/// One launch. Numbers are those at Report::symbols.
+/// One launch. Sizes are those for Report::symbols.
 struct ReportKernel {
   std::string name, function;
   std::vector<std::string> nodes;
-  bool isTile = false; // else of the reference path
+  bool isTile = false; // else on the reference path
   std::vector<ReportTensor> inputs, outputs;
   int64_t bytesRead = 0, bytesWritten = 0, bytesSaved = 0, flops = 0;
-  std::string refusal; // why it has no tile form, where that is known
+  std::string refusal; // why it has no tile form, if known
   /// Block parameters by target: "" for all, "cuda".
   std::vector<std::pair<std::string, int64_t>> parameters, cudaParameters;
 };
 
-/// What was nearly recognised, merged or fused, and the first condition that
-/// failed.
+/// An op that was almost recognised, merged or fused, and the first condition
+/// that failed.
 struct ReportRefusal {
   std::string op, node, pattern;
-  std::string producer, producerNode; // of what the op reads, for fusions
+  std::string producer, producerNode; // of the operand, for fusions
   std::string reason;
   bool operator<(const ReportRefusal &other) const {
     auto all = [](const ReportRefusal &r) {
@@ -86,7 +86,7 @@ struct ReportRefusal {
   }
 };
 
-/// A product whose constant weight was rounded to few bits.
+/// A product whose constant weight was quantized.
 struct ReportRounding {
   std::string op, node;
   int64_t bits = 0, block = 0;
@@ -97,11 +97,11 @@ struct Report {
   std::string model;
   unsigned optLevel = 2;
   std::vector<std::string> targets;
-  /// Of the CPU whose blocks were chosen.
+  /// Of the CPU that block sizes were chosen for.
   std::vector<std::pair<std::string, int64_t>> cacheBytes;
   std::vector<std::string> traits; // of the same CPU
-  /// Of its vector registers, and how many operations a core does in the time
-  /// that a byte takes.
+  /// Bytes of its vector registers, and operations of a core in the time of a
+  /// byte.
   int64_t vectorBytes = 0, flopsPerByte = 0;
   std::vector<std::pair<std::string, int64_t>> symbols;
   int64_t arenaBytes = 0, arenaLowerBoundBytes = 0, weightsBytes = 0;
@@ -118,30 +118,29 @@ struct Report {
   ReportFunction *findFunction(llvm::StringRef name);
 };
 
-/// Returns "f32 1x64x56x56" of a type with a shape, else the type's text.
+/// Returns "f32 1x64x56x56" for a type with a shape, else the text of the type.
 std::string describeType(mlir::Type type);
 
-/// From now on, what passes refuse and which weights they round is appended to
-/// the report, until the context loses its remark engine.
+/// Appends refusals and quantized weights of later passes to the report, until
+/// the context loses its remark engine.
 void collectRemarks(mlir::MLIRContext &context, Report &report);
 
-/// Adds the ops of an imported module's graph, in program order. Those of
-/// regions follow the op around them.
+/// Adds the ops of the graph of an imported module, in program order. Those of
+/// regions follow their parent op.
 void collectNodes(mlir::ModuleOp module, std::vector<ReportNode> &nodes);
 
-/// Adds what a module after plan-memory says, at typical values of its symbols;
-/// emits an error if it has no host program.
+/// Adds the data of a module after plan-memory, for typical values of its
+/// symbols; emits an error if it has no host program.
 mlir::LogicalResult gatherReport(mlir::ModuleOp module, Report &report);
 
-/// Adds the sizes of the code of `kernels`, which an object of machine code
-/// holds. The names of a kernel's functions begin with its own, or with
-/// `prefix` before it.
+/// Adds the code sizes of `kernels` in an object of machine code. The names of
+/// the functions of a kernel begin with its own name, after `prefix`.
 void addCodeBytes(llvm::ArrayRef<char> object,
                   llvm::ArrayRef<llvm::StringRef> kernels,
                   llvm::StringRef prefix, llvm::StringRef cpu, Report &report);
 
 void writeJSON(const Report &report, llvm::raw_ostream &os);
-/// Writes the page of Report/Page.h with the report in it.
+/// Writes the page of Report/Page.h with the report.
 void writeHTML(const Report &report, llvm::raw_ostream &os);
 
 } // namespace adze

@@ -143,7 +143,7 @@ static void writeRounding(llvm::json::OStream &json,
   });
 }
 
-/// Sums over the launches: read, written, saved, flops.
+/// Returns the sums over the launches: read, written, saved, flops.
 static Pairs getTotals(const Report &report) {
   Pairs totals = {{"launches", int64_t(report.kernels.size())},
                   {"bytes_read", 0},

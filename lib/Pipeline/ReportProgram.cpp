@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --report says of a planned host program: launches, memory, weights.
+// The report of a planned host program: launches, memory, weights.
 #include "Describe.h"
 #include "Dialect/Tile/IR/Streams.h"
 #include "Dialect/Tile/IR/Tile.h"
@@ -33,7 +33,7 @@ static Value getWholePlace(Value place) {
 }
 
 namespace {
-/// Gathers what is known of the launches of one program.
+/// Collects the launches of one program.
 class ReportBuilder {
 public:
   ReportBuilder(ModuleOp module, func::FuncOp program, Report &report)
@@ -66,7 +66,7 @@ private:
   llvm::DenseMap<Value, unsigned> slots;
   llvm::DenseMap<Value, int64_t> slotEnds;
   llvm::DenseMap<Value, std::vector<unsigned>> writers; // of whole places
-  llvm::DenseMap<int64_t, size_t> weights;              // numbers by offset
+  llvm::DenseMap<int64_t, size_t> weights;              // indices by offset
 };
 } // namespace
 
@@ -103,7 +103,8 @@ void ReportBuilder::addPlaces(host::LaunchOp launch, ReportKernel &kernel) {
     (isInput ? kernel.bytesRead : kernel.bytesWritten) += tensor.bytes;
     (isInput ? kernel.inputs : kernel.outputs).push_back(std::move(tensor));
   }
-  // What replaces a part of its operand stands for all that was written before.
+  // A launch that replaces a part of its operand represents all earlier
+  // writers.
   unsigned number = report.kernels.size();
   auto operands = launch.getOperands();
   for (Value place : operands.drop_front(numInputs)) {
@@ -172,8 +173,8 @@ void ReportBuilder::describeSymbols() {
   }
 }
 
-/// Extends the slot's life to the uses of a view of it. A use within a loop
-/// extends it to the whole of the loop; one between two launches ends it with
+/// Extends the live range of the slot to the uses of a view of it. A use within
+/// a loop extends it to the whole loop; one between two launches ends it with
 /// the first of them, or begins it with the second.
 void ReportBuilder::setLife(Value place, Block *block, ReportSlot &slot) {
   for (Operation *user : place.getUsers()) {
@@ -195,7 +196,7 @@ void ReportBuilder::setLife(Value place, Block *block, ReportSlot &slot) {
 
 void ReportBuilder::addSlot(host::SlotOp slot) {
   if (slot.getBox())
-    return; // no part of the arena
+    return; // not in the arena
   ReportSlot entry;
   entry.type = describeType(slot.getType());
   entry.bytes = evaluateBytes(slot.getSize());
@@ -207,7 +208,7 @@ void ReportBuilder::addSlot(host::SlotOp slot) {
   entry.first = UINT_MAX;
   setLife(slot.getResult(), slot->getBlock(), entry);
   if (entry.first == UINT_MAX)
-    entry.first = 0; // of one without a use
+    entry.first = 0; // without a use
   entry.last = std::min(std::max(entry.first, entry.last), lastLaunch);
   entry.first = std::min(entry.first, entry.last);
   slots[slot.getResult()] = report.slots.size();
@@ -227,7 +228,7 @@ void ReportBuilder::addReaders(Value place, ReportWeight &weight) {
 void ReportBuilder::addWeight(host::ConstantOp constant) {
   if (!constant.getStoredBytes() || !constant.getOffset())
     return;
-  // Equal constants lie in one place.
+  // Equal constants have one offset.
   auto [number, isNew] =
       weights.insert({*constant.getOffset(), report.weights.size()});
   if (isNew)

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The IR before a pass that fails. MLIR copies it and names the pipeline; the
-// weights are taken out here: they may be large and secret, and the temporary
-// file that holds them is about to go.
+// Writes the IR before a pass that fails. MLIR copies it and adds the pipeline.
+// Weights are removed here, as they may be large and confidential, and their
+// temporary file will be deleted.
 #include "Reproducer.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Support/OutputFile.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace adze {
 
-/// Returns a constant of the same type, all of whose elements are the first.
+/// Returns a splat constant of the first element, of the same type.
 static std::optional<Attribute> sample(ElementsAttr elements) {
   ShapedType type = elements.getShapedType();
   if (elements.isSplat() || !type.hasStaticShape() ||
@@ -34,8 +34,8 @@ static std::optional<Attribute> sample(ElementsAttr elements) {
   return succeeded(splat) ? std::optional<Attribute>(*splat) : std::nullopt;
 }
 
-/// Samples the constants of a printed module. What MLIR put behind the module,
-/// the pipeline, stays as it is.
+/// Replaces the constants of a printed module by splats. The pipeline that MLIR
+/// printed after the module is not changed.
 static std::string sampleText(StringRef text, MLIRContext *context) {
   size_t end = text.rfind("\n{-#");
   StringRef trailer = end == StringRef::npos ? "" : text.substr(end);
@@ -56,7 +56,7 @@ static std::string sampleText(StringRef text, MLIRContext *context) {
 }
 
 namespace {
-/// Collects what MLIR prints, and writes the file when that is done.
+/// Collects the output of MLIR, and writes the file at the end.
 class Stream final : public ReproducerStream {
 public:
   Stream(MLIRContext *context, std::string path, std::string command)

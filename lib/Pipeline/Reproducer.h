@@ -11,8 +11,8 @@ namespace adze {
 
 /// Makes a pass manager write `path` when one of its passes fails or crashes:
 /// the IR before that pass, and the pass and its options, for `aopt
-/// --run-reproducer`. Large constants become splats of their first element.
-/// Copies the IR before each pass. Expects a context without threads.
+/// --run-reproducer`. Large constants become splats of their first element. The
+/// IR is copied before each pass. Requires a context without threads.
 void captureReproducer(mlir::PassManager &manager, std::string path,
                        std::string command);
 

@@ -88,7 +88,7 @@ struct CudaPipelineOptions : PassPipelineOptions<CudaPipelineOptions> {
 };
 } // namespace
 
-/// What a module's device image goes through before it is LLVM IR.
+/// Registers the pipeline of device images up to LLVM IR.
 static void registerCudaPipeline() {
   PassPipelineRegistration<CudaPipelineOptions>(
       "adze-cuda", "Tile kernels to a gpu.module in the LLVM dialect",

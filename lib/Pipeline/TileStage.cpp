@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Stage "tile". Afterwards no graph.cluster is left: @main launches kernels.
+// Stage "tile". Afterwards there is no graph.cluster: @main launches kernels.
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Pipeline/Stages.h"

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The search: each parameter halved and doubled, from the default bindings to
-// where no such step is better.
+// The search: each parameter is halved and doubled, from the default bindings
+// to a local minimum.
 #include "Tune.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Support/OutputFile.h"
@@ -72,7 +72,7 @@ std::optional<SmallVector<int64_t>> getArgumentDims(tile::KernelOp kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What was measured: a JSON object of entries by a digest of kernel, CPU and
+/// The measurements: a JSON object of entries by a digest of kernel, CPU and
 /// sizes.
 class TuneDatabase {
 public:
@@ -161,8 +161,8 @@ LogicalResult TuneDatabase::write(StringRef path, Location loc) const {
   return emitError(loc) << path << ": " << llvm::toString(std::move(error));
 }
 
-/// Of the kernel's text but its name, places and bindings, and of what it is
-/// tuned for.
+/// Returns a digest of the text of the kernel without its name, locations and
+/// bindings, and of the tuning context.
 static std::string getKey(tile::KernelOp kernel, const TuneContext &context) {
   auto copy = cast<tile::KernelOp>(kernel->clone());
   copy.setSymName("k");
@@ -187,7 +187,7 @@ static std::string getKey(tile::KernelOp kernel, const TuneContext &context) {
 using Cost = llvm::function_ref<std::optional<double>(const TuneBindings &)>;
 using Clock = std::chrono::steady_clock;
 
-/// Steps to the best neighbour until none is better by more than noise.
+/// Moves to the best neighbour until none is better by more than noise.
 static TuneBindings search(TuneBindings best, Cost cost,
                            Clock::time_point deadline, double &bestCost) {
   constexpr double worthwhile = 0.98;
@@ -225,7 +225,7 @@ static std::string toString(const TuneBindings &bindings) {
   return text;
 }
 
-/// Chooses for one kernel; none where nothing was searched.
+/// Tunes one kernel; nothing is returned if there was no search.
 static void tuneKernel(tile::KernelOp kernel, bool measures,
                        const TuneContext &context, TuneDatabase &database,
                        Clock::time_point deadline, llvm::raw_ostream &log) {
@@ -238,7 +238,7 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
     log << "tune: " << kernel.getSymName() << toString(*known) << " (known)\n";
     return;
   }
-  // What cannot be lowered is no candidate, and no error.
+  // Bindings that cannot be lowered are not candidates, and not errors.
   ScopedDiagnosticHandler silence(kernel.getContext(),
                                   [](Diagnostic &) { return success(); });
   double cost = 0;

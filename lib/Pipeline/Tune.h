@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Bindings of kernel parameters that are better than the default ones.
+// Autotuning of kernel parameters.
 #ifndef ADZE_LIB_PIPELINE_TUNE_H
 #define ADZE_LIB_PIPELINE_TUNE_H
 
@@ -13,39 +13,41 @@
 
 namespace adze {
 
-/// Values of parameters by their names, in order.
+/// Values of parameters by name.
 using TuneBindings = std::map<std::string, int64_t>;
 
-/// What one kernel is tuned for.
+/// The context that a kernel is tuned for.
 struct TuneContext {
   const cpu::CpuTarget &target;
   StageOptions stageOptions;
   llvm::SmallVector<int64_t> symbols; // typical values
 };
 
-/// A kernel's cost with the bindings, smaller is better; none where it cannot
-/// be lowered with them.
+/// Returns the cost of a kernel with the bindings, or nothing if it cannot be
+/// lowered with them.
 std::optional<double> estimateCost(tile::KernelOp kernel,
                                    const TuneBindings &bindings,
                                    const TuneContext &context);
-/// Nanoseconds of all its programs on one thread, the least of a few runs.
+/// Returns the nanoseconds of all its programs on one thread, the least of a
+/// few runs.
 std::optional<double> measureCost(tile::KernelOp kernel,
                                   const TuneBindings &bindings,
                                   const TuneContext &context);
 
-/// The dims of an argument at the symbols; null where they are not known.
+/// Returns the dims of an argument for the symbols, or nothing if they are
+/// unknown.
 std::optional<llvm::SmallVector<int64_t>>
 getArgumentDims(tile::KernelOp kernel, unsigned index,
                 llvm::ArrayRef<int64_t> symbols);
 
-/// A copy of the kernel alone in a module, with these bindings.
+/// Clones the kernel into a module of its own, with these bindings.
 mlir::OwningOpRef<mlir::ModuleOp> cloneBound(tile::KernelOp kernel,
                                              const TuneBindings &bindings);
 
-/// Chooses bindings for all tile kernels of a module and writes them into
-/// `tile.params`, by the mode of `options`; what was measured is taken from and
-/// added to the database. Emits errors of the database only. `progress` is told
-/// how many kernels of how many are done.
+/// Chooses bindings for all tile kernels of a module and sets them in
+/// `tile.params`, by the mode of `options`; measurements are read from and
+/// added to the database. Only errors of the database are emitted. `progress`
+/// is called with the numbers of tuned and of all kernels.
 mlir::LogicalResult
 tuneKernels(mlir::ModuleOp module, const CompileOptions &options,
             const TuneContext &context, llvm::raw_ostream &log,

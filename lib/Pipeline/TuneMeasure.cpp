@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A kernel's time, in this process.
+// Measures the time of a kernel in this process.
 #include "Dialect/Host/IR/Host.h"
 #include "JITLoad.h"
 #include "Kernels.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 namespace adze {
 
 namespace {
-/// Zeroed memory at 64 bytes.
+/// Zeroed memory, aligned to 64 bytes.
 class Buffer {
 public:
   explicit Buffer(uint64_t bytes) : storage(bytes + 64) {}
@@ -30,7 +30,7 @@ private:
 };
 } // namespace
 
-/// Zeros are good numbers, good indices, and as fast as any others.
+/// Zeros are valid numbers and indices, and as fast as any others.
 static std::optional<std::vector<Buffer>>
 makeArguments(tile::KernelOp kernel, ArrayRef<int64_t> symbols) {
   constexpr int64_t most = int64_t(1) << 30;
@@ -54,7 +54,7 @@ makeArguments(tile::KernelOp kernel, ArrayRef<int64_t> symbols) {
   return arguments;
 }
 
-/// The least of a few runs that take some milliseconds together.
+/// Returns the least time of a few runs, which take some milliseconds together.
 static double timeRuns(llvm::function_ref<void()> run) {
   using Clock = std::chrono::steady_clock;
   double least = INFINITY, total = 0;
@@ -95,8 +95,8 @@ static std::optional<double> timeKernel(llvm::orc::LLJIT &jit,
   double ns = timeRuns([&] {
     body(pointers.data(), symbols, 0, count, scratch.get(), nullptr);
   });
-  // With fewer programs than a machine has cores some of them have nothing to
-  // do: the last of eight ends when its programs do.
+  // With fewer programs than cores, some cores are idle; with eight cores, the
+  // last one ends with its last program.
   constexpr int64_t cores = 8;
   return ns * double(llvm::divideCeil(std::max<int64_t>(count, 1), cores)) *
          cores / double(std::max<int64_t>(count, 1));

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A kernel's cost from its text: cycles of one core an element of the result.
+// A cost model of kernels: the cycles of one core for each element of the
+// result.
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Tune.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,14 +16,14 @@ using namespace mlir;
 namespace adze {
 
 namespace {
-/// A core of today's servers.
+/// A typical server core.
 struct Core {
   static constexpr double l1Bytes = 32 * 1024;
   static constexpr double l1PerCycle = 64, l2PerCycle = 32, memoryPerCycle = 8;
   static constexpr double programCycles = 200, iterationCycles = 10;
 };
 
-/// Walks a specialised kernel and adds up the cycles of one program.
+/// Walks a specialised kernel and sums the cycles of one program.
 class Estimate {
 public:
   Estimate(tile::KernelOp kernel, const TuneContext &context)
@@ -37,8 +38,8 @@ private:
   double getTrips(scf::ForOp loop);
   std::optional<double> getNumResults();
   std::optional<int64_t> evaluateIndex(Value value);
-  /// Cycles to move the bytes, by where they lie: what a program reads again
-  /// lies in the cache that holds all that it reads.
+  /// Returns the cycles to move the bytes, by cache level: data that a program
+  /// reads again is in the cache that holds all data that it reads.
   double move(double bytes) const {
     double rate = working <= Core::l1Bytes / 2           ? Core::l1PerCycle
                   : working <= target.getL2Bytes() / 2.0 ? Core::l2PerCycle
@@ -91,17 +92,18 @@ double Estimate::getTrips(scf::ForOp loop) {
   auto high = evaluateIndex(loop.getUpperBound());
   auto step = evaluateIndex(loop.getStep());
   if (!low || !high || !step || *step <= 0)
-    return 4; // not known: some
+    return 4; // unknown: a guess
   return double(std::max<int64_t>(0, llvm::divideCeil(*high - *low, *step)));
 }
 
-/// The argument that a store goes to, also through views; null for scratch.
+/// Returns the argument that a store writes, through views, or null for scratch
+/// memory.
 static BlockArgument getOutput(tile::StoreOp store) {
   Value memory = store.getMemref();
   for (Operation *op; (op = memory.getDefiningOp());) {
     if (isa<tile::ScratchOp>(op))
       return {};
-    memory = op->getOperand(0); // views have their source first
+    memory = op->getOperand(0); // the source is the first operand of views
   }
   return cast<BlockArgument>(memory);
 }
@@ -109,7 +111,8 @@ static BlockArgument getOutput(tile::StoreOp store) {
 void Estimate::add(Operation &op, double times) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     double trips = getTrips(loop);
-    // Accumulators that fit no registers go through memory at each iteration.
+    // Accumulators that do not fit into registers go through memory in each
+    // iteration.
     for (Value carried : loop.getInitArgs())
       cycles +=
           times * trips * 2 * getBytes(carried.getType()) / Core::l1PerCycle;
@@ -122,7 +125,8 @@ void Estimate::add(Operation &op, double times) {
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
     auto type = cast<RankedTensorType>(dot.getResult().getType());
     auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
-    // Two multiply-adds a cycle on whole vectors of columns, 8 rows at a time.
+    // A cycle has two multiply-adds on whole vectors of columns, 8 rows at a
+    // time.
     cycles += times * roundUp(type.getDimSize(0), 8) *
               roundUp(type.getDimSize(1), lanes) * lhs.getDimSize(1) /
               (2 * lanes);
@@ -138,7 +142,7 @@ void Estimate::add(Operation &op, double times) {
              !isa<tile::BroadcastOp, arith::ConstantOp>(op)) {
     bool isFunction = isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
                       !isa<math::FmaOp, math::AbsFOp>(op);
-    // A reduction's work is its operand; positions have none.
+    // The work of a reduction is its operand; iota has none.
     Value work = op.getNumOperands() ? op.getOperand(0) : op.getResult(0);
     double elements = getElements(work.getType());
     cycles += times * (isFunction ? 12 : 1) * roundUp(elements, lanes) / lanes;
@@ -150,7 +154,7 @@ void Estimate::add(Block &block, double times) {
     add(op, times);
 }
 
-/// Elements of all that the kernel stores to, also through views.
+/// Returns the number of elements that the kernel stores, through views.
 std::optional<double> Estimate::getNumResults() {
   llvm::SmallSetVector<BlockArgument, 4> outputs;
   kernel.walk([&](tile::StoreOp store) {
@@ -179,7 +183,8 @@ std::optional<double> Estimate::run() {
   if (stored == 0)
     return std::nullopt;
   cycles += Core::programCycles;
-  // The programs that there are, and how many of them eight cores wait for.
+  // The number of programs, and how many of them run one after the other on
+  // eight cores.
   std::optional<double> results = getNumResults();
   if (!results)
     return std::nullopt;

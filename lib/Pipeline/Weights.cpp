@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants of the host program as parts of the weights section.
+// Writes constants of the host program to the weights section.
 #include "Describe.h"
 #include "Dialect/Graph/IR/Blob.h"
 #include "Support/PackedLayout.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 namespace adze {
 
 namespace {
-/// A host.constant without the op, which is gone when its bytes are written.
+/// The data of a host.constant, which is erased before its bytes are written.
 struct Constant {
   ElementsAttr value;
   AffineMapAttr layout; // may be null
@@ -22,7 +22,8 @@ struct Constant {
 };
 } // namespace
 
-/// Writes the bytes, packed by the layout; from the mapping if there is none.
+/// Writes the bytes, packed by the layout, or from the mapping without a
+/// layout.
 static llvm::Error writeConstant(const Constant &constant,
                                  llvm::raw_ostream &os) {
   std::vector<char> storage;
@@ -37,7 +38,8 @@ static llvm::Error writeConstant(const Constant &constant,
   ShapedType type = constant.value.getShapedType();
   unsigned elementBytes =
       std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
-  constexpr uint64_t pieceBytes = 64 << 20; // of memory, whatever the weights'
+  // of memory, for weights of any size
+  constexpr uint64_t pieceBytes = 64 << 20;
   uint64_t written = 0;
   packInPieces(*bytes, type.getShape(), constant.layout.getValue(),
                elementBytes, pieceBytes, [&](ArrayRef<char> piece) {
@@ -48,7 +50,7 @@ static llvm::Error writeConstant(const Constant &constant,
   return llvm::Error::success();
 }
 
-/// Returns a digest of the bytes that a constant has in memory form.
+/// Returns a digest of the bytes of a constant in memory.
 static FailureOr<std::string> getDigest(host::ConstantOp op) {
   std::vector<char> storage;
   FailureOr<ArrayRef<char>> bytes = graph::readElements(
@@ -63,8 +65,8 @@ static FailureOr<std::string> getDigest(host::ConstantOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What constants of the same bytes in the section have in common: packing
-/// looks at the shape and the type.
+/// The key of constants with equal bytes in the section: packing depends on
+/// shape and type.
 using ConstantKey = std::tuple<std::string, const void *, const void *>;
 
 struct KeyedConstant {
@@ -136,7 +138,7 @@ LogicalResult collectWeights(ArrayRef<func::FuncOp> programs, uint64_t offset,
   for (func::FuncOp program : programs) {
     uint64_t begin = program == programs.back() ? offset : 0;
     program.walk([&](host::ConstantOp op) {
-      // An empty constant lies where another one begins.
+      // An empty constant has the offset of another one.
       if (op.getStoredBytes() != 0)
         constants.try_emplace(begin + *op.getOffset(), op);
     });
