@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a module says of itself: the tables of adze_module.h with owning
-// containers, functions given by their symbol's name.
+// The description of a module: the tables of adze_module.h with owning
+// containers, and functions given by the names of their symbols.
 #ifndef ADZE_PACKAGE_MODULEDESCRIPTION_H
 #define ADZE_PACKAGE_MODULEDESCRIPTION_H
 
@@ -15,15 +15,15 @@ namespace adze::package {
 
 struct Dim {
   int64_t size = 0;    // -1: dynamic
-  int32_t symbol = -1; // of an input's dynamic dim
+  int32_t symbol = -1; // of a dynamic dim of an input
 };
 
 struct Value {
   std::string name;
-  uint8_t dtypeCode = 0, dtypeBits = 0; // DLPack's
+  uint8_t dtypeCode = 0, dtypeBits = 0; // those of DLPack
   llvm::SmallVector<Dim, 4> dims;
   uint16_t kind = 0;     // adze_kind
-  std::string type = {}; // of a container: as ONNX writes it
+  std::string type = {}; // of a container: in ONNX syntax
 };
 
 struct Symbol {
@@ -31,7 +31,7 @@ struct Symbol {
   int64_t min = 0, max = -1, multipleOf = 1;
 };
 
-/// The symbols of `int64_t f(const int64_t *syms)`; empty: not known.
+/// The symbols of `int64_t f(const int64_t *syms)`; empty: unknown.
 struct Kernel {
   std::string name;
   std::string nodes; // ONNX nodes, separated by '\n'
@@ -71,13 +71,13 @@ struct DeviceImage {
   std::vector<DeviceKernel> kernels; // as many as ModuleDescription::kernels
 };
 
-/// A place that can raise a fault at run time.
+/// A source of a fault at run time.
 struct Fault {
   std::string node;    // ONNX nodes, separated by '\n'
   std::string message; // {0}, {1}, {2}: the values of the record
 };
 
-/// An output that continues an input.
+/// An output that updates the state of an input.
 struct State {
   uint32_t input = 0, output = 0, kind = 0, axis = 0, flags = 0;
   int32_t pitchSymbol = -1;
@@ -90,7 +90,7 @@ struct LastRows {
   int32_t all = -1, symbol = -1;
 };
 
-/// As adze_attribute_kind.
+/// The values of adze_attribute_kind.
 enum class AttributeKind : uint32_t {
   Int,
   Float,
@@ -109,14 +109,15 @@ struct Attribute {
   std::vector<std::string> strings;
 };
 
-/// A node whose operator the program that runs the module provides.
+/// A node whose operator is implemented by the program that runs the module.
 struct Operator {
   std::string name, node;
-  std::vector<int32_t> inputs; // numbers of the call's operands; -1: left out
+  // indices of the operands of the call; -1: omitted
+  std::vector<int32_t> inputs;
   std::vector<Attribute> attributes;
 };
 
-/// The value that an overridable weight has by default.
+/// The default value of an overridable weight.
 struct Default {
   uint64_t offset = 0; // in the weights
   std::vector<int64_t> dims;
@@ -124,13 +125,13 @@ struct Default {
 
 struct ModuleDescription {
   std::string producer, buildId, modelName;
-  /// Digest of the code and of the places of the weights; none: "".
+  /// Digest of the code and of the offsets of the weights, or "".
   std::string structureId;
   std::vector<Value> inputs, outputs;
-  /// Of which the last numDataSymbols get their values while a run goes on.
+  /// The last numDataSymbols of these are bound during a run.
   std::vector<Symbol> symbols;
   uint32_t numDataSymbols = 0, numBoxes = 0;
-  std::vector<std::string> strings; // the first ones of the run's table
+  std::vector<std::string> strings; // the first ones of the table of strings
   std::vector<Kernel> kernels;
   std::vector<CpuVariant> variants; // best first
   std::vector<DeviceImage> images;
@@ -140,11 +141,11 @@ struct ModuleDescription {
   std::vector<Default> defaults; // of the last inputs
   std::vector<LastRows> lastRows;
   uint64_t weightsSize = 0;
-  /// Name and digest of the file that the weights are in; empty: in the module.
+  /// Name and digest of the file with the weights; empty: in the module.
   std::string weightsFile, weightsId;
   std::string run, infer, arenaBytes, arenaLowerBound;
-  /// The program for devices, whose weights begin at weightsOffset of this
-  /// one's; null where there is one program.
+  /// The program for devices, whose weights begin at weightsOffset of those of
+  /// this program; null for a single program.
   std::unique_ptr<ModuleDescription> devices;
   uint64_t weightsOffset = 0;
 };

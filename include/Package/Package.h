@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From object code, weights and a description to one shared object, with no
-// tool of the user's machine: our own ELF objects and lld as a library.
+// Makes one shared object of object code, weights and a description, without
+// tools of the user's machine: our own ELF objects and lld as a library.
 #ifndef ADZE_PACKAGE_PACKAGE_H
 #define ADZE_PACKAGE_PACKAGE_H
 
@@ -16,11 +16,11 @@ class raw_ostream;
 
 namespace adze::package {
 
-/// The name of the hidden symbol at the weights' first byte, and the sections
-/// that hold the weights on x86-64 (beyond the small code model's reach) and
-/// elsewhere.
+/// The name of the hidden symbol at the first byte of the weights, and the
+/// sections that hold the weights on x86-64 (out of the range of the small code
+/// model) and on other architectures.
 inline constexpr llvm::StringLiteral weightsSymbol = "adze.weights";
-/// The name of the hidden symbol at the checksums of the weights' blocks.
+/// The name of the hidden symbol at the checksums of the blocks of weights.
 inline constexpr llvm::StringLiteral checksumsSymbol = "adze.weights.checksums";
 inline constexpr llvm::StringLiteral largeWeightsSection = ".lrodata.adze";
 inline constexpr llvm::StringLiteral weightsSection = ".rodata.adze";
@@ -33,24 +33,25 @@ struct Weight {
   llvm::unique_function<llvm::Error(llvm::raw_ostream &)> write;
 };
 
-/// Everything that becomes one module.
+/// The parts of one module.
 struct ModuleParts {
   ModuleDescription description;
   std::vector<llvm::SmallVector<char, 0>> objects; // code, in a fixed order
   std::vector<Weight> weights;
-  /// Path of the file that the weights go to instead of the module, in the
-  /// module's folder; empty: none.
+  /// Path of the file for the weights, in the folder of the module; empty:
+  /// weights are in the module.
   std::string weightsFile;
 };
 
-/// Object code of the descriptor tables, the note and adze_module_query.
+/// Emits the object code of the descriptor tables, the note and
+/// adze_module_query.
 llvm::Error emitDescriptor(const ModuleDescription &description,
                            const cpu::CpuTarget &target,
                            llvm::SmallVectorImpl<char> &object);
 
-/// A page of the kind that a core finds the address of at once. Weights that
-/// fill one are written and mapped in such pages: a product of a vector reads
-/// them 1.4 times as fast as from small ones.
+/// The size of a huge page. Weights of at least this size are written and
+/// mapped in such pages, which reduces TLB misses: a product by a vector reads
+/// them 1.4 times as fast as from small pages.
 inline constexpr uint64_t hugePage = uint64_t(2) << 20;
 
 /// A range of bytes in a file.
@@ -58,8 +59,8 @@ struct FileRange {
   uint64_t offset = 0, size = 0;
 };
 
-/// Writes a relocatable ELF object of a section of `size` bytes for weights, as
-/// far as that: the bytes follow.
+/// Writes the beginning of a relocatable ELF object with a section of `size`
+/// bytes for weights; the bytes follow.
 void startWeightsObject(llvm::raw_ostream &os, uint32_t elfMachine,
                         uint64_t size);
 
@@ -69,21 +70,21 @@ llvm::Error writeWeights(llvm::raw_ostream &os,
                          llvm::MutableArrayRef<Weight> weights, uint64_t size,
                          std::vector<uint64_t> &checksums);
 
-/// Writes a file of weights (adze_weights_header); `id` gets the digest of its
-/// content.
+/// Writes a file of weights (adze_weights_header); `id` receives the digest of
+/// its content.
 llvm::Error writeWeightsFile(llvm::StringRef path,
                              llvm::MutableArrayRef<Weight> weights,
                              uint64_t size, std::string &id,
                              std::vector<uint64_t> &checksums);
 
-/// The functions that code generation relies on, for `elfMachine`: a
+/// Returns the support functions of generated code for `elfMachine`: a
 /// relocatable object, embedded in the compiler.
 llvm::StringRef supportObject(uint32_t elfMachine);
 
-/// Links `inputs` (paths) to a shared object at `output` that exports
-/// adze_module_query alone; `hugePages`: that is mapped at a multiple of one.
-/// An undefined symbol is an error that names it. lld is not reentrant: calls
-/// are serialised.
+/// Links `inputs` (paths) to a shared object at `output` that only exports
+/// adze_module_query. With `hugePages`, it is mapped at a multiple of a huge
+/// page. An undefined symbol is an error that names it. lld is not reentrant,
+/// so calls are serialised.
 llvm::Error linkShared(llvm::ArrayRef<std::string> inputs,
                        llvm::StringRef versionScript, bool hugePages,
                        llvm::StringRef output);
@@ -92,8 +93,8 @@ llvm::Error linkShared(llvm::ArrayRef<std::string> inputs,
 llvm::Error linkRelocatable(llvm::ArrayRef<std::string> inputs,
                             llvm::StringRef output);
 
-/// Returns the place in a linked file of the object that a symbol names; empty
-/// if there is no such symbol.
+/// Returns the range in a linked file of the object of a symbol, or an empty
+/// range if there is no such symbol.
 llvm::Expected<FileRange> findSymbol(llvm::StringRef path,
                                      llvm::StringRef symbol);
 
@@ -101,15 +102,15 @@ llvm::Expected<FileRange> findSymbol(llvm::StringRef path,
 llvm::Error patchFile(llvm::StringRef path, uint64_t offset,
                       llvm::StringRef bytes);
 
-/// Fills in the note of a file that is finished otherwise: its size, the place
-/// of its weights, and the checksum of all but the weights.
+/// Fills in the note of an otherwise finished file: its size, the position of
+/// its weights, and the checksum of everything but the weights.
 llvm::Error finishNote(llvm::StringRef path);
 
-/// Does all of the above. `path` appears whole or not at all.
+/// Writes a module by the steps above. `path` appears whole or not at all.
 llvm::Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
                         llvm::StringRef path);
 
-/// The same parts as one relocatable object, for static linking.
+/// Writes the parts as one relocatable object, for static linking.
 llvm::Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
                         llvm::StringRef path);
 

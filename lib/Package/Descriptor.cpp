@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The descriptor: adze_module.h's tables as constants of an LLVM module.
+// The descriptor: the tables of adze_module.h as constants of an LLVM module.
 #include "Package/Package.h"
 #include "adze_module.h"
 #include "llvm/IR/Constants.h"
@@ -13,8 +13,8 @@ using namespace llvm;
 namespace adze::package {
 
 namespace {
-/// Builds constant tables. Every table is checked against the C struct's size,
-/// so that a field added to one side only cannot go unseen.
+/// Builds constant tables. Every table is checked against the size of the C
+/// struct, so that a field added to one side only is detected.
 class TableBuilder {
 public:
   explicit TableBuilder(Module &module)
@@ -39,7 +39,7 @@ public:
                   "image", 64);
   }
 
-  /// A function of another object; null for an empty name.
+  /// Returns a function of another object, or null for an empty name.
   Constant *function(StringRef name) {
     if (name.empty())
       return null();
@@ -55,7 +55,8 @@ public:
         new GlobalVariable(module, Type::getInt8Ty(context), true,
                            GlobalValue::ExternalLinkage, nullptr, name);
     declaration->setVisibility(GlobalValue::HiddenVisibility);
-    // Out of the small code model's reach: the address is a data word.
+    // The symbol is out of the range of the small code model, so its address is
+    // a data word.
     declaration->setCodeModel(CodeModel::Large);
     return declaration;
   }
@@ -69,7 +70,7 @@ public:
     return value;
   }
 
-  /// A pointer to `rows` laid out one after the other; null if there are none.
+  /// Returns a pointer to consecutive `rows`, or null if there are none.
   Constant *array(ArrayRef<Constant *> rows, StringRef name) {
     if (rows.empty())
       return null();
@@ -183,7 +184,7 @@ static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "images");
 }
 
-/// The types of containers; null where there are none.
+/// Returns the types of containers, or null.
 static Constant *makeTypes(TableBuilder &b, const ModuleDescription &d) {
   SmallVector<Constant *> rows;
   bool any = false;
@@ -221,7 +222,7 @@ static Constant *makeStates(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "states");
 }
 
-/// The values of an attribute; null where there are none.
+/// Returns the values of an attribute, or null.
 static Constant *makeAttributeValues(TableBuilder &b, const Attribute &row) {
   SmallVector<Constant *> values;
   for (int64_t value : row.ints)
@@ -288,13 +289,13 @@ static Constant *makeRowSizes(TableBuilder &b) {
   return b.global(sizes, "row_sizes", 4);
 }
 
-/// Room for the checksums of the weights, which are not known yet: a symbol of
-/// the linked file tells where to put them.
+/// Reserves memory for the checksums of the weights, which are unknown yet; a
+/// symbol of the linked file is their position.
 static Constant *makeChecksums(TableBuilder &b, const ModuleDescription &d) {
   if (!d.weightsSize)
     return b.null();
   uint64_t blocks = divideCeil(d.weightsSize, ADZE_WEIGHTS_BLOCK);
-  // Data that is not all zeros takes up room in the file.
+  // The values are nonzero, so that the data takes up space in the file.
   SmallVector<Constant *> rows(blocks, b.i64(~uint64_t(0)));
   auto *type = ArrayType::get(rows.front()->getType(), blocks);
   GlobalVariable *global =
@@ -304,7 +305,7 @@ static Constant *makeChecksums(TableBuilder &b, const ModuleDescription &d) {
   return global;
 }
 
-/// `weights` and `checksums` are those of the module's section.
+/// `weights` and `checksums` are those of the section of the module.
 static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d,
                                 Constant *weights, Constant *checksums) {
   Constant *devices = b.null();
@@ -368,18 +369,18 @@ static void addNote(std::string &bytes, uint32_t type, const T &content) {
   bytes.append(reinterpret_cast<const char *>(&content), sizeof(T));
 }
 
-/// The note with zeros where finishNote writes.
+/// Creates the note, with zeros that finishNote overwrites.
 static void makeNote(Module &module, const ModuleDescription &d,
                      const cpu::CpuTarget &target) {
   adze_module_note note = {};
   note.size = sizeof(note);
   note.abi = ADZE_MODULE_ABI;
   note.machine = target.elfMachine;
-  // The host program is compiled for the least demanding one.
+  // The host program is compiled for the least demanding variant.
   note.cpu_features =
       d.variants.empty() ? target.moduleFeatures : d.variants.back().features;
 
-  // finishNote looks for the last one.
+  // finishNote searches for the last one.
   std::string bytes;
   if (!d.weightsFile.empty()) {
     adze_module_weights_note weights = {};
@@ -399,7 +400,8 @@ static void makeNote(Module &module, const ModuleDescription &d,
   global->setAlignment(Align(4));
 }
 
-/// adze_module_query(abi): the descriptor, or null for another version.
+/// Creates adze_module_query(abi), which returns the descriptor, or null for
+/// another version.
 static void makeQuery(Module &module, Constant *descriptor) {
   LLVMContext &context = module.getContext();
   auto *pointer = PointerType::get(context, 0);
@@ -427,7 +429,7 @@ Error emitDescriptor(const ModuleDescription &description,
   GlobalVariable *descriptor = builder.global(fields, "descriptor", 8);
   makeQuery(module, descriptor);
   makeNote(module, description, target);
-  // A note that nothing refers to must outlive the optimiser.
+  // The optimiser must keep the unreferenced note.
   SmallVector<GlobalValue *> used = {
       module.getGlobalVariable("note", /*AllowInternal=*/true)};
   auto *list = ArrayType::get(builder.pointer(), used.size());

@@ -32,8 +32,8 @@ StringRef supportObject(uint32_t elfMachine) {
                    adze_support_x86_64_end - adze_support_x86_64);
 }
 
-/// Fails unless the disk has room for what is linked. The linker writes its
-/// output through memory that is mapped, where a full disk is a signal.
+/// Fails unless the disk has space for the output. The linker writes through
+/// mapped memory, where a full disk raises a signal.
 static Error reserve(ArrayRef<std::string> inputs, StringRef output) {
   constexpr uint64_t padding = 1 << 16; // headers, and the ends of segments
   uint64_t bytes = padding;
@@ -52,7 +52,7 @@ static Error reserve(ArrayRef<std::string> inputs, StringRef output) {
                   : std::error_code();
   };
   std::error_code ec = reason(fallocate(fd, /*mode=*/0, /*offset=*/0, bytes));
-  // Some file systems cannot say.
+  // Some file systems do not support this.
   if (ec == std::errc::operation_not_supported)
     ec = std::error_code();
   if (std::error_code also = reason(ftruncate(fd, 0)); !ec)
@@ -66,7 +66,8 @@ static Error runLinker(ArrayRef<std::string> options,
   TemporaryScope scope; // the linker replaces the file
   if (Error error = reserve(inputs, output))
     return error;
-  // One thread: lld's pool would compete with the compiler's own.
+  // The linker uses one thread, as its pool would compete with that of the
+  // compiler.
   std::vector<std::string> all = {
       "ld.lld", "--threads=1", "--color-diagnostics=never", "-o", output.str()};
   all.insert(all.end(), options.begin(), options.end());
@@ -85,13 +86,13 @@ static Error runLinker(ArrayRef<std::string> options,
   lld::Result result =
       lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
   usable = result.canRunAgain;
-  // The linker's own temporary files have installed LLVM's handlers, which are
-  // for programs that are ours.
+  // Temporary files of the linker installed the handlers of LLVM, which are for
+  // our own programs only.
   if (!ownsSignals())
     sys::unregisterHandlers();
   if (result.retCode == 0)
     return Error::success();
-  // A full disk is no fault of the module.
+  // A full disk is not an error of the module.
   StringRef text(messages);
   for (StringRef reason : {"failed to open ", "failed to write output ",
                            "cannot open output file "})

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The last step of a module: the note's size, place of weights and checksum.
-// Finding and patching bytes of a linked file.
+// The last step of writing a module: size, position of weights and checksum in
+// the note. Finds and patches bytes of a linked file.
 #include "Package/Package.h"
 #include "adze_module.h"
 #include "llvm/Object/ELF.h"
@@ -30,8 +30,8 @@ static Expected<FileRange> findSection(const ELFFile<ELF64LE> &file,
   return FileRange();
 }
 
-/// Returns the place of a symbol's object in the file. Sections do not tell:
-/// linkers put those of like names together.
+/// Returns the range of the object of a symbol in the file. Sections do not
+/// suffice, as linkers merge those of similar names.
 static Expected<FileRange> findSymbol(const ELFFile<ELF64LE> &file,
                                       StringRef wanted) {
   auto sections = file.sections();
@@ -115,7 +115,8 @@ Error finishNote(StringRef path) {
   note.weights_size = weights->size;
   note.checksum = 0;
 
-  // The mapping holds zeros where the new fields go: sum around the note.
+  // The mapping has zeros in place of the new fields, so the sum excludes the
+  // note.
   uint64_t weightsEnd = note.weights_offset + note.weights_size;
   uint32_t sum = 0;
   auto add = [&](uint64_t begin, uint64_t end) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Putting a module together; every file but the finished one is temporary.
+// Assembles a module; all files but the finished one are temporary.
 #include "Package/Package.h"
 #include "Support/OutputFile.h"
 #include "adze_module.h"
@@ -16,10 +16,11 @@ using namespace llvm;
 namespace adze::package {
 
 namespace {
-/// Files beside the output that vanish with this object, and on a signal.
+/// Files in the directory of the output that are removed with this object, and
+/// on a signal.
 class TemporaryFiles {
 public:
-  /// Nothing can be made beside a device.
+  /// No file can be created next to a device.
   explicit TemporaryFiles(StringRef output) : base(resolveOutput(output)) {
     if (!isWrittenInPlace(output))
       return;
@@ -66,9 +67,9 @@ private:
 };
 } // namespace
 
-/// Returns a digest of all that makes the module what it is, with `content`
-/// for the content of weights: they are part of it by their places and by the
-/// code that the compiler made for them.
+/// Returns a digest of all that determines the module, with `content` for the
+/// content of weights: weights themselves contribute by their offsets and by
+/// the code that was compiled for them.
 static std::string digest(const ModuleParts &parts, StringRef content) {
   std::string all = content.str();
   auto add = [&](StringRef bytes) {
@@ -92,12 +93,12 @@ static std::string digest(const ModuleParts &parts, StringRef content) {
   return text;
 }
 
-/// Bytes of weights in the module itself.
+/// Returns the bytes of weights in the module itself.
 static uint64_t getWeightsInside(const ModuleParts &parts) {
   return parts.weightsFile.empty() ? parts.description.weightsSize : 0;
 }
 
-/// `filledLater`: the weights' place holds zeros for now.
+/// With `filledLater`, the memory of the weights is zeros for now.
 static Expected<std::vector<std::string>>
 writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
             std::vector<uint64_t> &checksums, TemporaryFiles &files) {
@@ -123,7 +124,7 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
       startWeightsObject(os, target.elfMachine, size);
       if (!filledLater)
         return writeWeights(os, parts.weights, size, checksums);
-      // Zeros that are not written: the file has a hole there.
+      // The zeros are not written: the file has a hole there.
       os.seek(os.tell() + size - 1);
       os << '\0';
       return Error::success();
@@ -136,9 +137,9 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
   return inputs;
 }
 
-/// A copy of a linked file with the weights in their place, written by huge
-/// pages: the system keeps a file in memory as it was written, and the linker
-/// writes by small ones.
+/// Copies a linked file with the weights filled in, written by huge pages: the
+/// page cache keeps a file as it was written, and the linker writes by small
+/// pages.
 static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
                                     FileRange place,
                                     std::vector<uint64_t> &checksums,
@@ -167,7 +168,7 @@ static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
   return filled;
 }
 
-/// Writes the checksums of the weights to their place in a linked file.
+/// Writes the checksums of the weights into a linked file.
 static Error fillInChecksums(StringRef path, ArrayRef<uint64_t> checksums) {
   if (checksums.empty())
     return Error::success();
@@ -182,13 +183,13 @@ static Error fillInChecksums(StringRef path, ArrayRef<uint64_t> checksums) {
   return patchFile(path, place->offset, bytes);
 }
 
-/// Makes a file of the inputs, at the given path or another temporary one; its
-/// checksums of weights are appended to and written.
+/// Links the inputs to a file at the given path or another temporary one;
+/// appends to the checksums of weights, and writes them.
 using Link = function_ref<Expected<std::string>(
     const std::vector<std::string> &, StringRef, std::vector<uint64_t> &,
     TemporaryFiles &)>;
 
-/// Writes the inputs, lets `link` make a file of them, and gives it its name.
+/// Writes the inputs, links them by `link`, and renames the file.
 static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
                    StringRef path, bool filledLater, Link link) {
   ModuleDescription &description = parts.description;
@@ -219,15 +220,15 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
   auto linked = link(*inputs, *output, checksums, files);
   if (!linked)
     return linked.takeError();
-  // A module never lies beside weights that are not its own and look like it:
-  // those are told apart by their digest.
+  // Weights are written before the module, so that a module never has other
+  // weights that look like its own: their digest distinguishes them.
   if (!weights.empty())
     if (Error error = commitTemporary(weights, parts.weightsFile))
       return error;
   return commitTemporary(*linked, path);
 }
 
-/// What fails in a temporary file is said of the output.
+/// Errors of temporary files are reported for the output.
 static Error nameOutput(Error error, StringRef path) {
   return handleErrors(
       std::move(error), [&](std::unique_ptr<FileError> failed) -> Error {

@@ -1,8 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The weights' place as a relocatable ELF object, and the weights themselves or
-// a file of their own, streamed: they are never in memory as a whole, and never
-// in LLVM IR.
+// Writes weights as a relocatable ELF object, or as a separate file. They are
+// streamed: never in memory as a whole, and never in LLVM IR.
 #include "Package/Package.h"
 #include "Support/OutputFile.h"
 #include "adze_module.h"
@@ -19,14 +18,14 @@ using namespace llvm::ELF;
 
 namespace adze::package {
 
-/// Offset of the weights in the object: a page, so that they are page-aligned
-/// in memory too.
+/// Offset of the weights in the object: a page, so that they are also
+/// page-aligned in memory.
 static constexpr uint64_t dataOffset = 4096;
 
 namespace {
 enum SectionIndex : uint16_t { Null, Weights, SymTab, StrTab, Count };
 
-/// A string table that knows where each string went.
+/// A string table that records the position of each string.
 struct StringTable {
   uint32_t add(StringRef text) {
     uint32_t offset = bytes.size();
@@ -60,7 +59,7 @@ static void writeRaw(raw_ostream &os, const T &value) {
   os.write(reinterpret_cast<const char *>(&value), sizeof(T));
 }
 
-/// Symbols, strings and section headers, in front of the weights.
+/// Writes symbols, strings and section headers, before the weights.
 static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size) {
   constexpr uint64_t tablesOffset = sizeof(Elf64_Ehdr);
   bool isX86 = machine == EM_X86_64;
@@ -105,12 +104,12 @@ static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size) {
 }
 
 namespace {
-/// Passes bytes on and computes the checksum of each block of them.
+/// Forwards bytes, and computes the checksum of each block.
 class ChecksumStream final : public raw_ostream {
 public:
   ChecksumStream(raw_ostream &os, std::vector<uint64_t> &checksums)
       : os(os), checksums(checksums) {}
-  /// Call finish before.
+  /// Requires a call of finish before.
   ~ChecksumStream() override { assert(block.empty() && "a block is open"); }
 
   /// Ends the last block.
@@ -169,7 +168,7 @@ static Error writeAll(raw_ostream &os, MutableArrayRef<Weight> weights,
 Error writeWeights(raw_ostream &os, MutableArrayRef<Weight> weights,
                    uint64_t size, std::vector<uint64_t> &checksums) {
   ChecksumStream stream(os, checksums);
-  stream.SetBufferSize(hugePage); // a page reaches the file by one write
+  stream.SetBufferSize(hugePage); // a page is written at once
   Error error = writeAll(stream, weights, size);
   stream.finish();
   return error;
@@ -193,7 +192,7 @@ static Error writeTo(StringRef path, sys::fs::CreationDisposition how,
       return createFileError(path, ec);
   }
   raw_fd_ostream os(fd, /*shouldClose=*/true);
-  os.SetBufferSize(hugePage); // whole ones: the system keeps them as such
+  os.SetBufferSize(hugePage); // whole pages: the page cache keeps them as such
   Error error = write(os);
   os.close();
   if (!os.has_error())
