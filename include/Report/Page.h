@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The page that shows a report of the compiler, a profile, or both. It needs no
-// LLVM: arun writes it, too.
+// The page that shows a report of the compiler, a profile, or both. It does not
+// depend on LLVM, as arun writes it, too.
 #ifndef ADZE_REPORT_PAGE_H
 #define ADZE_REPORT_PAGE_H
 
@@ -10,7 +10,7 @@
 
 namespace adze {
 
-/// Returns one HTML file that needs nothing else. `report` is what `atranslate
+/// Returns one self-contained HTML file. `report` is what `atranslate
 /// --report=FILE.json` writes, `profile` what `arun` measured (docs/guides/
 /// profiling.md has both); either may be empty.
 std::string makeReportPage(std::string_view title, std::string_view report,

@@ -6,8 +6,9 @@
 
 namespace adze {
 
-/// The value of `expr`, where `leaf` gives those of its dims and symbols. What
-/// is divided by zero, at sizes no tensor has, counts as zero.
+/// Returns the value of `expr`, where `leaf` returns those of its dims and
+/// symbols. A division by zero, which occurs only for sizes that no tensor has,
+/// is zero.
 int64_t evaluateAffine(mlir::AffineExpr expr,
                        llvm::function_ref<int64_t(mlir::AffineExpr)> leaf);
 

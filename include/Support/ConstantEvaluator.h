@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How passes compute constants without knowing how code is run: an interface of
-// the graph dialect that whoever has a JIT registers.
+// An interface of the graph dialect by which passes evaluate constants. A
+// library with a JIT registers it.
 #ifndef ADZE_SUPPORT_CONSTANTEVALUATOR_H
 #define ADZE_SUPPORT_CONSTANTEVALUATOR_H
 
@@ -21,8 +21,8 @@ public:
 
   /// Runs `@main` of the module, a function without arguments whose body is
   /// graph ops and whose results are static tensors. Appends the bytes of each
-  /// result (row-major, little-endian, a bool a byte). The module is the
-  /// evaluator's to change. Fails with a diagnostic.
+  /// result (row-major, little-endian, a bool in a byte). The evaluator may
+  /// change the module. Emits a diagnostic on failure.
   virtual mlir::LogicalResult
   evaluate(mlir::ModuleOp module,
            llvm::SmallVectorImpl<std::vector<char>> &results) const = 0;

@@ -1,16 +1,15 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * A register-only burst of f32 fused multiply-adds on the widest vectors of the
- * CPU: what benchmarks and profiles hold their figures against. C and C++;
- * x86-64 with AVX2.
- */
+ * Measures the peak rate of f32 fused multiply-adds on the widest vectors of
+ * the CPU, for benchmarks and profiles. C and C++; x86-64 with AVX2.
+ * */
 #ifndef ADZE_SUPPORT_FMABURST_H
 #define ADZE_SUPPORT_FMABURST_H
 
 #include <immintrin.h>
 
-/* Twelve chains hide the latency (4 cycles on 2 ports) with room to spare; the
- * empty asm keeps every accumulator in a register of its own. */
+/* Twelve dependency chains hide the latency (4 cycles on 2 ports); the empty
+ * asm keeps every accumulator in a register. */
 #define ADZE_CHAINS(F)                                                         \
   F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
 #define ADZE_DECLARE(i) V a##i = SET(0.0f + i);
@@ -19,7 +18,8 @@
   __asm__("" : "+v"(a##i));
 #define ADZE_SINK(i) __asm__ volatile("" : : "v"(a##i));
 
-/* Defines `NAME(steps)`: runs the chains and returns the operations done. */
+/* Defines `NAME(steps)`, which runs the chains and returns the number of
+   operations. */
 #define ADZE_BURST(NAME, TARGET, LANES)                                        \
   __attribute__((target(TARGET))) static double NAME(int steps) {              \
     ADZE_CHAINS(ADZE_DECLARE)                                                  \
@@ -51,7 +51,7 @@ ADZE_BURST(fmaBurstAvx2, "avx2,fma", 8)
 #undef ADZE_DECLARE
 #undef ADZE_CHAINS
 
-/* The burst of this CPU. */
+/* Returns the function for this CPU. */
 static inline double (*fmaBurst(void))(int) {
   return __builtin_cpu_supports("avx512f") ? fmaBurstAvx512 : fmaBurstAvx2;
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Parts of equal size, as models of cost choose them.
+// Divisors for block sizes in cost models.
 #ifndef ADZE_SUPPORT_LARGESTDIVISOR_H
 #define ADZE_SUPPORT_LARGESTDIVISOR_H
 
@@ -9,7 +9,7 @@
 
 namespace adze {
 
-/// The largest divisor of n that is at most `most`; at least 1.
+/// Returns the largest divisor of n that is at most `most`, at least 1.
 inline int64_t largestDivisor(int64_t n, int64_t most) {
   int64_t divisor = std::max<int64_t>(1, std::min(n, most));
   while (n % divisor != 0)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which ONNX node a location is of.
+// The ONNX nodes of a location.
 #ifndef ADZE_SUPPORT_NODENAME_H
 #define ADZE_SUPPORT_NODENAME_H
 
@@ -9,10 +9,10 @@
 
 namespace adze {
 
-/// The first name in `loc`; empty for none.
+/// Returns the first name in `loc`, or an empty string.
 llvm::StringRef getNodeName(mlir::Location loc);
 
-/// The names of ONNX nodes in `loc`, in order, each once.
+/// Returns the names of ONNX nodes in `loc`, in order, without duplicates.
 llvm::SmallVector<llvm::StringRef> getNodeNames(mlir::Location loc);
 
 } // namespace adze

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Layout maps as packings: where each element of a constant goes in memory.
+// Packs constants by layout maps.
 #ifndef ADZE_SUPPORT_PACKEDLAYOUT_H
 #define ADZE_SUPPORT_PACKEDLAYOUT_H
 
@@ -11,20 +11,20 @@
 
 namespace adze {
 
-/// The dims of the memory that `layout` maps an array of `shape` into: panels
-/// are whole, so `d mod c` has c positions whatever d's extent is.
+/// Returns the dims of the memory of an array of `shape` under `layout`: panels
+/// are whole, so `d mod c` has c positions for any extent of d.
 llvm::SmallVector<int64_t> getPackedShape(llvm::ArrayRef<int64_t> shape,
                                           mlir::AffineMap layout);
 
-/// Writes `from` (row-major, elements of `elementBytes`) to where `layout` puts
-/// each element of `to`; elements of `to` that nothing maps to become zero.
+/// Writes `from` (row-major, elements of `elementBytes`) to `to` in the order
+/// of `layout`; elements of `to` that no element maps to are zero.
 void packElements(llvm::ArrayRef<char> from, llvm::ArrayRef<int64_t> shape,
                   mlir::AffineMap layout, unsigned elementBytes,
                   llvm::MutableArrayRef<char> to);
 
-/// The same bytes given to `write` in order, in pieces of at most `pieceBytes`
+/// Passes the same bytes to `write` in order, in pieces of at most `pieceBytes`
 /// (more, if one position of the outermost dim of the memory takes more), so
-/// that an array larger than the memory at hand can be packed.
+/// that an array larger than the available memory can be packed.
 void packInPieces(llvm::ArrayRef<char> from, llvm::ArrayRef<int64_t> shape,
                   mlir::AffineMap layout, unsigned elementBytes,
                   uint64_t pieceBytes,

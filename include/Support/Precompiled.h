@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The one precompiled header of the compiler: MLIR's headers that most files
-// use and that change only with the LLVM version. Nothing of ours goes in.
+// The precompiled header of the compiler: the MLIR headers that most files use,
+// which change only with the LLVM version. It has no headers of Adze.
 #ifndef ADZE_SUPPORT_PRECOMPILED_H
 #define ADZE_SUPPORT_PRECOMPILED_H
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The precompiled header of what calls the ONNX library (exceptions on).
+// The precompiled header of files that call the ONNX library (with exceptions).
 #ifndef ADZE_SUPPORT_PRECOMPILEDONNX_H
 #define ADZE_SUPPORT_PRECOMPILEDONNX_H
 

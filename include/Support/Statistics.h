@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Pass statistics that work whatever LLVM was built with.
+// Pass statistics that do not depend on the configuration of LLVM.
 #ifndef ADZE_SUPPORT_STATISTICS_H
 #define ADZE_SUPPORT_STATISTICS_H
 
@@ -12,20 +12,22 @@
 
 namespace adze {
 
-/// Sums up the statistics of all passes of the pass managers that it is added
-/// to. MLIR's own report is empty where LLVM was built without statistics.
+/// Sums the statistics of all passes of the pass managers that it is added to.
+/// The report of MLIR is empty if LLVM was built without statistics.
 class StatisticsCollector {
 public:
-  /// An instrumentation that reports here; the collector must outlive it.
+  /// Returns an instrumentation that reports here; the collector must outlive
+  /// it.
   std::unique_ptr<mlir::PassInstrumentation> createInstrumentation();
 
-  /// Notes where the statistics of `pass` stand before it runs on an op.
+  /// Saves the statistics of `pass` before it runs on an op.
   void begin(mlir::Pass *pass);
 
-  /// Adds what `pass` counted since `begin`.
+  /// Adds the counts of `pass` since `begin`.
   void collect(mlir::Pass *pass);
 
-  /// One line a statistic: "pass-argument: name = value (description)".
+  /// Prints one line for each statistic: "pass-argument: name = value
+  /// (description)".
   void print(llvm::raw_ostream &os) const;
 
 private:

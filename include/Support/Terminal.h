@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Standard error where it is a terminal: colors, and a line of progress.
+// Colors and a progress line on standard error if it is a terminal.
 #ifndef ADZE_SUPPORT_TERMINAL_H
 #define ADZE_SUPPORT_TERMINAL_H
 
@@ -13,21 +13,21 @@ namespace adze {
 /// Returns true if standard error is a terminal that can move its cursor.
 bool isTerminal();
 
-/// Lets standard error have colors if it is a terminal and the environment has
-/// no NO_COLOR; otherwise none, also of LLVM's own messages.
+/// Enables colors of standard error if it is a terminal and NO_COLOR is not
+/// set; otherwise disables them, also in messages of LLVM.
 void chooseColors();
 
-/// Standard error with a line of progress at its end, which gives way to
-/// whatever is written. Not for several threads at once.
+/// Standard error with a progress line at its end, which is cleared for other
+/// output. Not thread-safe.
 class ProgressStream : public llvm::raw_ostream {
 public:
   ProgressStream();
   ~ProgressStream() override;
 
-  /// Shows how far a stage is; 0 of 0 where that is not known. The line appears
-  /// when the whole has taken half a second, and changes ten times a second.
+  /// Shows the progress of a stage; 0 of 0 if it is unknown. The line appears
+  /// after half a second, and is updated ten times a second.
   void show(llvm::StringRef stage, size_t done, size_t all);
-  /// Takes the line away.
+  /// Clears the line.
   void clear();
 
 private:
@@ -36,12 +36,12 @@ private:
 
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin, drawn;
-  std::string stage; // of the line that is shown
+  std::string stage; // of the displayed line
   bool isShown = false;
   uint64_t written = 0;
 };
 
-/// Returns "kernel [#####.....] 12/48, 3 s", cut to `width` characters.
+/// Returns "kernel [#####.....] 12/48, 3 s", truncated to `width` characters.
 std::string formatProgress(llvm::StringRef stage, size_t done, size_t all,
                            std::chrono::seconds since, size_t width);
 

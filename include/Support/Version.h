@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --version prints.
+// The output of --version.
 #ifndef ADZE_SUPPORT_VERSION_H
 #define ADZE_SUPPORT_VERSION_H
 

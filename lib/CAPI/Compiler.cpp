@@ -42,7 +42,7 @@ static adze_compile_status getStatus(CompileStatus status) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Gives what a compilation says to the callbacks, and keeps its errors.
+/// Passes the messages of a compilation to the callbacks, and keeps its errors.
 class Follower final : public CompileObserver {
 public:
   Follower(const adze_compiler_options &options, std::string &errors)
@@ -62,8 +62,8 @@ private:
   std::string &errors;
 };
 
-/// Text of a compilation that is no message of its own, such as statistics:
-/// each line becomes one.
+/// Text of a compilation other than messages, such as statistics: each line
+/// becomes a message.
 class LineStream final : public raw_ostream {
 public:
   explicit LineStream(Follower &follower) : follower(follower) {
@@ -101,7 +101,7 @@ void Follower::report(const CompileMessage &message) {
     errors += formatted;
   if (!options.report)
     return;
-  formatted.pop_back(); // the end of the line
+  formatted.pop_back(); // the newline
   adze_compile_diagnostic diagnostic = {};
   diagnostic.size = sizeof(diagnostic);
   diagnostic.severity = static_cast<adze_compile_severity>(message.severity);
@@ -244,13 +244,13 @@ void adze_compiler_options_set_cancel(adze_compiler_options *options,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A model: a file, or bytes in memory that get a file without a name. Large
-/// constants are mapped from there, as those of any model.
+/// A model: a file, or bytes in memory that are written to an unnamed file.
+/// Large constants are mapped from it, as for any model.
 struct Model {
-  std::string name;     // its path, or what it is said to be
-  std::string contents; // the file with its bytes, if that is another one
+  std::string name;     // its path, or the given name
+  std::string contents; // the file with its bytes, if it is another one
   int fd = -1;
-  std::string temporary; // `contents`, where there is no /proc
+  std::string temporary; // `contents`, if there is no /proc
 
   Model() = default;
   Model(const Model &) = delete;
@@ -292,7 +292,7 @@ private:
 };
 } // namespace
 
-/// Writes the parts to a file; those without data become its holes.
+/// Writes the parts to a file; parts without data become holes.
 static std::error_code writeParts(const std::string &path,
                                   ArrayRef<adze_model_part> parts) {
   std::error_code code;
@@ -340,7 +340,7 @@ CompileStatus Call::run(CompileOptions &compileOptions) {
   return compileVerified(compileOptions, text);
 }
 
-/// By way of a temporary file, which is mapped and then has no name any more.
+/// The output is a temporary file, which is mapped and then unlinked.
 CompileStatus Call::runInMemory(bool isCheck) {
   std::string path;
   if (std::error_code code = createTemporary("adze", "so", path))
@@ -414,7 +414,7 @@ static adze_compile_status withMemory(ArrayRef<adze_model_part> parts,
   return call.finish((call.*run)(), result);
 }
 
-/// Refuses a model in memory that is not there.
+/// Reports a null pointer to a model in memory.
 static adze_compile_status refuseNull(const char *what,
                                       const adze_compiler_options *options,
                                       adze_compiler_result **result) {

@@ -21,7 +21,7 @@ static void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
     for (Location part : fused.getLocations())
       collectNames(part, names);
   } else if (auto name = dyn_cast<NameLoc>(loc)) {
-    // Names without a place in the model are initialisers'.
+    // Names without a location in the model are those of initialisers.
     if (isa<FileLineColLoc>(name.getChildLoc()))
       names.insert(name.getName().getValue());
   } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {

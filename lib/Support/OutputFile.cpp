@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Outputs that are whole or absent.
+// Outputs that appear whole or not at all.
 #include "Support/OutputFile.h"
 #include "Support/Terminal.h"
 #include "llvm/ADT/SmallString.h"
@@ -20,15 +20,15 @@ namespace adze {
 
 static constexpr StringLiteral kStandardOutput = "standard output";
 
-/// Returns the error of a stream's writes and clears it: the destructor of a
-/// stream with an error ends the process.
+/// Returns the error of a stream and clears it: the destructor of a stream with
+/// an error ends the process.
 static std::error_code takeError(raw_fd_ostream &os) {
   std::error_code code = os.error();
   os.clear_error();
   return code;
 }
 
-/// Set once, before any thread.
+/// Set once, before threads are created.
 static bool isOwner = false;
 
 void ownSignals() { isOwner = true; }
@@ -43,14 +43,14 @@ void registerTemporary(StringRef temporary) {
 // Signals
 //===----------------------------------------------------------------------===//
 
-/// A signal that ends the process has come.
+/// True after a signal that ends the process.
 static std::atomic<bool> isEnding = false;
-/// The scopes that make files, of all threads and of this one.
+/// The numbers of scopes of all threads and of this one.
 static std::atomic<int> numScopes = 0;
 static thread_local int ownScopes = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// The handler's thread ends the process: others have no more to say.
+/// Blocks, as the thread of the handler ends the process.
 static void waitForEnd() {
   while (isOwner && isEnding)
     pause();
@@ -73,11 +73,11 @@ TemporaryScope::~TemporaryScope() {
 /// The handlers of LLVM, which remove the files.
 static struct sigaction removers[NSIG];
 
-/// Waits for the files that are being made, but not without end, and removes
-/// the files before LLVM's handler does: that one gives the signal its default
-/// action first, and a second signal (of `timeout`, which also sends it to the
-/// group) would end the process before any file was removed. A thread that the
-/// second one interrupts goes no further.
+/// Waits for the files that are being created, for a limited time, and removes
+/// them before the handler of LLVM does. That one resets the action of the
+/// signal first, so that a second signal (of `timeout`, which also sends it to
+/// the group) would end the process before any file was removed. A thread that
+/// the second signal interrupts does not continue.
 static void end(int signal, siginfo_t *info, void *place) {
   static std::atomic<pid_t> ender = 0;
   pid_t self = gettid(), known = 0;
@@ -102,7 +102,7 @@ static void end(int signal, siginfo_t *info, void *place) {
     remover.sa_handler(signal);
 }
 
-/// Signals that are ignored stay so (nohup).
+/// Ignored signals stay ignored (nohup).
 static void noteEndings() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction &remover = removers[signal];
@@ -121,17 +121,18 @@ static void noteEndings() {
 // Temporary files
 //===----------------------------------------------------------------------===//
 
-/// Creates a new file by a model of its name, as of createUniquePath.
+/// Creates a new file by a model of its name, as createUniquePath does.
 static std::error_code createRegistered(const Twine &model, int &fd,
                                         std::string &temporary) {
-  constexpr unsigned maxNames = 128; // as LLVM's functions
+  constexpr unsigned maxNames = 128; // as in the functions of LLVM
   TemporaryScope scope;
   std::error_code code;
   for (unsigned i = 0; i < maxNames; ++i) {
     SmallString<128> name;
     sys::fs::createUniquePath(model, name, /*MakeAbsolute=*/false);
     temporary = name.str().str();
-    // What takes memory comes before the file: it would stay if that failed.
+    // Memory is allocated before the file is created, which would remain if
+    // that failed.
     registerTemporary(name);
     code = sys::fs::openFileForReadWrite(name, fd, sys::fs::CD_CreateNew,
                                          sys::fs::OF_None);
@@ -175,7 +176,7 @@ std::string resolveOutput(StringRef path) {
   SmallString<128> resolved;
   if (!sys::fs::real_path(path, resolved))
     return resolved.str().str();
-  // A link to a file that is not there yet, or no file at all.
+  // The path is a link to a file that does not exist yet, or not a file at all.
   constexpr unsigned maxLinks = 40; // as Linux
   SmallString<128> current(path);
   for (unsigned i = 0; i < maxLinks; ++i) {
@@ -303,7 +304,7 @@ static void checkStandardOutput() {
   std::error_code code = takeError(outs());
   if (code)
     errs() << "error: " << kStandardOutput << ": " << code.message() << "\n";
-  // Nobody is left to be told.
+  // The error cannot be reported anymore.
   errs().clear_error();
   if (code)
     _exit(1);
@@ -314,7 +315,8 @@ void prepareOutputs() {
   noteEndings();
   for (int signal : {SIGPIPE, SIGXFSZ})
     std::signal(signal, SIG_IGN);
-  // Streams are destroyed after the function has run: they are older.
+  // Streams are created first, so that they are destroyed after the function
+  // has run.
   outs();
   errs();
   chooseColors();

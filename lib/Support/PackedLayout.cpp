@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Layout maps as packings: where each element of a constant goes in memory.
+// Packs constants by layout maps.
 #include "Support/PackedLayout.h"
 #include "Support/AffineEvaluate.h"
 #include "llvm/Support/MathExtras.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace adze {
 
-/// The greatest value of `expr` over the array.
+/// Returns the greatest value of `expr` over the array.
 static int64_t getMaximum(AffineExpr expr, ArrayRef<int64_t> shape) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return shape[dim.getPosition()] - 1;
@@ -39,7 +39,7 @@ SmallVector<int64_t> getPackedShape(ArrayRef<int64_t> shape, AffineMap layout) {
   return result;
 }
 
-/// The value of `expr` at `point`.
+/// Returns the value of `expr` at `point`.
 static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> point) {
   return evaluateAffine(expr, [&](AffineExpr leaf) {
     return point[cast<AffineDimExpr>(leaf).getPosition()];
@@ -47,8 +47,8 @@ static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> point) {
 }
 
 namespace {
-/// The linear position in the packed array, split into parts that depend on
-/// one dim each; layouts made of floordiv and mod of single dims all split so.
+/// The linear position in the packed array, as a sum of functions of one dim
+/// each; all layouts of floordiv and mod of single dims have this form.
 class Positions {
 public:
   Positions(ArrayRef<int64_t> shape, AffineMap layout)
@@ -78,7 +78,7 @@ public:
   }
 
   /// The positions of the points that differ from `point` in the last
-  /// coordinate.
+  /// coordinate only.
   class Row {
   public:
     Row(const Positions &all, MutableArrayRef<int64_t> point)
@@ -119,15 +119,14 @@ private:
 } // namespace
 
 namespace {
-/// Part of an array: all points whose coordinate along `dim` is one of
-/// `chosen`.
+/// A part of an array: all points whose coordinate along `dim` is in `chosen`.
 struct Part {
   unsigned dim;
   SmallVector<int64_t> chosen;
 };
 } // namespace
 
-/// Writes the elements of a part to `to`, which begins at position `first`: a
+/// Writes the elements of a part to `to`, which begins at position `first`, one
 /// row of the last dim at a time.
 template <unsigned elementBytes>
 static void packPart(ArrayRef<char> from, ArrayRef<int64_t> shape,
@@ -183,11 +182,11 @@ static PackFunction getPackFunction(unsigned elementBytes) {
 void packInPieces(ArrayRef<char> from, ArrayRef<int64_t> shape,
                   AffineMap layout, unsigned elementBytes, uint64_t pieceBytes,
                   llvm::function_ref<void(ArrayRef<char>)> write) {
-  if (shape.empty()) // a scalar is where it is
+  if (shape.empty()) // a scalar has one position
     return write(from);
   SmallVector<int64_t> packed = getPackedShape(shape, layout);
-  // The outermost dim of the memory that has several positions, and the dim of
-  // the array that it is made of: if it is one, pieces are ranges of it.
+  // The outermost dim of the memory with several positions, and the dim of the
+  // array that it depends on: if it is one, pieces are ranges of it.
   size_t outer = 0;
   while (outer < packed.size() && packed[outer] == 1)
     ++outer;

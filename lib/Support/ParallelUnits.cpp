@@ -9,7 +9,7 @@
 using namespace mlir;
 
 namespace {
-/// Where tasks wait until each has a thread.
+/// A barrier at which tasks wait until each has a thread.
 class StartingLine {
 public:
   explicit StartingLine(size_t count) : missing(count) {}

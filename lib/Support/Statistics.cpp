@@ -1,14 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Pass statistics that work whatever LLVM was built with.
+// Pass statistics that do not depend on the configuration of LLVM.
 #include "Support/Statistics.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 
-// MLIR's constructor, as the library was compiled, belongs to statistics that
-// count nothing and leaves the fields of ours unset. This one is linked into
-// our tools only (the linker keeps it out of their dynamic symbols).
+// The constructor in the MLIR library may be compiled without statistics, and
+// then leaves the fields uninitialized. This definition is linked into our
+// tools only (the linker keeps it out of their dynamic symbols).
 Pass::Statistic::Statistic(Pass *owner, const char *name,
                            const char *description)
     : llvm::Statistic{/*DebugType=*/"adze", name, description} {
@@ -44,8 +44,8 @@ StatisticsCollector::createInstrumentation() {
   return std::make_unique<Instrumentation>(*this);
 }
 
-/// Whether the pass is ours, so that its statistics have the fields that this
-/// file sees.
+/// Returns true if the pass is ours, so that its statistics have the fields of
+/// this definition.
 static bool isOurs(StringRef argument) {
   for (StringRef prefix :
        {"graph-", "tile-", "convert-graph-", "convert-tile-", "convert-host-",

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Standard error where it is a terminal: colors, and a line of progress.
+// Colors and a progress line on standard error if it is a terminal.
 #include "Support/Terminal.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/WithColor.h"
@@ -46,7 +46,7 @@ ProgressStream::ProgressStream()
 
 ProgressStream::~ProgressStream() { clear(); }
 
-/// Returns how many characters fit into a line without a line break.
+/// Returns the number of characters of a terminal line.
 static size_t getWidth() {
   constexpr size_t usual = 79;
   winsize size = {};

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --version prints.
+// The output of --version.
 #include "Support/Version.h"
 #include "AdzeCommit.h"
 #include "llvm/Config/llvm-config.h"
