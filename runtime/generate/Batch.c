@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Steps: a chunk of a prompt, and one token for each sequence that goes on, by
- * as few runs of the model as its form allows.
- */
+ * Steps: run a chunk of a prompt and one token of each active sequence in as
+ * few runs of the model as its form allows.
+ * */
 #include "Generate.h"
 
 #include <math.h>
@@ -73,8 +73,8 @@ int64_t gen_left_of(const adze_sequence *sequence) {
   return (int64_t)(sequence->count - sequence->done);
 }
 
-/* Places the rows of a new sequence so that after its prompt they end where
- * those of its block do by then: it joins them without a copy. */
+/* Chooses the first row of a new sequence so that the rows of its prompt end
+ * where those of its block will end: it then joins them without a copy. */
 void gen_place(adze_sequence *sequence) {
   const adze_generator *generator = sequence->generator;
   int64_t count = gen_left_of(sequence), end = sequence->block->end;
@@ -119,7 +119,8 @@ void gen_advance(adze_sequence *sequence, int64_t rows, adze_status *first) {
 /* ---- A batch ---------------------------------------------------------------
  */
 
-/* Chooses tokens after a run. Callbacks may end sequences, not release them. */
+/* Chooses tokens after a run. Callbacks may end sequences, but not release
+   them. */
 static void choose_all(adze_generator *generator, const gen_run *run,
                        adze_status *first) {
   adze_sequence **slots = run->block->sequences + run->slot;
@@ -141,7 +142,8 @@ static void choose_all(adze_generator *generator, const gen_run *run,
   }
 }
 
-/* If a batch fails, its sequences run one by one: one may be at fault alone. */
+/* If a batch fails, its sequences run one by one, because the error may be
+   caused by only one of them. */
 static void run_batch(adze_generator *generator, const gen_run *run,
                       adze_status *first) {
   adze_sequence **slots = run->block->sequences + run->slot;
@@ -157,7 +159,8 @@ static void run_batch(adze_generator *generator, const gen_run *run,
 }
 
 /* Returns true if a run may include the slot although its sequence does not
- * take part: the row that it stores there must not be one of the sequence's. */
+ * take part: the row that the run stores there must not be one of the
+ * sequence. */
 static bool can_fill(const adze_generator *generator,
                      const adze_sequence *sequence, const gen_run *run) {
   if (!generator->can_fill)
@@ -194,8 +197,8 @@ static void extend_run(const adze_generator *generator, gen_run *run) {
   }
 }
 
-/* Sets where the rows of a batch end: as in the last step if a sequence still
- * ends there, so that only sequences that join are moved. */
+/* Sets the row at which the rows of a batch end. It is that of the last step if
+ * a sequence still ends there, so that only sequences that join are moved. */
 static void align(adze_generator *generator, gen_block *block) {
   int64_t count = 0, members = 0, greatest = generator->rows;
   for (int64_t i = 0; i < generator->slots; ++i) {
@@ -250,7 +253,8 @@ static void step_block(adze_generator *generator, gen_block *block,
 /* ---- Steps -----------------------------------------------------------------
  */
 
-/* Ends those that were cancelled. Returns whether the sequence takes part. */
+/* Ends cancelled sequences. Returns true if the sequence takes part in the
+   step. */
 static bool goes_on(adze_sequence *sequence) {
   if (sequence->active && atomic_load(&sequence->cancelled))
     report(sequence, ADZE_CANCELLED, -1, 0);

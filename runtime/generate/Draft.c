@@ -1,10 +1,10 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Speculative decoding: tokens that may follow run with the next one, and stay
- * as far as the model chooses the same (Leviathan et al., 2023). Which token it
- * chooses is a function of the logits, the seed and the position, so that the
- * tokens are those of single runs.
- */
+ * Speculative decoding: draft tokens run together with the next one, and are
+ * accepted up to the first one that the model does not choose (Leviathan et
+ * al., 2023). The choice is a function of the logits, the seed and the
+ * position, so the tokens equal those of runs without drafts.
+ * */
 #include "Generate.h"
 
 #include <string.h>
@@ -51,8 +51,8 @@ static size_t most_drafted(const adze_sequence *sequence) {
   return most > 0 && generator->can_rewind ? (size_t)most : 0;
 }
 
-/* Chooses tokens as long as they are those that were drafted: `draft`, which
- * the sequence's tokens had behind `known` others. */
+/* Accepts tokens while they equal those of `draft`, which were appended to the
+ * first `known` tokens of the sequence. */
 static adze_status accept(adze_sequence *sequence, const gen_run *run,
                           const int64_t *draft, size_t count, size_t known) {
   for (size_t i = 0; i <= count; ++i) {

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Determines which sequences one run of a model may batch. Shapes and kinds of
- * its values limit the form; a trial run verifies it.
- */
+ * Determines which sequences one run of a model may batch. Shapes and roles of
+ * its values determine the form, and a trial run verifies it.
+ * */
 #include "Generate.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static adze_status input_of(const adze_generator *generator, int32_t index,
   return adze_module_input(generator->module, index, info);
 }
 
-/* Returns true unless there is an input without a dynamic leading dim. */
+/* Sets *fits to false if the input has no dynamic leading dim. */
 static adze_status check_batch_dim(const adze_generator *generator,
                                    int32_t index, bool *fits) {
   const adze_value_info *info;
@@ -122,8 +122,8 @@ static adze_status copy_scores(const adze_generator *generator, float **copy) {
   return NULL;
 }
 
-/* Runs the first token of a sequence with the second one of another. Both must
- * have the logits of single runs. A row that the mask fails to hide would
+/* Runs the first token of one sequence with the second one of another. Both
+ * must get the logits of single runs; a row that the mask does not hide would
  * change them. */
 static adze_status compare_runs(adze_generator *generator,
                                 adze_sequence *shorter, adze_sequence *longer,
@@ -154,7 +154,7 @@ static adze_status compare_runs(adze_generator *generator,
   return NULL;
 }
 
-/* An error of the trial means that the form does not fit. */
+/* An error in the trial means that the model does not support the form. */
 static bool passes_trial(adze_generator *generator) {
   const int64_t tokens[2] = {0, 0};
   adze_sequence *shorter = NULL, *longer = NULL;
@@ -229,7 +229,8 @@ adze_status gen_find_form(adze_generator *generator, int64_t most) {
     return NULL;
   generator->slots = most;
   generator->form = choose_form(generator, is_shared);
-  /* Any sequence fits before row `rows`, where the first batch begins. */
+  /* With padding, any sequence fits before row `rows`, where the first batch
+     begins. */
   if (generator->form == GEN_PADDED)
     set_capacity(generator, 2 * generator->rows);
   if (generator->form != GEN_EQUAL && generator->rows > 1 &&

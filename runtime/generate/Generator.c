@@ -40,7 +40,7 @@ int32_t gen_find_value(const adze_module *module, gen_value_fn value,
   return -1;
 }
 
-/* `given`: the user's name, which must exist, or null. */
+/* `given` is the name from the user, which must exist, or null. */
 static adze_status choose_input(const adze_module *module, const char *given,
                                 const char *usual, const char *other,
                                 int32_t *index) {
@@ -137,8 +137,8 @@ static adze_status read_state(adze_generator *generator, int32_t index) {
   return NULL;
 }
 
-/* Determines whether states have a row for each token, or all rows from the
- * beginning, by the output shapes of a step with a past. */
+/* Determines from the output shapes of a step with a past whether states have
+ * one row per token or a fixed number of rows. */
 static adze_status find_growing(adze_generator *generator) {
   int64_t some = generator->rows < 5 ? 1 : 4;
   gen_run run = {.count = 1, .past = some, .rows = 1};

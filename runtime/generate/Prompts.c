@@ -28,7 +28,8 @@ static void prepare(adze_generator *generator, const gen_run *run) {
   }
 }
 
-/* Sequences with a token left wait for the run of these in the same step. */
+/* Sequences with one token left wait for the run of single tokens in the same
+   step. */
 static void finish(adze_generator *generator, const gen_run *run,
                    adze_status *first) {
   adze_sequence **slots = run->block->sequences + run->slot;
@@ -49,8 +50,8 @@ static void finish(adze_generator *generator, const gen_run *run,
 /* ---- Whether padding changes results ---------------------------------------
  */
 
-/* Runs the first token of one sequence with two of another: both must have the
- * logits of single runs. Padding tokens are 0, these are 1. */
+/* Runs the first token of one sequence with two of another: both must get the
+ * logits of single runs. Padding tokens are 0, the others are 1. */
 static adze_status compare(adze_generator *generator, adze_sequence *shorter,
                            adze_sequence *longer, float **scores, bool *fits) {
   gen_run both = {.block = shorter->block,
@@ -86,7 +87,7 @@ static adze_status compare(adze_generator *generator, adze_sequence *shorter,
   return NULL;
 }
 
-/* An error means that padding is not supported. */
+/* An error in the trial means that the model does not support padding. */
 static bool passes_trial(adze_generator *generator) {
   const int64_t tokens[2] = {1, 1};
   adze_sequence *pair[2] = {NULL, NULL};
@@ -94,7 +95,7 @@ static bool passes_trial(adze_generator *generator) {
   int64_t runs = generator->num_runs, scored = generator->num_scored;
   bool fits = true;
   adze_status status = NULL;
-  /* The pair are adjacent in a block of their own. */
+  /* Both sequences are adjacent in a block of their own. */
   gen_block *blocks = generator->blocks;
   generator->blocks = NULL;
   for (size_t i = 0; i < 2 && !status; ++i)
@@ -147,8 +148,8 @@ static void extend(adze_generator *generator, gen_run *run) {
     }
     if (rows != run->rows && generator->padding == GEN_NOWHERE)
       return;
-    /* Logits behind padding would be many: the last tokens run by themselves.
-     */
+    /* The logits after padding would be many rows, so the last tokens run
+     * separately. */
     if (rows != run->rows && generator->padding == GEN_BEHIND)
       run->held = 1;
     run->rows = most;
@@ -185,8 +186,8 @@ void gen_run_prompts(adze_sequence *sequence, int64_t rows,
     finish(generator, &run, first);
     return;
   }
-  /* If the run fails, its sequences run one by one: one may be at fault alone.
-   */
+  /* If the run fails, its sequences run one by one, because the error may be
+   * caused by only one of them. */
   adze_status_free(status);
   for (int64_t row = 0; row < run.count; ++row)
     gen_advance(slots[row], gen_left_of(slots[row]), first);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scores by which tokens are ordered; ties are broken by the token id, so that
- * the order is deterministic. */
+/* The order of tokens by score. Ties are broken by the token id, so the order
+ * is deterministic. */
 typedef struct {
   const float *scores;
   int32_t *order;
@@ -72,7 +72,8 @@ static double log_sum(const float *scores, int64_t count, float greatest) {
   return greatest + log(sum);
 }
 
-/* SplitMix64 (Steele et al., 2014) as a function of a position: in [0, 1). */
+/* Returns a number in [0, 1) by SplitMix64 (Steele et al., 2014), as a function
+   of the position. */
 static double random_at(uint64_t seed, uint64_t position) {
   uint64_t z = seed + (position + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -96,7 +97,7 @@ static void penalize(const adze_sequence *sequence, float *scores) {
   }
 }
 
-/* Returns how many of the best tokens pass the filters, and sorts these. */
+/* Returns how many of the best tokens pass the filters, and sorts them. */
 static int64_t filter(const adze_sampling *sampling, const ranking *r,
                       int64_t count, float greatest) {
   int64_t most =
@@ -108,8 +109,8 @@ static int64_t filter(const adze_sampling *sampling, const ranking *r,
   if (by_sum && most == count)
     for (int64_t i = 0; i < count; ++i)
       all += expf(r->scores[i] - greatest);
-  /* Few tokens usually reach top_p of the whole vocabulary or pass min_p. After
-   * top_k, top_p is relative to the sum of the top_k. */
+  /* Few tokens of the whole vocabulary usually reach top_p or pass min_p. After
+   * top_k, top_p is relative to the probability of the top_k tokens. */
   bool is_few = by_sum ? most == count : sampling->min_p > 0;
   int64_t some = is_few && most > 256 ? 256 : most;
   for (;; some *= 4) {

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Sequences: their tokens, and how they begin, go on and end.
- */
+ * Sequences: their tokens, creation, extension, and end.
+ * */
 #include "Generate.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static adze_status set_sampling(adze_sequence *sequence,
   size_t total = 0, at = 0;
   for (size_t i = 0; i < own->num_stops; ++i)
     total += own->stop_lengths[i];
-  /* The sequences, behind their lengths. */
+  /* The stop sequences, after their lengths. */
   sequence->stop_tokens = calloc(total + own->num_stops + 1, sizeof(int64_t));
   if (!sequence->stop_tokens)
     return gen_out_of_memory();
@@ -58,7 +58,7 @@ static adze_status set_sampling(adze_sequence *sequence,
            own->stop_lengths[i] * sizeof(int64_t));
     at += own->stop_lengths[i];
   }
-  own->stops = NULL; /* the caller's */
+  own->stops = NULL; /* these belong to the caller */
   own->stop_lengths = NULL;
   return NULL;
 }

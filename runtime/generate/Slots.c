@@ -15,7 +15,8 @@ static uint64_t block_bytes(const adze_generator *generator,
   return bytes ? bytes : 1;
 }
 
-/* Zeros, of which the system gives pages as they are written. */
+/* Allocates zeroed memory, whose pages the system provides when they are
+   written. */
 static char *take_zeros(uint64_t bytes) {
   void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -74,7 +75,7 @@ adze_status gen_take_slot(adze_sequence *sequence) {
   return NULL;
 }
 
-/* Whole pages go back to the system, which gives zeros for them. */
+/* Returns whole pages to the system, which provides zeroed ones for them. */
 static void clear(char *data, uint64_t bytes) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   uintptr_t begin = (uintptr_t)data, end = begin + bytes;
@@ -105,8 +106,8 @@ void gen_give_slot(adze_sequence *sequence) {
     gen_release_block(generator, block);
     return;
   }
-  /* The neighbours' attention gives these rows the weight 0, which numbers
-   * bear, but infinities do not. */
+  /* The attention of other sequences gives these rows the weight 0. A product
+   * of 0 with infinity or NaN would not be 0. */
   for (int32_t i = 0; i < generator->num_states; ++i) {
     uint64_t bytes = generator->states[i].bytes;
     if (block->buffers[i])
@@ -114,7 +115,7 @@ void gen_give_slot(adze_sequence *sequence) {
   }
 }
 
-/* Copies `rows` rows from one place of a slot to another, which may overlap. */
+/* Copies `rows` rows within a slot; source and destination may overlap. */
 static void copy_rows(const gen_state *state, char *to, const char *from,
                       uint64_t rows) {
   uint64_t outer = 1;

@@ -38,8 +38,8 @@ static void describe(gen_tensor *tensor, const adze_value_info *info) {
                               .shape = tensor->shape};
 }
 
-/* Dims that the model leaves open: `count` for the first one of several, `last`
- * for the last one, 1 for others. */
+/* Sets the dynamic dims: the first of several to `count`, the last one to
+ * `last`, others to 1. */
 static void set_dims(gen_tensor *tensor, const adze_value_info *info,
                      int64_t count, int64_t last) {
   for (int32_t d = 0; d < info->rank; ++d)
@@ -49,7 +49,7 @@ static void set_dims(gen_tensor *tensor, const adze_value_info *info,
                                              : 1;
 }
 
-/* Rows of a state in the run's slots. */
+/* Sets the rows of a state in the slots of the run. */
 static void set_rows(gen_tensor *tensor, const gen_state *state,
                      const gen_run *run, char *buffer, int64_t rows) {
   int64_t stride = 1;
@@ -116,7 +116,7 @@ adze_status gen_shape_run(adze_generator *generator, const gen_run *run) {
                            generator->num_outputs, NULL);
 }
 
-/* Outputs that are states lie where their inputs do. */
+/* Outputs that are states share the memory of their inputs. */
 static adze_status place_outputs(adze_generator *generator,
                                  const gen_run *run) {
   for (int32_t i = 0; i < generator->num_outputs; ++i) {
@@ -155,22 +155,24 @@ static void put(void *data, DLDataType dtype, uint64_t at, int64_t value) {
     ((uint8_t *)data)[at] = (uint8_t)value;
 }
 
-/* How many tokens of a sequence the run takes. */
+/* Returns the number of tokens of a sequence in the run. */
 static int64_t taken_of(const gen_run *run, const adze_sequence *sequence) {
   if (!sequence || (run->count > 1 && !sequence->waits))
     return 0;
   return run->has_prompts ? gen_left_of(sequence) - run->held : run->rows;
 }
 
-/* Rows of the run before the first token of a sequence. */
+/* Returns the number of rows of the run before the first token of a
+   sequence. */
 static int64_t skipped_of(const adze_generator *generator, const gen_run *run,
                           const adze_sequence *sequence) {
   return generator->padding == GEN_BEFORE ? run->rows - taken_of(run, sequence)
                                           : 0;
 }
 
-/* Whether element `at` of the mask's row of a sequence is one of its tokens.
- * Rows without tokens see the row that they write, so that there is one. */
+/* Returns true if element `at` in the mask row of a sequence is one of its
+ * tokens. Rows without tokens attend to the row that they write, since a row of
+ * the mask must not be empty. */
 static bool is_seen(const adze_generator *generator, const gen_run *run,
                     int64_t slot, int64_t at) {
   const adze_sequence *sequence = run->block->sequences[slot];
@@ -200,7 +202,8 @@ static int64_t value_at(const adze_generator *generator, const gen_run *run,
   return index == generator->ids ? sequence->tokens[position] : position;
 }
 
-/* Tokens, positions or the mask: a row of the last dim for each slot. */
+/* Fills the tokens, positions or mask: one row of the last dim for each
+   slot. */
 static adze_status fill_input(adze_generator *generator, const gen_run *run,
                               int32_t index) {
   if (index < 0)
@@ -224,7 +227,7 @@ static float half_as_float(uint16_t bits) {
     uint32_t bits;
     float value;
   } number = {rest << 13};
-  if (rest >= 0x7c00u) { /* infinite, or no number */
+  if (rest >= 0x7c00u) { /* infinity or NaN */
     number.bits |= 0x7f800000u;
   } else {
     number.value *= 0x1p112f;
