@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
  * The functions that a host program calls by name, and the values that it
- * knows by number.
- */
+ * refers to by index.
+ * */
 #include "Calls.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ void rt_tables_free(adze_context *context) {
 
 /* ---- Results ------------------------------------------------------------- */
 
-/* Checks the dims and takes them over. */
+/* Checks the dims and stores them in the result. */
 static adze_status set_dims(rt_result *result, uint32_t index,
                             const int64_t *dims) {
   for (int32_t d = 0; d < result->rank; ++d) {
@@ -102,7 +102,7 @@ adze_status rt_result_string(rt_call *call, uint32_t index, uint64_t at,
                        &((int64_t *)call->results[index].data)[at]);
 }
 
-/* A tensor's memory is used as it is; the result keeps the value. */
+/* The result shares the memory of the tensor and retains the value. */
 static adze_status give_tensor(rt_call *call, uint32_t index,
                                adze_value *value) {
   rt_result *result = &call->results[index];
@@ -122,7 +122,7 @@ static adze_status give_tensor(rt_call *call, uint32_t index,
   result->keep = value;
   result->data = rt_tensor_data(tensor);
   if (!result->data)
-    result->data = (void *)rt_nothing; /* it has no elements */
+    result->data = (void *)rt_nothing; /* the tensor has no elements */
   return NULL;
 }
 
@@ -140,7 +140,7 @@ static adze_status give_strings(rt_call *call, uint32_t index,
 static adze_status give_value(rt_call *call, uint32_t index,
                               adze_value *value) {
   adze_kind wanted = call->results[index].kind;
-  /* Whoever takes an optional takes what is in it, too. */
+  /* A function that takes an optional also takes its value. */
   if (wanted != value->kind && wanted != ADZE_OPTIONAL)
     return rt_error(ADZE_RUN_ERROR, "expected a %s, but got a %s",
                     rt_kind_name(wanted), rt_kind_name(value->kind));
@@ -206,7 +206,7 @@ static const rt_function_row *find_function(const char *name) {
   return NULL;
 }
 
-/* Reads type, rank and dims; returns what follows them. */
+/* Reads type, rank and dims, and returns the position after them. */
 static int64_t *read_type(int64_t *values, DLDataType *dtype, adze_kind *kind,
                           int32_t *rank) {
   dtype->code = (uint8_t)values[0];
@@ -217,7 +217,8 @@ static int64_t *read_type(int64_t *values, DLDataType *dtype, adze_kind *kind,
   return values + 2 + *rank;
 }
 
-/* On a device inputs are copied to host memory, which `exec` gives back. */
+/* Inputs on a device are copied to host memory, which is released with
+   `exec`. */
 static adze_status read_input(adze_exec *exec, const void *place,
                               rt_input *input) {
   uint64_t bytes;
@@ -304,7 +305,7 @@ static adze_status call_function(adze_exec *exec, const char *function,
   return run_function(function, &call, values);
 }
 
-/* The same error with the node's name before it. */
+/* Adds the name of the node before the message of an error. */
 static adze_status at_node(adze_status status, const char *node) {
   adze_status named = rt_error(adze_status_code(status), "node '%s': %s", node,
                                adze_status_message(status));
@@ -326,7 +327,8 @@ int32_t rt_host_call(adze_exec *exec, const char *node, const char *function,
   for (uint32_t i = 0; i < exec->context->num_results; ++i)
     exec->context->results[i].node = node;
   if (status && status == exec->status)
-    return (int32_t)adze_status_code(status); /* a driver's, booked already */
+    /* an error of the driver is recorded already */
+    return (int32_t)adze_status_code(status);
   return status ? rt_exec_fail(exec, at_node(status, node)) : 0;
 }
 
@@ -336,7 +338,7 @@ int32_t rt_host_fetch(adze_exec *exec, uint32_t index, void *place,
   if (index >= context->num_results)
     return rt_exec_fail(exec, rt_error(ADZE_INVALID_MODULE,
                                        "expected a result of the last call"));
-  /* One size of several results, of which each has another. */
+  /* Several results have one size in the host program, but differ in size. */
   if (context->results[index].bytes != bytes)
     return rt_exec_fail(
         exec,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "input 'x'", for messages. */
+/* The name of a value in messages, as in "input 'x'". */
 typedef struct {
   const char *what;
   const adze_module_value *value;
@@ -78,7 +78,7 @@ static const char *symbol_name(const adze_module_desc *desc, int32_t symbol) {
   return name && *name ? name : "unnamed";
 }
 
-/* The input whose dim gave the symbol its value. */
+/* Returns the input whose dim gave the symbol its value. */
 static const char *binder_of(const adze_module_desc *desc, int32_t symbol) {
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
     for (uint32_t d = 0; d < desc->inputs[i].rank; ++d)
@@ -88,8 +88,8 @@ static const char *binder_of(const adze_module_desc *desc, int32_t symbol) {
   return "";
 }
 
-/* "input 'x' dim 1 is 7", behind `before`; nothing for a symbol that no input
- * has. */
+/* Appends "input 'x' dim 1 is 7" after `before`; nothing for a symbol that is
+ * not a dim of an input. */
 static void add_size(const adze_module_desc *desc, int64_t symbol, int64_t size,
                      const char *before, char *text, size_t bytes) {
   size_t used = strlen(text);
@@ -216,7 +216,7 @@ static void clear_symbols(const adze_module_desc *desc, int64_t *symbols) {
     symbols[i] = -1;
 }
 
-/* Outputs have all rows, unless the caller wants fewer. */
+/* Outputs have all rows unless the caller asks for fewer. */
 static adze_status check_all_bound(const adze_module_desc *desc,
                                    int64_t *symbols) {
   for (uint64_t i = 0; i < desc->num_last_rows; ++i)
@@ -292,7 +292,7 @@ static adze_status check_device(named_value named, DLDevice device,
                   device_name(device, got, sizeof(got)));
 }
 
-/* `axis`: of rows that may be part of a buffer of more, or -1. */
+/* `axis` is the dim of rows that may be part of a larger buffer, or -1. */
 static adze_status check_strides(named_value named, const DLTensor *tensor,
                                  int32_t axis) {
   if (!tensor->strides)
@@ -301,9 +301,9 @@ static adze_status check_strides(named_value named, const DLTensor *tensor,
     if (tensor->shape[i] == 0)
       return NULL;
   int64_t dense = 1, row = 1;
-  bool first = true; /* of the dims before the axis, from the last one on */
+  bool first = true; /* whether it is the last dim before the axis */
   for (int32_t i = tensor->ndim - 1; i >= 0; --i) {
-    /* The stride of a dim of size 1 is never used. */
+    /* The stride of a dim of size 1 is not used. */
     bool used = tensor->shape[i] != 1;
     if (used && i < axis && first) {
       first = false;
@@ -319,7 +319,7 @@ static adze_status check_strides(named_value named, const DLTensor *tensor,
     if (i == axis)
       row = dense;
     if (__builtin_mul_overflow(dense, tensor->shape[i], &dense))
-      return NULL; /* said of the shape, or of the span */
+      return NULL; /* the shape or the span has been checked already */
   }
   return NULL;
 }
@@ -351,7 +351,7 @@ static adze_status check_tensor_head(named_value named, const DLTensor *tensor,
   return check_device(named, tensor->device, device);
 }
 
-/* `state`: which the tensor belongs to, or null. */
+/* `state` is the state that the tensor belongs to, or null. */
 static adze_status check_tensor_tail(named_value named, const DLTensor *tensor,
                                      const adze_state *state) {
   bool has_rows = state && state->kind == ADZE_STATE_ROWS;
@@ -461,8 +461,8 @@ adze_status rt_check_outputs(const adze_module *module,
   return NULL;
 }
 
-/* The bytes from the first to the last element, with those between rows that
- * belong to another tensor. */
+/* Returns the bytes from the first to the last element, including those of
+ * other tensors between rows. */
 static uint64_t span_of(const DLTensor *tensor) {
   uint64_t bytes = rt_tensor_size(tensor);
   if (!tensor->strides || !bytes)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- How much a run needs ------------------------------------------------ */
+/* ---- Memory needs of a run ----------------------------------------------- */
 
 static adze_status scratch_of(const adze_module *module, const int64_t *symbols,
                               uint64_t *scratch) {
@@ -16,7 +16,7 @@ static adze_status scratch_of(const adze_module *module, const int64_t *symbols,
     const adze_cpu_kernel *kernel = &module->variant->kernels[i];
     int64_t bytes = kernel->scratch_bytes ? kernel->scratch_bytes(symbols) : 0;
     if (bytes < 0 && module->desc->num_data_symbols)
-      continue; /* not known yet: see the launch */
+      continue; /* not known yet; computed at the launch */
     if (bytes < 0 || bytes > INT64_MAX / 4)
       return rt_error(ADZE_INVALID_MODULE,
                       "kernel '%s': got %lld bytes of scratch memory",
@@ -181,7 +181,7 @@ static void destroy(adze_context *context) {
 
 static adze_status allocate_tables(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
-  /* One more of each, so that a table without entries is not null. */
+  /* One more of each, so that an empty table is not null. */
   size_t symbols = rt_num_symbols(context->module) + 1;
   context->symbols = calloc(symbols, sizeof(int64_t));
   context->new_symbols = calloc(symbols, sizeof(int64_t));
@@ -219,15 +219,15 @@ static adze_status attach_cpu(adze_context *context) {
   return rt_context_use_cpu(context);
 }
 
-/* Damaged weights are not sent to the device. */
+/* Damaged weights are not copied to the device. */
 static adze_status attach_cuda(adze_context *context) {
   RT_TRY(rt_check_weights(context->module));
   return rt_cuda_attach(context);
 }
 
-/* What does not depend on the call is taken now: a run of a module with static
- * shapes then allocates nothing. With symbols there is only a figure to tell,
- * and none if the model does not take its smallest sizes. */
+/* Allocates what does not depend on the call, so that runs of a module with
+ * static shapes allocate nothing. With symbols, only the size is computed, and
+ * not if the model rejects the smallest sizes. */
 static adze_status size_up(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   rt_smallest_symbols(desc, context->new_symbols);

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Which instructions this CPU has and this system lets a process use.
- */
+ * Detects the instructions that the CPU has and the system enables.
+ * */
 #include "Runtime.h"
 
 #include <sys/syscall.h>
@@ -58,7 +58,8 @@ void rt_cpu_feature_names(uint64_t features, rt_text *text) {
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* State that the system saves on a switch: XCR0. */
+/* Returns the processor state that the system saves on context switches
+   (XCR0). */
 static uint64_t enabled_state(void) {
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

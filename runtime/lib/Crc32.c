@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * CRC-32 (IEEE 802.3, reflected, as in zlib), eight bytes a step.
- */
+ * CRC-32 (IEEE 802.3, reflected, as in zlib), eight bytes per step.
+ * */
 #include "Runtime.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Modules on CUDA devices: choosing the image, loading it; memory.
- */
+ * Modules on CUDA devices: selects and loads the image, and manages memory.
+ * */
 #include "CudaDriver.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 /* ---- Images -------------------------------------------------------------- */
 
-/* Higher is better; 0: does not run on this SM. A cubin runs on later minor
- * versions of its major one, PTX on everything later, an exact one nowhere
- * else. */
+/* Returns the rank of an image for this SM, 0 if it does not run on it. A cubin
+ * runs on later minor versions of its major version, PTX on all later SMs, and
+ * an exact image on no other SM. */
 static uint32_t fitness(const adze_device_image *image, uint32_t sm) {
   if (image->sm > sm)
     return 0;
@@ -231,7 +231,7 @@ static adze_status make_stream(rt_device_context *state) {
   return result ? rt_cuda_error(cu, result, "stream_create") : NULL;
 }
 
-/* Makes the records of faults on the device, all zero, and their copy. */
+/* Allocates the fault records on the device, all zero, and their host copy. */
 static adze_status make_faults(const adze_context *context) {
   rt_device_context *state = context->on_device;
   const cu_driver *cu = state->device->cu;
@@ -263,7 +263,8 @@ adze_status rt_cuda_attach(adze_context *context) {
   context->on_device = state;
   state->device = device;
   rt_cuda_take_weights(context);
-  /* A run that looks at the data takes its way anew each time. */
+  /* A run that reads data on the host may take another path each time, so it is
+     not captured. */
   state->graphs = context->module->options.cuda_graphs && !device->falls_back &&
                   !context->module->desc->num_data_symbols &&
                   !context->module->desc->num_boxes;

@@ -1,9 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Range checks on CUDA devices. Values are compared on the device, where they
- * are: the host would have to wait for them. The kernel is PTX of our own,
- * which the driver compiles for any device.
- */
+ * Range checks on CUDA devices. Values are compared on the device, so that the
+ * host does not wait for them. The kernel is PTX text, which the driver
+ * compiles for any device.
+ * */
 #include "CudaDriver.h"
 
 /* One thread compares the values and stores the record of the fault, as

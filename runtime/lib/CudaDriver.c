@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Finds the CUDA driver at run time.
- */
+ * Loads the CUDA driver at run time.
+ * */
 #include "CudaDriver.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * The CUDA driver's functions that the run time calls, found by dlopen, with
- * declarations of our own: no toolkit is needed to build. What the run time
- * keeps of a device and of a context on it.
- */
+ * Functions of the CUDA driver, loaded by dlopen and declared here, so that the
+ * build needs no toolkit. The run time's data of a device and of a context on
+ * it.
+ * */
 #ifndef ADZE_CUDA_DRIVER_H
 #define ADZE_CUDA_DRIVER_H
 
@@ -85,10 +85,10 @@ typedef struct {
   unsigned num_attributes;
 } cu_launch_config;
 
-/* Graphs hold launches that overlap from this version of the driver on. */
+/* The first version of the driver whose graphs support overlapping launches. */
 #define CU_VERSION_OVERLAPS 12030
 
-/* Functions of newer drivers, null in others. */
+/* Functions of newer drivers; null in older ones. */
 #define CU_NEWER_FUNCTIONS(X)                                                  \
   X(driver_version, "cuDriverGetVersion", (int *))                             \
   X(launch_overlapping, "cuLaunchKernelEx",                                    \
@@ -105,14 +105,14 @@ typedef struct {
 #undef X
 } cu_driver;
 
-/* A tensor map as the device reads it, and the most that a kernel may have. */
+/* The size of a tensor map on the device, and the largest number per kernel. */
 #define RT_TENSOR_MAP_BYTES 128u
 #define RT_MOST_MAPS 8u
 typedef struct {
   _Alignas(64) unsigned char bytes[RT_TENSOR_MAP_BYTES];
 } rt_tensor_map;
 
-/* Loads the driver once; null with *reason where there is none. */
+/* Loads the driver once; returns null and sets *reason if there is none. */
 const cu_driver *rt_cuda_driver(const char **reason);
 
 /* A module on a device, shared by its contexts there. */
@@ -127,18 +127,19 @@ struct rt_device {
   cu_context primary;
   const adze_device_image *image;
   cu_module code;
-  /* Of the next runs, guarded by the module's mutex; those that a swap has
-   * sent. */
+  /* The weights of the next runs, guarded by the module's mutex, and those that
+   * a swap has copied to the device. */
   rt_device_weights *weights, *new_weights;
   cu_module checks; /* null: the module has no faults */
   cu_function check_range;
-  bool falls_back; /* the image lacks kernels, which then run on the CPU */
-  bool has_maps;   /* kernels take tensor maps: places are multiples of 16 */
+  bool falls_back; /* the image lacks kernels, which run on the CPU instead */
+  /* kernels take tensor maps, so addresses are multiples of 16 */
+  bool has_maps;
   uint32_t multiprocessors;
   cu_function functions[]; /* null where the image lacks the kernel */
 };
 
-/* What a captured graph depends on. */
+/* The inputs of a captured graph: it is valid while they are unchanged. */
 typedef struct {
   bool valid;
   void *workspace;
@@ -157,28 +158,29 @@ struct rt_device_context {
   rt_fallback *fallback;         /* null: no kernel runs on the CPU */
   rt_map_cache *maps;            /* null: no kernel takes tensor maps */
   cu_stream own_stream;
-  cu_stream stream;  /* of the launches of this moment */
-  void **arguments;  /* room for the arguments of any kernel */
+  cu_stream stream;  /* stream of the current launches */
+  void **arguments;  /* space for the arguments of any kernel */
   cu_address faults; /* records on the device; 0: no kernel can raise one */
-  adze_fault *found; /* what the last run left there, in pinned memory */
+  /* copy of the records after the last run, in pinned memory */
+  adze_fault *found;
   cu_address staging;
   uint64_t staging_bytes;
   cu_event begin, end; /* of profiled launches */
   bool graphs;         /* runs may be captured */
-  bool allocated;      /* the last run asked for memory of its own */
-  bool unfinished;     /* nobody has waited for the last run */
+  bool allocated;      /* the last run allocated memory */
+  bool unfinished;     /* the last run has not been waited for */
   rt_graph_key key;
   cu_graph_exec graph;
 };
 
-/* Sends a new device the weights. */
+/* Copies the weights to a new device. */
 adze_status rt_cuda_send_weights(adze_module *module, rt_device *device);
 void rt_cuda_drop_weights(rt_device_weights *weights);
 
 /* Loads the kernel that checks ranges, if the module can raise a fault. */
 adze_status rt_cuda_load_checks(const adze_module *module, rt_device *device);
 
-/* Tensor maps of launches, each encoded once a place (CudaMaps.c). */
+/* Tensor maps of launches, each encoded once per address (CudaMaps.c). */
 adze_status rt_maps_check(const adze_module *module, const rt_device *device,
                           uint32_t kernel);
 adze_status rt_maps_create(rt_device_context *state);
@@ -189,7 +191,7 @@ adze_status rt_maps_fill(adze_context *context, uint32_t kernel,
 /* Kernels of this device that run on the CPU (CudaFallback.c). */
 adze_status rt_fallback_create(rt_device_context *state, uint32_t most_ptrs);
 void rt_fallback_free(adze_context *context);
-/* Runs the kernel on copies of its places in host memory. */
+/* Runs the kernel on host copies of its buffers. */
 adze_status rt_cuda_fall_back(adze_exec *exec, uint32_t kernel,
                               void *const *ptrs, int64_t steps, int64_t groups);
 

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Kernels that a device's image lacks run on the CPU, on copies: their places
- * are copied to host memory before, and what they write is copied back.
- */
+ * Runs kernels that a device's image lacks on the CPU: their buffers are copied
+ * to host memory before, and those that they write are copied back.
+ * */
 #include "CudaDriver.h"
 
 #include <stdlib.h>
@@ -19,9 +19,9 @@ static uint64_t end_in_tensor(uint64_t address, const void *data,
   return tensor ? end_in(address, data, rt_tensor_size(tensor)) : 0;
 }
 
-/* Returns where the memory that holds `address` ends: the arena, a box, memory
- * that the host program asked for, an input or an output. 0: no memory of the
- * run does. */
+/* Returns the end of the memory that holds `address`: the arena, a box, memory
+ * that the host program allocated, an input or an output. Returns 0 if no
+ * memory of the run holds it. */
 static uint64_t end_of_memory(const adze_exec *exec, uint64_t address) {
   const adze_context *context = exec->context;
   const adze_module_desc *desc = context->module->desc;
@@ -51,10 +51,10 @@ typedef struct {
   char *copy;
 } rt_range;
 
-/* Room for the places of any kernel, kept by the context. */
+/* Buffers for the arguments of any kernel, owned by the context. */
 struct rt_fallback {
-  rt_range *places; /* one a pointer; begin = end: nothing to copy */
-  rt_range *ranges; /* these without overlap, in order */
+  rt_range *places; /* one for each pointer; begin = end: nothing to copy */
+  rt_range *ranges; /* the union of these, without overlap, in order */
   uint32_t num_ranges;
   int64_t *bytes;
   void **ptrs;  /* in host memory */
@@ -98,8 +98,8 @@ void rt_fallback_free(adze_context *context) {
 }
 
 /* Finds the memory of one pointer of a kernel. Weights are on the host as well;
- * a place without bytes may be anywhere, or null. False: it is in no memory of
- * the run. */
+ * an empty buffer may have any address, or null. Returns false if no memory of
+ * the run holds it. */
 static bool find_place(const adze_exec *exec, const void *pointer,
                        int64_t bytes, rt_range *place) {
   const adze_context *context = exec->context;
@@ -129,8 +129,8 @@ static int compare(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Places may overlap: a result may lie in an operand's memory. They do so in
- * the copies, too. */
+/* Merges overlapping buffers, as a result may share the memory of an operand.
+ * They overlap likewise in the copies. */
 static void merge_places(rt_fallback *room, uint32_t num_ptrs) {
   uint32_t count = 0, last = 0;
   for (uint32_t i = 0; i < num_ptrs; ++i)
@@ -168,12 +168,12 @@ static adze_status find_places(const adze_exec *exec, uint32_t kernel,
 
 /* ---- Copies -------------------------------------------------------------- */
 
-/* A copy has the alignment of what it is a copy of. */
+/* Returns the offset that gives a copy the alignment of the original. */
 static uint64_t misalignment(const rt_range *range) {
   return range->begin % RT_ALIGNMENT;
 }
 
-/* Makes room for scratch memory and the copies. */
+/* Allocates scratch memory and the copies. */
 static adze_status reserve(adze_context *context, uint64_t scratch,
                            char **memory) {
   rt_device_context *state = context->on_device;
@@ -212,7 +212,7 @@ static adze_status copy_in(rt_device_context *state, char *memory) {
   return NULL;
 }
 
-/* Returns the range that holds the place. */
+/* Returns the range that holds the address. */
 static const rt_range *range_of(const rt_fallback *room,
                                 const rt_range *place) {
   uint32_t first = 0, end = room->num_ranges;
@@ -235,12 +235,12 @@ static void translate(rt_fallback *room, uint32_t num_ptrs) {
     }
     room->ptrs[i] = place->copy;
   }
-  /* Where a kernel that prints looks for the function. */
+  /* The pointer to the print function, after the kernel's last argument. */
   room->ptrs[num_ptrs] = (void *)(uintptr_t)rt_print;
 }
 
-/* The last places of a kernel are those that it writes. The room may go when
- * the copies are done. */
+/* Copies back the last arguments of a kernel, which are those that it writes.
+ * The host memory may be released when the copies are complete. */
 static adze_status copy_out(const rt_device_context *state,
                             const adze_module_kernel *info) {
   const rt_fallback *room = state->fallback;

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Tensor maps of launches. Encoding one takes the driver's time, so that what
- * has been encoded is kept for as long as its slot is not needed for another.
- */
+ * Tensor maps of launches. The driver takes time to encode a map, so encoded
+ * maps are cached until their slot is needed for another one.
+ * */
 #include "CudaDriver.h"
 
 #include <stdlib.h>
@@ -62,10 +62,10 @@ static adze_status encode(adze_context *context, uint32_t kernel, slot *to) {
   uint64_t sizes[ADZE_TENSOR_MAP_RANK], strides[ADZE_TENSOR_MAP_RANK];
   uint32_t box[ADZE_TENSOR_MAP_RANK];
   for (uint32_t i = 0; i < row->rank; ++i) {
-    /* Nothing is copied along a dim without elements. */
+    /* A dim without elements gets size 1, since nothing is copied along it. */
     int64_t size = to->values[i];
     sizes[i] = size > 0 ? (uint64_t)size : 1;
-    /* The driver's boxes include what steps leave out. */
+    /* The driver's boxes include elements that steps skip. */
     box[i] = (row->box[i] - 1) * row->steps[i] + 1;
   }
   for (uint32_t i = 0; i + 1 < row->rank; ++i) {

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Runs on CUDA devices: copies in and out, launches, and the graph that a run
- * is replayed from when it comes again with the same shapes and places.
- */
+ * Runs on CUDA devices: copies, launches, and graphs that replay runs with the
+ * same shapes and addresses.
+ * */
 #include "CudaDriver.h"
 
 #include <string.h>
@@ -12,7 +12,8 @@
 
 /* ---- Launches ------------------------------------------------------------ */
 
-/* Launches what waits by itself before the launches ahead of it are done. */
+/* Launches a kernel; one with ADZE_KERNEL_WAITS may start before the previous
+   launches end. */
 static cu_result submit(const rt_device_context *state, cu_function function,
                         const adze_device_kernel *code, unsigned blocks) {
   const cu_driver *cu = state->device->cu;
@@ -41,7 +42,8 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   state->arguments[count++] = &programs;
   cu_address faults =
       state->faults + desc->kernels[kernel].first_fault * sizeof(adze_fault);
-  state->arguments[count++] = &faults; /* the kernel knows if it is one */
+  /* the kernel ignores it if it raises no faults */
+  state->arguments[count++] = &faults;
   rt_tensor_map maps[RT_MOST_MAPS];
   if (code->num_maps)
     RT_TRY(rt_maps_fill(context, kernel, ptrs, maps));
@@ -57,7 +59,7 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   return result ? rt_cuda_error(state->device->cu, result, "launch") : NULL;
 }
 
-/* The time of one launch by itself, by the device's clock. */
+/* Measures one launch with events of the device. */
 static adze_status launch_profiled(adze_context *context, uint32_t kernel,
                                    void *const *ptrs, int64_t programs) {
   rt_device_context *state = context->on_device;
@@ -172,8 +174,8 @@ static adze_status execute(adze_context *context, cu_stream stream) {
   return rt_execute(context, rt_cuda_weights(context));
 }
 
-/* Records the run instead of doing it. Whatever refuses to be recorded is no
- * error: the run is then done launch by launch, for good. */
+/* Captures the run instead of executing it. If the driver cannot capture it,
+ * this is not an error: all runs are then launched kernel by kernel. */
 static void capture(adze_context *context) {
   rt_device_context *state = context->on_device;
   const cu_driver *cu = state->device->cu;
@@ -193,18 +195,19 @@ static void capture(adze_context *context) {
   adze_status_free(status);
 }
 
-/* The first run with some shapes and places goes launch by launch, the second
- * is captured, later ones are replayed. */
+/* The first run with given shapes and addresses is launched kernel by kernel,
+ * the second one is captured, and later ones are replayed. */
 static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
   rt_device_context *state = context->on_device;
   if (!same_key(context)) {
     drop_graph(state);
     keep_key(context);
     adze_status status = execute(context, stream);
-    /* Memory of a run is gone when a graph of it would be replayed. */
+    /* Memory that the run allocated is released before a graph could be
+       replayed. */
     if (state->allocated)
       state->graphs = false;
-    /* A run that stopped halfway may have been about to take memory. */
+    /* A run that failed early may not have reached an allocation. */
     if (status)
       state->key.valid = false;
     return status;
@@ -220,10 +223,10 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
 /* ---- Inputs and outputs ---------------------------------------------------
  */
 
-/* What tensor maps take. */
+/* The alignment that tensor maps require. */
 #define MAP_ALIGNMENT 16u
 
-/* Used where it is, not copied. */
+/* Returns true if the tensor is used in place, not copied. */
 static bool in_place(const rt_device_context *state, const DLTensor *tensor) {
   if (state->device->has_maps &&
       (uintptr_t)rt_tensor_data(tensor) % MAP_ALIGNMENT)
@@ -232,8 +235,8 @@ static bool in_place(const rt_device_context *state, const DLTensor *tensor) {
          tensor->device.device_type == kDLCUDAManaged;
 }
 
-/* Where the tensor is on the device; one that is copied takes the next piece
- * of the staging buffer. */
+/* Returns the device address of the tensor; a copied one gets the next part of
+ * the staging buffer. */
 static void *place(const rt_device_context *state, const DLTensor *tensor,
                    uint64_t *offset) {
   if (in_place(state, tensor))
@@ -277,15 +280,15 @@ static adze_status stage(adze_context *context, const DLTensor *const inputs[],
 
 /* ---- Faults -------------------------------------------------------------- */
 
-/* Asks for a copy of the records when what is queued on the stream is done. */
+/* Enqueues a copy of the records on the stream. */
 static adze_status fetch_faults(const adze_context *context, cu_stream stream) {
   const rt_device_context *state = context->on_device;
   return copy(state, stream, state->found, (void *)(uintptr_t)state->faults,
               context->module->desc->num_faults * sizeof(adze_fault));
 }
 
-/* Returns the error of a raised record, if the copy has one, and clears it on
- * the device, too. Kernels that ran on the host have records of their own. */
+/* Returns the error of a raised record in the copy, and clears it on the device
+ * as well. Kernels that ran on the host have separate records. */
 static adze_status take_faults(adze_context *context, cu_stream stream) {
   const rt_device_context *state = context->on_device;
   uint64_t count = context->module->desc->num_faults;
@@ -302,7 +305,7 @@ static adze_status take_faults(adze_context *context, cu_stream stream) {
   return fault;
 }
 
-/* Returns the fault of an earlier run that nobody waited for. */
+/* Returns the fault of an earlier run that has not been waited for. */
 static adze_status take_earlier_faults(adze_context *context,
                                        cu_stream stream) {
   rt_device_context *state = context->on_device;
@@ -314,7 +317,7 @@ static adze_status take_earlier_faults(adze_context *context,
     raised = *(volatile uint64_t *)&state->found[i].raised;
   if (!raised)
     return NULL;
-  /* The copy may still be under way. */
+  /* The copy may still be in progress. */
   CU_TRY(state->device->cu, stream_wait, (state->stream));
   state->unfinished = false;
   return take_faults(context, stream);
@@ -355,7 +358,7 @@ adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
   CU_TRY(cu, push, (state->device->primary));
   adze_status status =
       run(context, inputs, outputs, stream ? stream : state->own_stream, wait);
-  /* A failed run may have left work queued that uses the caller's memory. */
+  /* A failed run may have enqueued work that uses the caller's memory. */
   if (status)
     cu->stream_wait(stream ? stream : state->own_stream);
   cu->pop(&ignored);

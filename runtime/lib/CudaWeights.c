@@ -1,9 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Weights in device memory: sent once a device, and again when others take
- * their place (adze_swap_weights). Those of a version stay until no context has
- * a run with them.
- */
+ * Weights in device memory: copied once per device, and again when they are
+ * replaced (adze_swap_weights). Each version is kept until no context runs with
+ * it.
+ * */
 #include "CudaDriver.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@ struct rt_device_weights {
   rt_device *device;
   cu_address address;  /* 0: the module has none */
   const void *on_host; /* the same bytes */
-  adze_module *source; /* to release: it owns them; null: the module itself */
+  /* the module to release, which owns them; null: the module itself */
+  adze_module *source;
 };
 
 void rt_cuda_drop_weights(rt_device_weights *weights) {
@@ -21,7 +22,7 @@ void rt_cuda_drop_weights(rt_device_weights *weights) {
     return;
   const rt_device *device = weights->device;
   cu_context ignored;
-  /* The driver waits for the runs that still read them. */
+  /* The driver waits for runs that still read the weights. */
   if (weights->address && !device->cu->push(device->primary)) {
     device->cu->deallocate(weights->address);
     device->cu->pop(&ignored);
@@ -39,8 +40,8 @@ static adze_status copy(rt_device_weights *weights, uint64_t bytes) {
   return NULL;
 }
 
-/* Sends the weights of `source`, which is the device's module or another one of
- * its code. */
+/* Copies the weights of `source`, the device's module or another one with the
+ * same code. */
 static adze_status send(const adze_module *module, adze_module *source,
                         rt_device *device, rt_device_weights **weights) {
   rt_device_weights *made = calloc(1, sizeof(*made));
@@ -68,7 +69,7 @@ static adze_status send(const adze_module *module, adze_module *source,
   return status;
 }
 
-/* The module whose weights a new device of this one gets. */
+/* Returns the module whose weights a new device of this one gets. */
 static adze_module *get_source(adze_module *module) {
   adze_module *owner = module->owner ? module->owner : module;
   adze_module *newer = atomic_load(&owner->newer);

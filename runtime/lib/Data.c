@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Data-dependent values while a run goes on: values that the host looks
- * at, sizes that follow from them, and memory of such sizes.
- */
+ * Data-dependent values during a run: values that the host reads, sizes that
+ * depend on them, and memory of such sizes.
+ * */
 #include "Runtime.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ int32_t rt_data_read(adze_exec *exec, void *host, const void *place,
 
 int32_t rt_data_write(adze_exec *exec, void *place, const void *host,
                       uint64_t bytes) {
-  /* The driver has taken pageable memory over when the call returns. */
+  /* The driver has copied pageable memory when the call returns. */
   if (exec->context->on_device)
     return rt_cuda_copy(exec, place, host, bytes);
   memcpy(place, host, bytes);
@@ -74,7 +74,7 @@ static adze_status move_box(adze_context *context, rt_box *box, void *data,
   if (context->on_device) {
     if (keep)
       (void)rt_cuda_copy(&exec, data, box->data, keep);
-    rt_cuda_wait(context); /* nothing may still use the old memory */
+    rt_cuda_wait(context); /* kernels may still use the old memory */
   } else if (keep) {
     memcpy(data, box->data, keep);
   }
@@ -87,7 +87,8 @@ adze_status rt_box_grow(adze_context *context, rt_box *box, uint64_t bytes,
     return NULL;
   if (bytes > INT64_MAX / 4)
     return rt_out_of_memory(bytes);
-  /* What grows again and again is copied a few times only. */
+  /* Grows by half, so that a box that grows repeatedly is copied only a few
+     times. */
   uint64_t more = box->bytes + box->bytes / 2;
   uint64_t size = rt_align_up(bytes > more ? bytes : more);
   if (!size)
@@ -157,7 +158,8 @@ void *rt_data_output(adze_exec *exec, uint32_t index, const int64_t *dims) {
   adze_status status = give_output(exec->context, index, dims, &place);
   if (status)
     rt_exec_fail(exec, status);
-  /* Nothing is written to a tensor without elements. */
+  /* A tensor without elements needs an address, but nothing is written to
+     it. */
   static char nothing;
   return place || status ? place : &nothing;
 }

@@ -1,15 +1,15 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Reads the descriptor of a module of any ABI into today's layout, so that
- * nothing else in the run time knows of versions.
- */
+ * Reads the descriptor of a module of any ABI into the current layout, so that
+ * the rest of the run time does not depend on versions.
+ * */
 #include "Runtime.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the first release, which ABI 1 has and later ones append to. */
+/* Row sizes of the first release, which ABI 1 uses and later ABIs extend. */
 static const adze_module_row_sizes first_rows = {
     .size = sizeof(adze_module_row_sizes),
     .value = 24,
@@ -29,7 +29,7 @@ static const adze_module_row_sizes first_rows = {
     .last_rows = 16,
 };
 
-/* Rows as this run time declares them. */
+/* Row sizes of this run time. */
 static const adze_module_row_sizes own_rows = ADZE_MODULE_ROW_SIZES;
 
 typedef struct copied_array {
@@ -61,7 +61,7 @@ void rt_descriptor_free(rt_descriptor *descriptor) {
 /* ---- Arrays -------------------------------------------------------------- */
 
 /* Returns rows of `to` bytes: `rows` itself if they have that size, else a copy
- * with each row cut short or filled up with zeros. */
+ * with each row truncated or padded with zeros. */
 static const void *convert(rt_descriptor *self, const void *rows,
                            uint64_t count, uint32_t from, uint32_t to,
                            bool always) {
@@ -123,7 +123,7 @@ convert_images(rt_descriptor *self, const adze_module_row_sizes *from) {
   return result;
 }
 
-/* Strings among the values are rows, too. */
+/* Strings among the values are rows as well. */
 static const adze_module_attribute *
 convert_attributes(rt_descriptor *self, const adze_module_attribute *attributes,
                    uint32_t count, const adze_module_row_sizes *from) {
@@ -212,7 +212,7 @@ static bool read_row_sizes(const adze_module_desc *desc,
   return true;
 }
 
-/* Whether the kernels' faults are rows of the table. */
+/* Returns true if the faults of the kernels are rows of the table. */
 static bool has_sound_faults(const adze_module_desc *desc) {
   for (uint32_t i = 0; i < desc->num_kernels; ++i)
     if ((uint64_t)desc->kernels[i].first_fault + desc->kernels[i].num_faults >
@@ -221,7 +221,7 @@ static bool has_sound_faults(const adze_module_desc *desc) {
   return true;
 }
 
-/* Whether the states lead to inputs, outputs and symbols of the module. */
+/* Returns true if the states refer to existing inputs, outputs and symbols. */
 static bool has_sound_states(const adze_module_desc *desc) {
   uint64_t symbols = (uint64_t)desc->num_symbols + desc->num_data_symbols;
   for (uint64_t i = 0; i < desc->num_states; ++i) {
@@ -241,7 +241,7 @@ static bool has_sound_states(const adze_module_desc *desc) {
   return true;
 }
 
-/* Whether the operators have all that their rows lead to. */
+/* Returns true if the rows of operators refer to existing entries. */
 static bool has_sound_operators(const adze_module_desc *desc) {
   for (uint64_t i = 0; i < desc->num_operators; ++i) {
     const adze_module_operator *row = &desc->operators[i];
@@ -257,8 +257,8 @@ static bool has_sound_operators(const adze_module_desc *desc) {
   return true;
 }
 
-/* Whether the defaults are tensors of their inputs' types inside of the
- * weights. */
+/* Returns true if the defaults are tensors of the types of their inputs, inside
+ * of the weights. */
 static bool has_sound_defaults(const adze_module_desc *desc) {
   if (desc->num_defaults > desc->num_inputs)
     return false;
@@ -277,7 +277,7 @@ static bool has_sound_defaults(const adze_module_desc *desc) {
   return true;
 }
 
-/* Whether the rows lead to dims of outputs and symbols of the module. */
+/* Returns true if the rows refer to existing dims of outputs and symbols. */
 static bool has_sound_last_rows(const adze_module_desc *desc) {
   for (uint64_t i = 0; i < desc->num_last_rows; ++i) {
     const adze_last_rows *row = &desc->last_rows[i];
@@ -297,7 +297,7 @@ static adze_status check(const adze_module_desc *desc) {
                     ADZE_MODULE_ABI);
   bool known =
       desc->abi >= ADZE_MODULE_OLDEST_ABI && desc->abi <= ADZE_MODULE_ABI;
-  /* What the first modules of each ABI had. */
+  /* The size of the descriptor in the first modules of each ABI. */
   size_t least = desc->abi == 1
                      ? offsetof(adze_module_desc, num_data_symbols)
                      : offsetof(adze_module_desc, weights_checksums) +

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Faults that kernels and checks of ranges record (adze_module.h) become the
- * status of their run.
- */
+ * Converts faults that kernels and range checks record (adze_module.h) to the
+ * status of the run.
+ * */
 #include "Runtime.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ adze_status rt_faults_create(adze_context *context) {
   return context->faults ? NULL : rt_out_of_memory(count * sizeof(adze_fault));
 }
 
-/* Appends the message with the record's values in the place of {0} to {2}. */
+/* Appends the message with the values of the record in place of {0} to {2}. */
 static void add_message(rt_text *text, const char *message,
                         const int64_t *values) {
   for (const char *at = message; *at;) {

@@ -1,8 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * The floating-point environment of a run: round to nearest, subnormals kept,
- * nothing traps; whatever the calling thread had comes back afterwards.
- */
+ * The floating-point environment of a run: round to nearest, subnormals
+ * enabled, all exceptions masked. The environment of the calling thread is
+ * restored afterwards.
+ * */
 #include "Runtime.h"
 
 #if defined(__x86_64__)

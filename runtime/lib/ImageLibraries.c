@@ -1,9 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Images that libraries of the system decode, which are loaded by the first
- * image of their format. Their functions and structures are declared here as
- * far as they are used, from their public documentation.
- */
+ * Decodes images with libraries of the system, which are loaded on the first
+ * image of their format. The functions and structures that are used are
+ * declared here, by the libraries' public documentation.
+ * */
 #include "Images.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 typedef struct {
   const char *file, *package; /* Debian's name of it */
   const char *const *symbols;
-  void **functions; /* as many */
+  void **functions; /* one for each name */
   pthread_mutex_t lock;
   bool is_loaded;
 } library;
@@ -44,7 +44,7 @@ static adze_status load(library *which) {
   return status;
 }
 
-/* A library of the functions that LIST names: F(result, name, parameters). */
+/* Declares a library of the functions in LIST: F(result, name, parameters). */
 #define DECLARE(result, name, parameters) result(*name) parameters;
 #define NAME(result, name, parameters) #name,
 #define LIBRARY(id, file, package, LIST)                                       \
@@ -205,7 +205,7 @@ static int close_nothing(void *user) {
 
 static uint64_t get_size(void *user) { return ((memory_file *)user)->size; }
 
-/* The library's first message, which it would write to stderr. */
+/* The first message of the library, which would otherwise go to stderr. */
 typedef struct {
   char text[160];
 } message;
@@ -216,7 +216,7 @@ static int keep_message(void *file, void *user, const char *module,
   message *kept = user;
   if (!*kept->text)
     vsnprintf(kept->text, sizeof(kept->text), format, arguments);
-  return 1; /* no other handler is called */
+  return 1; /* other handlers are not called */
 }
 
 static int ignore_warning(void *file, void *user, const char *module,
@@ -324,7 +324,7 @@ LIBRARY(jp2, "libopenjp2.so.7", "libopenjp2-7", JP2_FUNCTIONS);
 
 static size_t read_stream(void *to, size_t bytes, void *user) {
   ptrdiff_t taken = read_memory(user, to, (ptrdiff_t)bytes);
-  return taken ? (size_t)taken : (size_t)-1; /* the end */
+  return taken ? (size_t)taken : (size_t)-1; /* end of the data */
 }
 
 static int64_t skip_stream(int64_t bytes, void *user) {
@@ -337,7 +337,7 @@ static int seek_stream(int64_t offset, void *user) {
   return 1;
 }
 
-/* A component's sample in 8 bits without sign. */
+/* Returns a sample of a component as an unsigned 8-bit integer. */
 static uint8_t get_sample(const jp2_component *component, size_t at) {
   int64_t value = component->data[at];
   if (component->sgnd)
@@ -370,7 +370,8 @@ adze_status rt_decode_jpeg2000(const uint8_t *data, size_t size,
   enum { CODE_STREAM = 0, FILE_FORMAT = 2, BLOCK = 1 << 16, INPUT = 1 };
   RT_TRY(load(&jp2_library));
   memory_file memory = {data, size, 0};
-  /* The parameters are two names of files and some numbers, 8.3 KB. */
+  /* The parameter struct holds two file names and several numbers, 8.3 KB in
+     total. */
   void *parameters = calloc(1, BLOCK);
   void *codec =
       jp2.f.opj_create_decompress(data[0] ? CODE_STREAM : FILE_FORMAT);

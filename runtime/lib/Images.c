@@ -49,8 +49,8 @@ static uint32_t read_little(const uint8_t *data, int bytes) {
   return value;
 }
 
-/* Sets a pixel to `bits` bits of a row: the number of a color, or bytes of
- * blue, green and red. */
+/* Sets a pixel from `bits` bits of a row: a palette index, or bytes of blue,
+ * green and red. */
 static bool read_bmp_pixel(const uint8_t *row, uint32_t x, uint32_t bits,
                            const uint8_t *palette, uint32_t colors,
                            uint8_t *pixel) {
@@ -110,7 +110,7 @@ static adze_status decode_bmp(const uint8_t *data, size_t size,
 
 /* ---- PNM ----------------------------------------------------------------- */
 
-/* The rest of the text. */
+/* The unread part of the text. */
 typedef struct {
   const uint8_t *at, *end;
 } scanner;
@@ -127,7 +127,7 @@ static void skip_blanks(scanner *text) {
   }
 }
 
-/* A number of at most `digits` digits; false if there is none. */
+/* Reads a number of at most `digits` digits; returns false if there is none. */
 static bool scan_number(scanner *text, int digits, uint32_t *number) {
   skip_blanks(text);
   *number = 0;
@@ -139,8 +139,8 @@ static bool scan_number(scanner *text, int digits, uint32_t *number) {
   return count > 0;
 }
 
-/* The next sample of a file of kind P1 to P6, whose greatest value is `most`,
- * in 0 to 255. */
+/* Reads the next sample of a file of kind P1 to P6 with the maximum `most`,
+ * scaled to 0..255. */
 static bool next_sample(scanner *text, int kind, uint32_t most,
                         uint8_t *sample) {
   uint32_t value = 0;
@@ -160,7 +160,7 @@ static bool next_sample(scanner *text, int kind, uint32_t most,
   return true;
 }
 
-/* A row of bits, 1 for black. */
+/* Reads a row of bits, 1 for black. */
 static bool next_bits(scanner *text, uint32_t width, uint8_t *row) {
   size_t bytes = ((size_t)width + 7) / 8;
   if ((size_t)(text->end - text->at) < bytes)
@@ -201,8 +201,8 @@ static adze_status decode_pnm(const uint8_t *data, size_t size,
       text.at == text.end)
     return damaged("PNM");
   if (kind >= 4)
-    ++text.at; /* one blank ends the header */
-  /* Each pixel has a bit at least. */
+    ++text.at; /* one whitespace character ends the header */
+  /* Each pixel takes at least one bit. */
   if ((uint64_t)width * height / 8 > size)
     return damaged("PNM");
   RT_TRY(rt_image_make("PNM", width, height, image));
@@ -215,7 +215,7 @@ static adze_status decode_pnm(const uint8_t *data, size_t size,
 
 /* ---- The operator -------------------------------------------------------- */
 
-/* How the data of a format begin, behind `skip` bytes. */
+/* The signatures of formats, after the first `skip` bytes. */
 static const struct {
   size_t skip, length;
   const char *text;
@@ -250,8 +250,8 @@ static adze_status decode(const uint8_t *data, size_t size, rt_image *image) {
 
 enum { RGB = 0, BGR = 1, GRAYSCALE = 2 };
 
-/* Luma of ITU-R 601 in 16 bits of fraction, as Pillow converts to gray, by
- * which the results of ONNX's tests were made. */
+/* Luma by ITU-R BT.601 with 16 fractional bits, as in Pillow, which computed
+ * the expected results of ONNX's tests. */
 static uint8_t to_gray(const uint8_t *pixel) {
   return (uint8_t)((pixel[0] * 19595u + pixel[1] * 38470u + pixel[2] * 7471u +
                     0x8000u) >>

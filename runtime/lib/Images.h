@@ -7,19 +7,19 @@
 
 #include "Runtime.h"
 
-/* Pixels of red, green and blue, row after row from the top. */
+/* Pixels of red, green and blue, in rows from top to bottom. */
 typedef struct {
   uint32_t width, height;
   uint8_t *pixels; /* owned; 3 * width * height bytes */
 } rt_image;
 
-/* Allocates the pixels of an image, whose size is checked here. */
+/* Checks the size of an image and allocates its pixels. */
 adze_status rt_image_make(const char *format, uint64_t width, uint64_t height,
                           rt_image *image);
 void rt_image_free(rt_image *image);
 
-/* Decoders of one format each. They leave the image empty where they fail. A
- * library is loaded by the first image that needs it (ImageLibraries.c). */
+/* Decoders, one for each format. On failure they leave the image empty. A
+ * library is loaded on the first image that needs it (ImageLibraries.c). */
 typedef adze_status (*rt_image_decoder)(const uint8_t *data, size_t size,
                                         rt_image *image);
 adze_status rt_decode_jpeg(const uint8_t *data, size_t size, rt_image *image);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this much work (FLOPs + bytes) waking other threads costs more than
- * they bring: about five microseconds of one core. So does meeting after a step
- * that is smaller. */
+/* The work (FLOPs + bytes, about five microseconds of one core) below which
+ * waking other threads takes longer than it saves, as does a barrier after a
+ * step. */
 #define WORK_FOR_TWO 50000
 
 /* ---- One launch ---------------------------------------------------------- */
@@ -72,8 +72,9 @@ static int64_t value_of(adze_formula_fn formula, const int64_t *symbols) {
   return formula ? formula(symbols) : 0;
 }
 
-/* `programs` of each step. Steps too small for two lanes may still have groups
- * that are large enough in all steps together: `divides` is false then. */
+/* `programs` is the number in each step. If steps are too small for two lanes,
+ * their groups may still be large enough over all steps: `divides` is false
+ * then. */
 static int64_t lanes_for(const adze_context *context, uint32_t kernel,
                          int64_t programs, int64_t steps, int64_t groups,
                          bool *divides) {
@@ -93,8 +94,8 @@ static int64_t lanes_for(const adze_context *context, uint32_t kernel,
   return groups < lanes ? groups : lanes;
 }
 
-/* Scratch memory of the launch: the given one, or the workspace's, or more than
- * that for sizes that the run has told. */
+/* Returns the scratch memory of the launch: the given one, that of the
+ * workspace, or a larger one for sizes that were computed during the run. */
 static adze_status find_scratch(adze_context *context,
                                 const adze_cpu_kernel *code,
                                 const rt_scratch *scratch, launch_job *job) {

@@ -9,8 +9,8 @@
 
 #define HUGE_PAGE ((uint64_t)2 << 20)
 
-/* Big blocks lie on huge pages where the system gives them: an arena is walked
- * by every kernel, and its page misses are measurable. */
+/* Large blocks use huge pages if the system provides them: every kernel
+ * accesses the arena, and the page misses are measurable. */
 static void *allocate_default(void *user, size_t bytes, size_t alignment) {
   (void)user;
   if (bytes >= 2 * HUGE_PAGE && alignment < HUGE_PAGE)

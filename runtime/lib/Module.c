@@ -82,7 +82,7 @@ static void destroy(adze_module *module) {
   free(module);
 }
 
-/* Fills in what follows from the descriptor and the options. */
+/* Sets the fields that depend on the descriptor and the options. */
 static adze_status fill(adze_module *module, const adze_module_desc *desc,
                         int fd, const char *path) {
   RT_TRY(rt_descriptor_create(desc, &module->descriptor));
@@ -110,7 +110,7 @@ static bool same_values(const adze_module_value *left,
   return true;
 }
 
-/* Whether `devices` can stand for the descriptor on devices. */
+/* Returns true if `devices` is a valid device program for the descriptor. */
 static bool is_program_of(const adze_module_desc *devices,
                           const adze_module_desc *desc) {
   return !desc->num_images && !devices->devices && !devices->weights &&
@@ -126,7 +126,7 @@ static bool is_program_of(const adze_module_desc *devices,
          devices->weights_size <= desc->weights_size - devices->weights_offset;
 }
 
-/* Makes the program for devices; what both use is the owner's. */
+/* Creates the program for devices; shared data belongs to the owner. */
 static adze_status fill_for_devices(adze_module *owner) {
   adze_module *made = calloc(1, sizeof(*made));
   if (!made)
@@ -201,7 +201,7 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
 
 /* ---- Loading ------------------------------------------------------------- */
 
-/* The note of the image that dlopen gave, as it is mapped. */
+/* Returns the note of the image that dlopen loaded, from its mapping. */
 static bool mapped_note(const void *symbol, adze_module_note *result) {
   Dl_info info;
   if (!dladdr(symbol, &info) || !info.dli_fbase)
@@ -245,9 +245,9 @@ static adze_status load(const char *path, const char *name, void **library,
                   ADZE_MODULE_QUERY);
 }
 
-/* Loads the checked file. dlopen goes by the name: where an older file of the
- * same name is still loaded it gives that one, and the file is then loaded
- * through its descriptor, whose name nobody else has while it is open. */
+/* Loads the checked file. dlopen identifies files by name: if an older file of
+ * the same name is still loaded, it returns that one. The file is then loaded
+ * by the path of its descriptor, which is unique while it is open. */
 static adze_status load_checked(const char *path, const char *name, int fd,
                                 const adze_module_note *note, void **library,
                                 void **query) {
@@ -288,7 +288,7 @@ adze_status adze_module_open(const char *path, const adze_options *options,
   if (!path || !module)
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected a path and a place for the module, but got NULL");
-  /* A bare name would send dlopen through the library path. */
+  /* dlopen would search the library path for a name without a slash. */
   char *full = realpath(path, NULL);
   int fd = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
   if (fd < 0) {

@@ -1,9 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Looks at a module's file by pread before it is given to dlopen: a file cut
- * short would die there with SIGBUS, and a foreign one would run its
- * constructors.
- */
+ * Checks a module's file by pread before dlopen: a truncated file would raise
+ * SIGBUS there, and constructors of another library would run.
+ * */
 #include "Runtime.h"
 
 #include <elf.h>
@@ -19,7 +18,8 @@
 #define HOST_MACHINE EM_AARCH64
 #endif
 
-/* More than any linker writes; keeps a damaged header from costing memory. */
+/* More than any linker writes; limits the memory that a damaged header can
+   request. */
 #define MAX_PROGRAM_HEADERS 256
 #define MAX_NOTE_BYTES ((uint64_t)1 << 20)
 
@@ -120,8 +120,8 @@ static adze_status read_header(const module_file *file, Elf64_Ehdr *header) {
   return NULL;
 }
 
-/* Looks for our note of a type in one PT_NOTE segment; *offset stays 0 if it is
- * not there. */
+/* Searches one PT_NOTE segment for a note of this owner and type; *offset stays
+ * 0 if there is none. */
 static adze_status find_note(const module_file *file, const Elf64_Phdr *segment,
                              uint32_t type, uint64_t *offset, uint32_t *size) {
   if (segment->p_filesz > MAX_NOTE_BYTES)
@@ -168,8 +168,8 @@ static adze_status check_segments(const module_file *file,
     if (segment->p_type == PT_NOTE && end <= file->size && !*offset && !status)
       status = find_note(file, segment, ADZE_NOTE_TYPE, offset, size);
   }
-  /* A file that was cut says so first, whatever else is wrong with it; the
-   * note, where it can be read, knows the whole size. */
+  /* A truncated file is reported as such first, whatever other errors it has.
+   * If the note is readable, it states the full size. */
   if (needed > file->size && !*offset) {
     adze_status_free(status);
     return truncated(file, needed);
@@ -207,8 +207,8 @@ static adze_status check_features(const module_file *file, uint64_t features) {
   return status;
 }
 
-/* Everything but the weights: they are big, and the system reads them page by
- * page when they are used. */
+/* The checksum covers everything but the weights, which are large and are read
+ * page by page when they are used. */
 static adze_status check_checksum(const module_file *file,
                                   const adze_module_note *note,
                                   uint64_t note_offset) {

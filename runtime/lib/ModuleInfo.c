@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * What a module says of itself: the signature, and all of it as JSON.
- */
+ * Describes a module: its signature, and all its properties as JSON.
+ * */
 #include "Runtime.h"
 
 #include <stdlib.h>
@@ -221,7 +221,7 @@ static void add_last_rows(rt_text *text, const adze_module_desc *desc) {
   rt_text_add(text, "],\n");
 }
 
-/* Those that inputs have: the first ones. */
+/* Returns the number of symbols that inputs have, which are the first ones. */
 static uint32_t count_input_symbols(const adze_module_desc *desc) {
   return desc->num_symbols - (uint32_t)desc->num_last_rows;
 }
@@ -267,8 +267,8 @@ static void add_targets(rt_text *text, const adze_module *module) {
   rt_text_add(text, "],\n");
 }
 
-/* The arena's size: of a module with symbols at their smallest values, which
- * "arena_at" then names; null if the model does not take these. */
+/* Adds the size of the arena. With symbols, it is the size at their smallest
+ * values, which "arena_at" states; null if the model rejects these. */
 static adze_status add_memory(rt_text *text, const adze_module *module) {
   const adze_module_desc *desc = module->desc;
   int64_t *symbols = calloc(rt_num_symbols(module) + 1, sizeof(int64_t));

@@ -28,7 +28,7 @@ static double from_half(uint16_t half) {
   uint32_t rest = half & 0x7FFFu;
   if (rest >= 0x7C00) /* infinity, NaN */
     return from_bits(sign | 0x7F800000u | (rest & 0x3FFu) << 13);
-  /* As a subnormal-safe product: the exponents' bias differs by 112. */
+  /* A multiplication handles subnormals; the exponent biases differ by 112. */
   return from_bits(sign | rest << 13) * 0x1p112f;
 }
 
@@ -118,7 +118,7 @@ int rt_compare_numbers(rt_number x, rt_number y) {
   return (x.f > y.f) - (x.f < y.f);
 }
 
-/* The bits of a float of either size, in the order of the numbers. */
+/* Returns the bits of a float as an integer with the same order. */
 static uint64_t key_of_bits(uint64_t bits, uint64_t sign) {
   return bits & sign ? ~bits & (sign - 1 + sign) : bits | sign;
 }
@@ -131,7 +131,7 @@ uint64_t rt_read_key(DLDataType dtype, const void *data, uint64_t index) {
     return number.u;
   if (number.f != number.f)
     return UINT64_MAX;
-  double value = number.f == 0 ? 0 : number.f; /* both zeros are one number */
+  double value = number.f == 0 ? 0 : number.f; /* +0 and -0 are one number */
   if (dtype.bits <= 32)
     return key_of_bits(to_bits((float)value), (uint64_t)1 << 31);
   uint64_t bits;
@@ -158,7 +158,7 @@ static bool write_float(DLDataType dtype, void *data, uint64_t index,
   else if (dtype.bits == 64)
     ((double *)data)[index] = value;
   else if (dtype.bits == 32)
-    /* Rounded once. */
+    /* Rounds once. */
     ((float *)data)[index] = strtof(text, &end);
   else
     ((uint16_t *)data)[index] = to_half(value);
@@ -187,7 +187,7 @@ static bool write_integer(DLDataType dtype, void *data, uint64_t index,
   default:
     ((uint64_t *)data)[index] = bits;
   }
-  /* It has to be the number that was said. */
+  /* The stored number must equal the parsed one. */
   rt_number stored = rt_read_number(dtype, data, index);
   return is_signed ? stored.i == (int64_t)bits : stored.u == bits;
 }

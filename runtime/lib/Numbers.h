@@ -16,15 +16,16 @@ typedef struct {
   double f;
 } rt_number;
 
-/* RT_NO_NUMBER: floats of 8 bits and what is below 8 bits. A bool is
- * unsigned. */
+/* Returns RT_NO_NUMBER for 8-bit floats and types of less than 8 bits. A bool
+ * is unsigned. */
 rt_number rt_read_number(DLDataType dtype, const void *data, uint64_t index);
-/* Parses all of `text`; false if it is no number of that type. */
+/* Parses all of `text`; returns false if it is not a number of that type. */
 bool rt_write_number(DLDataType dtype, void *data, uint64_t index,
                      const char *text);
-/* -1, 0, 1; NaN is equal to itself and greater than all else. */
+/* Returns -1, 0, or 1. NaN equals itself and is greater than all other
+   numbers. */
 int rt_compare_numbers(rt_number x, rt_number y);
-/* An integer with the same order, for any type that can be read. */
+/* Returns an integer with the same order, for any type that can be read. */
 uint64_t rt_read_key(DLDataType dtype, const void *data, uint64_t index);
 
 #endif /* ADZE_NUMBERS_H */

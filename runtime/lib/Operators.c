@@ -1,14 +1,14 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Operators that are functions of the program.
- */
+ * Operators that the program registers as functions.
+ * */
 #include "Calls.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Attributes of the module's table are given out as they are. */
+/* Attributes in the module's table are passed to functions unchanged. */
 _Static_assert(sizeof(adze_attribute) == sizeof(adze_module_attribute) &&
                    offsetof(adze_attribute, kind) ==
                        offsetof(adze_module_attribute, kind) &&
@@ -30,7 +30,7 @@ struct rt_operator {
 struct adze_call {
   rt_call *call;
   const adze_module_operator *row;
-  DLTensor *inputs; /* of the call; without data where they are strings */
+  DLTensor *inputs; /* of the call; strings have no data here */
   DLTensor *outputs;
 };
 
@@ -101,7 +101,7 @@ adze_status rt_operators_find(adze_context *context) {
 
 /* ---- Running ------------------------------------------------------------- */
 
-/* A view of an input; without data where it is no tensor of numbers. */
+/* Returns a view of an input, without data unless it is a tensor of numbers. */
 static DLTensor view_input(const rt_input *input) {
   DLTensor tensor = {.device = {kDLCPU, 0},
                      .ndim = input->rank,
@@ -128,8 +128,8 @@ static adze_status check_outputs(const adze_call *call) {
   return NULL;
 }
 
-/* Whatever the function says, the run fails with ADZE_RUN_ERROR, unless there
- * is no memory. */
+/* Converts the status of the function to ADZE_RUN_ERROR, except for out of
+ * memory. */
 static adze_status as_run_error(const char *name, adze_status status) {
   if (!status)
     return NULL;
@@ -174,8 +174,8 @@ adze_status rt_operator_run(rt_call *call, const char *row) {
   return status;
 }
 
-/* ---- What a function sees of its call -------------------------------------
- */
+/* ---- Access of a function to its call -------------------------------------
+ * */
 
 const char *adze_call_operator(const adze_call *call) {
   return call ? call->row->name : "";
@@ -210,7 +210,7 @@ int32_t adze_call_num_outputs(const adze_call *call) {
   return call ? (int32_t)call->call->num_results : 0;
 }
 
-/* The number of an input among the call's; -1: there is none. */
+/* Returns the index of an input among those of the call; -1: omitted. */
 static int32_t find_input(const adze_call *call, int32_t index) {
   bool known = call && index >= 0 && (uint32_t)index < call->row->num_inputs;
   return known ? call->row->inputs[index] : -1;
@@ -238,7 +238,7 @@ const DLTensor *adze_call_output_type(const adze_call *call, int32_t index) {
   return known ? &call->outputs[index] : NULL;
 }
 
-/* The result that the index names, which must not have been made yet. */
+/* Returns the result with this index, which must not have been set yet. */
 static adze_status find_result(adze_call *call, int32_t index,
                                rt_result **result) {
   if (index < 0 || index >= adze_call_num_outputs(call))

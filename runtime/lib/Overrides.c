@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Overridable weights: inputs that have a value in the module's weights, and
- * for which a context may have another one.
- */
+ * Overridable weights: inputs with a default value in the module's weights,
+ * which a context may replace.
+ * */
 #include "Runtime.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 struct rt_overrides {
   const DLTensor **inputs; /* all of a run */
   DLTensor *defaults;      /* the model's own values */
-  /* What the context has instead: it shares a value, or is its copy on the
-   * device. Null: the default. */
+  /* The context's value: a shared reference, or its copy on the device. Null:
+   * the default. */
   DLManagedTensorVersioned **tensors;
 };
 
@@ -62,8 +62,8 @@ adze_status rt_overrides_create(adze_context *context) {
 
 /* ---- Runs ---------------------------------------------------------------- */
 
-/* What the context has for a weight. On the CPU rt_place_defaults has the last
- * word on the place of a default. */
+/* Returns the context's value of a weight. On the CPU, rt_place_defaults sets
+ * the address of a default afterwards. */
 static const DLTensor *get_current(const adze_context *context,
                                    uint32_t index) {
   const rt_overrides *overrides = context->overrides;
@@ -136,7 +136,7 @@ static adze_status find_weight(const adze_module *module, const char *name,
   return status;
 }
 
-/* A copy of a tensor in host memory. */
+/* Copies a tensor from host memory to the device. */
 static adze_status send_to_device(adze_context *context, uint32_t input,
                                   const DLTensor *tensor,
                                   DLManagedTensorVersioned **copy) {

@@ -1,9 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Maps the pages of large weights while the module's first run is prepared: a
- * page at a time, as the kernels come by, takes longer than the whole at once,
- * and makes the first run wait.
- */
+ * Maps the pages of large weights while the module's first run is prepared:
+ * page faults of the kernels take longer than mapping all pages at once, and
+ * delay the first run.
+ * */
 #include "Runtime.h"
 
 #include <signal.h>
@@ -15,13 +15,14 @@
 #define MADV_POPULATE_READ 22 /* Linux 5.14 */
 #endif
 
-#define LEAST_BYTES ((uint64_t)16 << 20) /* less is mapped in no time */
+/* Smaller weights are mapped fast enough without it. */
+#define LEAST_BYTES ((uint64_t)16 << 20)
 #define HUGE_PAGE ((uint64_t)2 << 20)
-#define STEP_BYTES ((uint64_t)4 << 20) /* how soon it can stop */
+#define STEP_BYTES ((uint64_t)4 << 20) /* granularity of stopping */
 
 struct rt_prefault {
   pthread_t thread;
-  pid_t process; /* a fork has no such thread */
+  pid_t process; /* a forked process does not have the thread */
   atomic_bool stop;
   char *begin;
   uint64_t bytes;
@@ -29,7 +30,7 @@ struct rt_prefault {
 
 static void *prefault_main(void *data) {
   rt_prefault *self = data;
-  /* What is not in memory yet is read by huge pages where the system can. */
+  /* Pages that are not in memory yet are read as huge pages if possible. */
   uint64_t skipped =
       (HUGE_PAGE - (uintptr_t)self->begin % HUGE_PAGE) % HUGE_PAGE;
   madvise(self->begin + skipped,
@@ -39,7 +40,7 @@ static void *prefault_main(void *data) {
     if (atomic_load(&self->stop) ||
         madvise(self->begin + at, left < STEP_BYTES ? left : STEP_BYTES,
                 MADV_POPULATE_READ))
-      break; /* an older system: kernels find their pages themselves */
+      break; /* older system: kernels fault the pages in */
   }
   return NULL;
 }
@@ -56,7 +57,7 @@ rt_prefault *rt_prefault_start(const void *data, uint64_t bytes) {
   atomic_init(&self->stop, false);
   self->begin = (char *)(uintptr_t)data + skipped;
   self->bytes = (bytes - skipped) / page * page;
-  /* The caller's signals are the caller's threads' business. */
+  /* Signals of the process are not handled on this thread. */
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

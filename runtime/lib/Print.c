@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Values that kernels print (tile.print).
- */
+ * Prints values of kernels (tile.print).
+ * */
 #include "Runtime.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@ static void add_element(rt_text *text, int64_t code, const void *values,
     rt_text_add(text, " %lld", (long long)((const int64_t *)values)[index]);
 }
 
-/* The elements of rank 0 or 1 follow the label, the rows of others have a line
- * each. */
+/* Elements of rank 0 or 1 are printed on the line of the label; rows of higher
+ * ranks have one line each. */
 static void add_elements(rt_text *text, int64_t code, int64_t rank,
                          const int64_t *dims, const void *values) {
   int64_t count = 1, row = rank > 0 ? dims[rank - 1] : 1;
@@ -39,11 +39,11 @@ void rt_print(const char *kernel, const char *label, const int64_t *numbers,
   rt_text_add(&text, "%s %s:", dims[rank] ? "]" : "", label);
   add_elements(&text, code, rank, dims, values);
   rt_text_add(&text, "\n");
-  /* One write: lines of threads do not mix. */
+  /* A single write, so that lines of threads are not interleaved. */
   if (text.failed)
     fprintf(stderr, "%s %s: out of memory\n", kernel, label);
   else
     fwrite(text.data, 1, text.size, stdout);
-  fflush(stdout); /* a kernel that crashes next must not lose it */
+  fflush(stdout); /* the output must not be lost if a kernel crashes next */
   rt_text_free(&text);
 }

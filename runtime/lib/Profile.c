@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Profiles: one event a launch, written as a Chrome trace.
- */
+ * Profiles: one event per launch, written as a Chrome trace.
+ * */
 #include "Runtime.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ void rt_profile_free(rt_profile *profile) {
   memset(profile, 0, sizeof(*profile));
 }
 
-/* "a\nb" as ["a", "b"]. */
+/* Appends "a\nb" as ["a", "b"]. */
 static void add_nodes(rt_text *text, const char *nodes) {
   rt_text_add(text, "[");
   char *copy = strdup(nodes ? nodes : "");
@@ -107,7 +107,7 @@ static void add_event(rt_text *text, const adze_context *context,
   rt_text_add_json(text, name);
   rt_text_add(text, ", \"ts\": %.3f, \"dur\": %.3f, \"args\": {\"device\": ",
               event->begin_us - origin, event->duration_us);
-  /* A kernel that is not in the device's image runs in lanes on the CPU. */
+  /* Kernels that are not in the device's image run on the CPU. */
   bool on_cpu = context->device.device_type == kDLCPU;
   if (on_cpu || (!whole && event->lanes > 0))
     rt_text_add(text, "\"cpu\"");
@@ -143,7 +143,8 @@ static adze_status write_trace(adze_context *context) {
   rt_profile *profile = &context->profile;
   rt_text text = {0};
   double origin = profile->count ? profile->events[0].begin_us : 0;
-  /* A whole run is booked after its launches but began before them. */
+  /* The event of a whole run is recorded after its launches, but began before
+     them. */
   for (size_t i = 0; i < profile->count; ++i)
     if (profile->events[i].begin_us < origin)
       origin = profile->events[i].begin_us;

@@ -11,10 +11,10 @@ enum { kWords = 624, kShift = 397 };
 
 typedef struct {
   uint32_t words[kWords];
-  int next; /* word that is drawn next */
+  int next; /* the next word to draw */
 } twister;
 
-/* Each word from the one before it. */
+/* Computes each word from the previous one. */
 static void fill_words(twister *t, uint32_t seed) {
   t->words[0] = seed;
   for (uint32_t i = 1; i < kWords; ++i) {
@@ -55,8 +55,8 @@ static void seed_twister(twister *t, int64_t seed) {
     fill_words(t, key[0]);
 }
 
-/* The next state: words [from, to), each of the one `kShift` behind, which is
- * `offset` away in memory. */
+/* Computes words [from, to) of the next state. The word `kShift` positions
+ * later is `offset` away in memory. */
 static void twist(uint32_t *words, int from, int to, int offset) {
   for (int i = from; i < to; ++i) {
     uint32_t both =
@@ -78,7 +78,8 @@ static uint32_t draw_word(twister *t) {
   return word ^ word >> 18;
 }
 
-/* In [0, 1), 53 bits: 27 of one word, then 26 of another one. */
+/* Returns a number in [0, 1) with 53 bits: 27 of one word and 26 of the
+   next. */
 static double draw_uniform(twister *t) {
   double high = draw_word(t) >> 5, low = draw_word(t) >> 6;
   return (high * 67108864.0 + low) / 9007199254740992.0;
@@ -111,9 +112,9 @@ static adze_status random_uniform(rt_call *call) {
   return NULL;
 }
 
-/* The coordinates of points in the unit disc, y before x, and the squares of
- * their distances from its middle, which is none of them: what normal numbers
- * are made of (Marsaglia's polar method). */
+/* Draws points in the unit disc other than its centre: coordinates, y before x,
+ * and squared distances from the centre, for normal numbers by Marsaglia's
+ * polar method. */
 static adze_status random_disc(rt_call *call) {
   RT_TRY(make_all(call));
   twister t;

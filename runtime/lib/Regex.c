@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Regular expressions as a program whose states all run at once. Jumps are
- * relative, so that a piece of the program can be moved and repeated.
- */
+ * Regular expressions as a program whose states are simulated in parallel.
+ * Jumps are relative, so that parts of the program can be moved and repeated.
+ * */
 #include "Regex.h"
 
 #include <stdlib.h>
@@ -31,8 +31,8 @@ struct rt_regex {
   uint32_t size, capacity;
   range *ranges;
   uint32_t num_ranges, range_capacity;
-  /* Room of a match: two lists of states and where the match of each begins,
-   * marks, and a stack. */
+  /* Buffers of a match: two lists of states with the start of the match of
+   * each, marks, and a stack. */
   uint32_t *states[2], *stack, *marks;
   size_t *starts[2];
   uint32_t count[2], generation;
@@ -68,7 +68,7 @@ static adze_status reserve(void **array, uint32_t *capacity, uint32_t size,
   return NULL;
 }
 
-/* Puts an instruction before place `at`. */
+/* Inserts an instruction at index `at`. */
 static adze_status insert(rt_regex *regex, uint32_t at, instruction made) {
   RT_TRY(reserve((void **)&regex->code, &regex->capacity, regex->size + 1,
                  sizeof(instruction)));
@@ -124,8 +124,8 @@ static int hex_digit(uint32_t c) {
                                 : -1;
 }
 
-/* The ranges of \d, \w, \s or those of what is not in them; false for another
- * letter. */
+/* Adds the ranges of \d, \w, \s, or their complements; *known is false for
+ * another letter. */
 static adze_status add_class(rt_regex *regex, uint32_t letter, bool *known) {
   static const range digits[] = {{'0', '9'}};
   static const range words[] = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
@@ -162,7 +162,7 @@ static adze_status parse_hex(parser *p, uint32_t *c) {
   return NULL;
 }
 
-/* A single character behind a backslash. */
+/* Parses a single character after a backslash. */
 static adze_status parse_escaped(parser *p, uint32_t letter, uint32_t *c) {
   static const char names[] = "tnrfva", values[] = "\t\n\r\f\v\a";
   const char *found =
@@ -177,7 +177,7 @@ static adze_status parse_escaped(parser *p, uint32_t letter, uint32_t *c) {
 
 /* ---- Sets ---------------------------------------------------------------- */
 
-/* [:name:] inside of a set, whose two first characters are read. */
+/* Parses [:name:] in a set, whose first two characters have been read. */
 static adze_status parse_named(parser *p) {
   static const struct {
     const char *name;
@@ -206,7 +206,7 @@ static adze_status parse_named(parser *p) {
   return bad("an unknown [:class:]");
 }
 
-/* One end of a range; *is_class where a whole class was added instead. */
+/* Parses one end of a range; *is_class is true if a class was added instead. */
 static adze_status parse_member(parser *p, uint32_t *c, bool *is_class) {
   *is_class = false;
   *c = rt_next_char(&p->at, p->end);
@@ -330,7 +330,7 @@ static adze_status parse_atom(parser *p) {
   }
 }
 
-/* {m}, {m,} or {m,n}; false if it is only a brace. */
+/* Parses {m}, {m,} or {m,n}; returns false if the brace is a literal. */
 static bool parse_counts(parser *p, int32_t *least, int32_t *most) {
   const unsigned char *at = p->at + 1;
   int32_t numbers[2] = {-1, -1};
@@ -352,7 +352,7 @@ static bool parse_counts(parser *p, int32_t *least, int32_t *most) {
   return true;
 }
 
-/* The code from `start` on zero or one times, or any number of times. */
+/* Makes the code from `start` optional, or repeats it any number of times. */
 static adze_status make_optional(rt_regex *regex, uint32_t start, bool again) {
   int32_t length = (int32_t)(regex->size - start);
   instruction split = {SPLIT, 1, length + 1 + (again ? 1 : 0), false};
@@ -360,7 +360,8 @@ static adze_status make_optional(rt_regex *regex, uint32_t start, bool again) {
   return again ? append(regex, JUMP, -(length + 1), 0) : NULL;
 }
 
-/* The code from `start` on, at least and at most so often (-1: any). */
+/* Repeats the code from `start` between `least` and `most` times (-1:
+   unlimited). */
 static adze_status repeat(rt_regex *regex, uint32_t start, int32_t least,
                           int32_t most) {
   uint32_t length = regex->size - start;
@@ -399,7 +400,7 @@ static adze_status parse_repeated(parser *p) {
       return NULL;
     }
     if (p->at < p->end && *p->at == '?')
-      ++p->at; /* the fewest first: no difference here */
+      ++p->at; /* a lazy quantifier matches the same text */
     RT_TRY(repeat(p->regex, start, least, most));
   }
   return NULL;
@@ -407,7 +408,7 @@ static adze_status parse_repeated(parser *p) {
 
 static adze_status parse_alternatives(parser *p) {
   rt_regex *regex = p->regex;
-  int32_t last = -1; /* the jumps to the end, each with the one before it */
+  int32_t last = -1; /* the jumps to the end, linked to the previous one */
   for (;;) {
     uint32_t start = regex->size;
     while (p->at < p->end && *p->at != '|' && *p->at != ')')
@@ -428,7 +429,7 @@ static adze_status parse_alternatives(parser *p) {
   return NULL;
 }
 
-/* Room for a match. */
+/* Allocates the buffers of a match. */
 static adze_status make_room(rt_regex *regex) {
   size_t size = regex->size, each = 2 * sizeof(size_t) + 5 * sizeof(uint32_t);
   size_t *room = calloc(size, each);
@@ -440,7 +441,7 @@ static adze_status make_room(rt_regex *regex) {
   regex->states[0] = words;
   regex->states[1] = words + size;
   regex->marks = words + 2 * size;
-  regex->stack = words + 3 * size; /* two for each state */
+  regex->stack = words + 3 * size; /* two entries for each state */
   return NULL;
 }
 
@@ -494,8 +495,8 @@ static bool holds(int32_t which, const position *here) {
   }
 }
 
-/* Adds a state of the match that begins at `start`, and all that it reaches
- * without a character. */
+/* Adds a state of the match that begins at `start`, and all states that are
+ * reachable without a character. */
 static void add_state(rt_regex *regex, int list, uint32_t state, size_t start,
                       const position *here) {
   uint32_t depth = 0;
@@ -530,13 +531,15 @@ static bool takes(const rt_regex *regex, const instruction *now, uint32_t c) {
 
 static void begin_list(rt_regex *regex, int list) {
   regex->count[list] = 0;
-  if (!++regex->generation) { /* the marks would be taken for new ones */
+  /* after an overflow, old marks would appear to be current */
+  if (!++regex->generation) {
     memset(regex->marks, 0, regex->size * sizeof(uint32_t));
     regex->generation = 1;
   }
 }
 
-/* Reads a character: the states of `list` become those of the other list. */
+/* Reads a character: replaces the states of `list` by their successors in the
+   other list. */
 static void step(rt_regex *regex, int list, uint32_t c, const position *here) {
   begin_list(regex, !list);
   for (uint32_t i = 0; i < regex->count[list]; ++i) {
@@ -546,8 +549,8 @@ static void step(rt_regex *regex, int list, uint32_t c, const position *here) {
   }
 }
 
-/* Keeps the match that ends here, if one does, and no state that begins after
- * it. States are in order of where they begin. */
+/* Records the match that ends here, if there is one, and drops states of later
+ * starts. States are ordered by start. */
 static void keep_match(rt_regex *regex, int list, size_t here,
                        rt_regex_range *found) {
   for (uint32_t i = 0; i < regex->count[list]; ++i) {
@@ -560,8 +563,8 @@ static void keep_match(rt_regex *regex, int list, size_t here,
   }
 }
 
-/* The longest of the first matches that begin at `from` or, unless `anchored`,
- * after it; its end is SIZE_MAX if there is none. */
+/* Returns the longest of the leftmost matches that begin at `from` or, unless
+ * `anchored`, after it; its end is SIZE_MAX if there is none. */
 static rt_regex_range find(rt_regex *regex, const char *text, size_t length,
                            size_t from, bool anchored) {
   const unsigned char *bytes = (const unsigned char *)text;

@@ -9,7 +9,7 @@
 
 /* ---- Shapes -------------------------------------------------------------- */
 
-/* The outputs' dims. No operator can make a negative size. */
+/* Computes the dims of the outputs. A negative size is an error. */
 static adze_status infer_dims(const adze_module_desc *desc,
                               const int64_t *symbols, int64_t *dims) {
   desc->infer(symbols, dims);
@@ -23,7 +23,7 @@ static adze_status infer_dims(const adze_module_desc *desc,
   return NULL;
 }
 
-/* Takes over the new symbols, and what follows from them if they changed. */
+/* Sets the new symbols, and recomputes what depends on them if they changed. */
 static adze_status bind_symbols(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   size_t bytes = desc->num_symbols * sizeof(int64_t);
@@ -39,8 +39,8 @@ static adze_status bind_symbols(adze_context *context) {
   return NULL;
 }
 
-/* Completes the inputs, and binds what follows from their shapes and from those
- * of the outputs, which may be null. */
+/* Completes the inputs, and binds the symbols that depend on their shapes and
+ * on those of the outputs, which may be null. */
 static adze_status bind_inputs(adze_context *context,
                                const DLTensor *const **inputs,
                                int32_t num_inputs, DLTensor *const outputs[],
@@ -125,7 +125,7 @@ static adze_status run_on_cpu(adze_context *context,
     rt_states_close(context);
   if (!status)
     return fault;
-  /* What fails after a fault may well follow from it. */
+  /* After a fault, later errors may be consequences of it. */
   if (!fault)
     return status;
   adze_status_free(status);
@@ -177,13 +177,13 @@ adze_status adze_run_async(adze_context *context,
   return run(context, inputs, num_inputs, outputs, num_outputs, stream, false);
 }
 
-/* ---- Outputs of our own ---------------------------------------------------
- */
+/* ---- Allocated outputs ----------------------------------------------------
+ * */
 
 typedef struct {
   DLManagedTensorVersioned tensor;
   rt_memory *memory;   /* of a tensor on the CPU */
-  adze_module *module; /* of one on a device: it owns the device */
+  adze_module *module; /* of a tensor on a device, which the module owns */
   uint64_t bytes;
   int64_t dims[]; /* shape, then strides */
 } owned_tensor;

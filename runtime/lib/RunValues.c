@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Runs of modules whose signatures have more than tensors: the host program
- * gets numbers of strings and of values.
- */
+ * Runs modules whose signatures have types other than tensors: the host program
+ * receives indices of strings and of values.
+ * */
 #include "Calls.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- Types --------------------------------------------------------------- */
 
-/* ONNX's names of element types. */
+/* Names of element types in ONNX. */
 static const struct {
   const char *name;
   uint8_t code, bits;
@@ -36,7 +36,7 @@ static bool is_element(DLDataType dtype, const char *name, size_t length) {
         !strncmp(element_names[i].name, name, length))
       return dtype.code == element_names[i].code &&
              dtype.bits == element_names[i].bits && dtype.lanes == 1;
-  return true; /* of a type without a value of its own: seen when it is used */
+  return true; /* another type, which is checked when it is used */
 }
 
 bool rt_is_plain(const DLTensor *tensor) {
@@ -46,7 +46,7 @@ bool rt_is_plain(const DLTensor *tensor) {
       !rt_tensor_bytes(tensor->dtype, tensor->ndim, tensor->shape, &bytes) ||
       (bytes && !tensor->data))
     return false;
-  uint64_t dense = 1; /* of a tensor without elements it may wrap around */
+  uint64_t dense = 1; /* the product of an empty tensor's dims may overflow */
   for (int32_t d = tensor->ndim; d-- > 0;) {
     if (tensor->shape[d] < 0 || (tensor->shape[d] > 1 && tensor->strides &&
                                  (uint64_t)tensor->strides[d] != dense))
@@ -56,7 +56,7 @@ bool rt_is_plain(const DLTensor *tensor) {
   return true;
 }
 
-/* Whether the maps of a table are of the type, such as
+/* Returns true if the maps of a table have the type, such as
  * "map(string,tensor(float))". */
 static bool has_table_type(const adze_value *keys, const adze_value *table,
                            const char *type) {
@@ -68,7 +68,7 @@ static bool has_table_type(const adze_value *keys, const adze_value *table,
          is_element(table->tensor->dl_tensor.dtype, type, strcspn(type, ")"));
 }
 
-/* Whether the value is of the type, such as "seq(tensor(float))". */
+/* Returns true if the value has the type, such as "seq(tensor(float))". */
 static bool has_type(const adze_value *value, const char *type) {
   if (starts_with(&type, "optional("))
     return value->kind == ADZE_OPTIONAL &&
@@ -100,7 +100,7 @@ static bool has_type(const adze_value *value, const char *type) {
 
 /* ---- Inputs -------------------------------------------------------------- */
 
-/* The tensors that the host program gets in place of values. */
+/* The tensors that the host program receives in place of values. */
 typedef struct {
   DLTensor tensor;
   int64_t number;   /* of a container */
@@ -146,7 +146,8 @@ static adze_status make_stand_in(adze_context *context, adze_value *value,
 
 /* ---- Outputs ------------------------------------------------------------- */
 
-/* The numbers in a tensor, which may be on a device; to be freed. */
+/* Reads the indices in a tensor, which may be on a device; the caller frees
+   them. */
 static adze_status read_numbers(adze_context *context, const DLTensor *tensor,
                                 int64_t **numbers) {
   uint64_t bytes;
@@ -160,7 +161,7 @@ static adze_status read_numbers(adze_context *context, const DLTensor *tensor,
   return NULL;
 }
 
-/* Takes the tensor over. */
+/* Consumes the tensor. */
 static adze_status make_output(adze_context *context, uint32_t index,
                                DLManagedTensorVersioned *made,
                                adze_value **output) {
@@ -176,7 +177,7 @@ static adze_status make_output(adze_context *context, uint32_t index,
   } else if (!status) {
     adze_value *value = NULL;
     status = rt_value_get(context, numbers[0], &value);
-    /* What an optional holds may stand for the optional. */
+    /* The value of an optional may be passed in place of the optional. */
     if (!status && kind == ADZE_OPTIONAL && value->kind != kind) {
       status = adze_value_from_optional(value, output);
     } else if (!status) {
@@ -215,8 +216,8 @@ run_with(adze_context *context, const adze_value *const inputs[],
   const adze_module_desc *desc = context->module->desc;
   for (uint32_t i = 0; i < num_inputs; ++i) {
     if (!inputs[i] && i >= rt_num_required(context->module))
-      continue; /* the context's */
-    /* The run's table counts references; nothing else changes. */
+      continue; /* the context has the value */
+    /* Only the reference count changes. */
     adze_value *value = (adze_value *)inputs[i];
     RT_TRY(check_input(context->module, (int32_t)i, value));
     tensors[i] = &ins[i].tensor;

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Functions that pick elements one after the other.
- */
+ * Functions that select elements sequentially.
+ * */
 #include "Calls.h"
 #include "Numbers.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- unique -------------------------------------------------------------- */
 
-/* The input as `count` slices of [outer][inner] elements around an axis. */
+/* The input as `count` slices of [outer][inner] elements along an axis. */
 typedef struct {
   rt_call *call;
   const rt_input *x;
@@ -21,12 +21,12 @@ typedef struct {
 static const char *text_of(const slices *s, uint64_t at, size_t *length) {
   rt_string string = {"", 0};
   adze_status status = rt_input_string(s->call, 0, at, &string);
-  adze_status_free(status); /* check_strings has seen each number */
+  adze_status_free(status); /* check_strings has checked all indices */
   *length = string.length;
   return string.text;
 }
 
-/* Opens the table of strings: a comparison cannot fail. */
+/* Opens the table of strings, so that comparisons cannot fail. */
 static adze_status check_strings(rt_call *call, const rt_input *x) {
   rt_string string;
   for (uint64_t i = 0; i < x->count && x->kind == ADZE_STRINGS; ++i)
@@ -59,10 +59,10 @@ static int compare_slices(const slices *s, uint64_t x, uint64_t y) {
   return 0;
 }
 
-/* Does x stand behind y? */
+/* Returns true if x is after y in the order. */
 typedef bool is_behind(const void *data, int64_t x, int64_t y);
 
-/* Sorts numbers, equal ones in their order: a merge sort. */
+/* Sorts indices by a stable merge sort. */
 static void sort_numbers(is_behind *behind, const void *data, int64_t *order,
                          int64_t *room, uint64_t count) {
   if (count < 2)
@@ -78,8 +78,8 @@ static void sort_numbers(is_behind *behind, const void *data, int64_t *order,
   }
 }
 
-/* Sorts by keys, equal ones in their order: by one byte of them after the
- * other, but for those that are equal everywhere. */
+/* Sorts by keys with a stable radix sort over the bytes in which keys
+ * differ. */
 static void sort_keys(uint64_t *keys, uint64_t *other_keys, int64_t *order,
                       int64_t *room, uint64_t count) {
   uint64_t differ = 0;
@@ -120,11 +120,11 @@ static bool is_slice_behind(const void *s, int64_t x, int64_t y) {
   return compare_slices(s, (uint64_t)x, (uint64_t)y) > 0;
 }
 
-/* first[k]: the slice where the k-th different one comes first, in sorted
- * order; group[i]: which one slice i is; sizes[k]. */
+/* first[k]: the slice where group k first occurs, in sorted order; group[i]:
+ * the group of slice i; sizes[k]. */
 typedef struct {
   int64_t *order, *room, *first, *group, *sizes, *rank;
-  uint64_t *keys; /* of slices of one number, else NULL */
+  uint64_t *keys; /* keys of slices of one number, else NULL */
   uint64_t count;
 } groups;
 
@@ -162,7 +162,7 @@ static void find_groups(const slices *s, groups *g) {
   }
 }
 
-/* rank[k]: the place of group k in the result. */
+/* Sets rank[k] to the position of group k in the result. */
 static void rank_groups(const slices *s, groups *g, bool sorted) {
   for (uint64_t k = 0; k < g->count; ++k)
     g->rank[k] = (int64_t)k;
@@ -245,7 +245,7 @@ typedef struct {
 static box get_box(const float *given, bool is_center) {
   box b;
   for (int d = 0; d < 2; ++d) {
-    /* Corners are y1, x1, y2, x2 in any order; a centre is x, y, w, h. */
+    /* Corners are y1, x1, y2, x2 in any order; otherwise centres x, y, w, h. */
     float from = given[d], to = given[d + 2];
     if (is_center) {
       from = given[d] - given[d + 2] / 2;
@@ -258,8 +258,8 @@ static box get_box(const float *given, bool is_center) {
   return b;
 }
 
-/* Whether the share of both that both have is more than the threshold. Most
- * pairs are apart along the first dim already. */
+/* Returns true if intersection over union exceeds the threshold. Most pairs do
+ * not overlap along the first dim. */
 static bool overlaps(const box *x, const box *y, float threshold) {
   float common = 1;
   for (int d = 0; d < 2; ++d) {
@@ -273,19 +273,21 @@ static bool overlaps(const box *x, const box *y, float threshold) {
   return x->area > 0 && y->area > 0 && all > 0 && common / all > threshold;
 }
 
-/* Cells along one dim: a box lies in the cell where it begins. Detectors move
- * the boxes of each class far away from those of the others: few are met. */
+/* Cells along one dim: each box is in the cell of its lower end. Detectors
+ * offset the boxes of each class far from the others, so few boxes share a
+ * cell. */
 enum { CELLS = 256 };
 typedef struct {
   int dim;
-  double begin, cells_per_unit; /* 0: all boxes lie in one cell */
-  double longest;               /* of the boxes that lie there */
+  double begin, cells_per_unit; /* 0: all boxes are in one cell */
+  double longest;               /* extent of the boxes along the dim */
   int64_t first[CELLS];         /* of each cell, or -1 */
   int64_t *next;                /* of each box, or -1 */
 } grid;
 
-/* The cells of the dim that has most boxes next to each other; numbers that are
- * not finite, and thresholds that boxes apart exceed, leave one cell. */
+/* Divides the dim along which most boxes are disjoint into cells. Numbers that
+ * are not finite, and thresholds that disjoint boxes exceed, result in one
+ * cell. */
 static void make_grid(grid *g, const box *boxes, int64_t count,
                       float threshold) {
   double most = 0;
@@ -334,7 +336,7 @@ static void add_box(grid *g, const box *kept, int64_t number) {
 
 static bool overlaps_any(const grid *g, const box *kept, const box *b,
                          float threshold) {
-  /* One cell more than need be: no rounding matters. */
+  /* Starts one cell earlier, to be independent of rounding. */
   int64_t cell = cell_of(g, b->low[g->dim] - g->longest) - 1;
   int64_t last = cell_of(g, b->high[g->dim]);
   for (cell = cell < 0 ? 0 : cell; cell <= last; ++cell)
@@ -349,7 +351,8 @@ typedef struct {
   box *boxes, *kept; /* kept: the selected ones of a class, contiguous */
   grid kept_grid;
   int64_t *order, *room;
-  uint64_t *keys;    /* of scores, falling; room for as many behind them */
+  /* descending keys of scores, followed by space for as many */
+  uint64_t *keys;
   int64_t *selected; /* triples */
   size_t count, capacity;
   int64_t num_boxes, limit;
@@ -373,7 +376,7 @@ static adze_status add_triple(suppression *s, int64_t batch, int64_t kind,
   return NULL;
 }
 
-/* Numbers that rise as the score, which is one, falls; zeros are equal. */
+/* Returns a key that increases as the score decreases; both zeros are equal. */
 static uint64_t falling_key(float score) {
   score += 0.0f;
   uint32_t bits;
@@ -383,7 +386,8 @@ static uint64_t falling_key(float score) {
 
 static adze_status select_boxes(suppression *s, int64_t batch, int64_t kind) {
   int64_t candidates = 0;
-  for (int64_t i = 0; i < s->num_boxes; ++i) { /* no branch: none is usual */
+  /* branch-free, since the conditions are unpredictable */
+  for (int64_t i = 0; i < s->num_boxes; ++i) {
     s->order[candidates] = i;
     candidates += s->scores[i] > s->score;
   }

@@ -41,7 +41,7 @@ static adze_status sequence_construct(rt_call *call) {
   return status;
 }
 
-/* A place in [0, limit), counted from the end if negative. */
+/* Returns a position in [0, limit), counted from the end if negative. */
 static adze_status get_place(rt_call *call, uint32_t index, size_t count,
                              size_t limit, size_t *place) {
   int64_t given = rt_input_int(call, index, 0);
@@ -105,9 +105,9 @@ static adze_status sequence_length(rt_call *call) {
   return NULL;
 }
 
-/* ---- Tensors in pieces --------------------------------------------------- */
+/* ---- Parts of tensors ---------------------------------------------------- */
 
-/* A tensor seen as [outer][size][inner bytes] around an axis. */
+/* A tensor as [outer][size][inner bytes] along an axis. */
 typedef struct {
   uint64_t outer, inner;
   int64_t size;
@@ -129,7 +129,7 @@ static adze_status view_axis(DLDataType dtype, int32_t rank,
   return NULL;
 }
 
-/* Elements [begin, begin + size) of the axis as a value of their own. */
+/* Makes a value of elements [begin, begin + size) of the axis. */
 static adze_status cut_piece(rt_call *call, int32_t axis, int64_t begin,
                              int64_t size, bool keep, adze_value **piece) {
   const rt_input *x = &call->inputs[0];
@@ -149,7 +149,7 @@ static adze_status cut_piece(rt_call *call, int32_t axis, int64_t begin,
              (const char *)x->data +
                  (o * (uint64_t)view.size + (uint64_t)begin) * view.inner,
              run);
-    /* As an input of its own it becomes a value. */
+    /* The part is converted to a value like an input. */
     rt_input cut = {x->dtype, x->kind, rank, dims, 0, bytes};
     rt_call one = {call->context, 1, 0, &cut, NULL};
     status = rt_input_value(&one, 0, piece);
@@ -159,7 +159,7 @@ static adze_status cut_piece(rt_call *call, int32_t axis, int64_t begin,
   return status;
 }
 
-/* The size of piece `index`, which begins at `begin`. */
+/* Returns the size of part `index`, which begins at `begin`. */
 static adze_status piece_size(const rt_call *call, uint64_t index,
                               int64_t begin, int64_t whole, int64_t *size) {
   const rt_input *split = call->num_inputs > 2 ? &call->inputs[2] : NULL;
@@ -205,7 +205,7 @@ static adze_status split_to_sequence(rt_call *call) {
   return status;
 }
 
-/* The data of a part, of strings as their numbers (to be freed). */
+/* Returns the data of a part; strings as indices (freed by the caller). */
 static adze_status part_data(rt_call *call, const adze_value *part,
                              const void **data, void **owned) {
   *owned = NULL;
@@ -315,7 +315,7 @@ static adze_status optional_construct(rt_call *call) {
   return status ? status : rt_result_give(call, 0, optional);
 }
 
-/* What is no optional is there: a loop may carry either. */
+/* A value that is not an optional is present: a loop may carry either. */
 static adze_status optional_has(rt_call *call) {
   adze_value *value;
   RT_TRY(rt_value_get(call->context, rt_input_int(call, 0, 0), &value));
@@ -359,7 +359,8 @@ static adze_status zip_map(rt_call *call) {
   return status ? status : rt_result_give(call, 0, sequence);
 }
 
-/* The keys as numbers: integers, or strings' (to be freed). */
+/* Returns the keys as integers, or as indices of strings (freed by the
+   caller). */
 static adze_status get_keys(rt_call *call, const adze_value *map,
                             int64_t **keys) {
   const adze_value *tensor = map->parts[0];
@@ -376,7 +377,7 @@ static adze_status get_keys(rt_call *call, const adze_value *map,
   return NULL;
 }
 
-/* Writes a scalar of a map to element `at` of the result. */
+/* Stores a scalar of a map to element `at` of the result. */
 static adze_status put_scalar(rt_call *call, uint64_t at,
                               const adze_value *value) {
   rt_result *result = &call->results[0];

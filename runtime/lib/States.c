@@ -1,10 +1,10 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * States: outputs that continue inputs. Where the caller passes one buffer for
- * both, the program stores new rows into it; else the old rows are copied to
- * where the program works. Which of these it is follows from the addresses,
- * for each state of each run; the program is the same.
- */
+ * States: outputs that continue inputs. If the caller passes one buffer for
+ * both, the program stores new rows into it; else the old rows are copied
+ * first. The addresses determine the mode for each state in each run; the
+ * program is the same.
+ * */
 #include "Runtime.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ typedef struct {
   uint64_t outer, count, bytes, pitch;
 } row_array;
 
-/* Rows of `tensor`, which rt_check_strides has seen. The pitch is 0 where no
- * stride tells it. */
+/* Returns the rows of `tensor`, which rt_check_strides has checked. The pitch
+ * is 0 if no stride determines it. */
 static row_array rows_of(const DLTensor *tensor, uint32_t axis) {
   row_array rows = {rt_tensor_data(tensor), 1, (uint64_t)tensor->shape[axis],
                     tensor->dtype.bits / 8u, 0};
@@ -45,7 +45,7 @@ static row_array rows_of(const DLTensor *tensor, uint32_t axis) {
 
 /* ---- Copies -------------------------------------------------------------- */
 
-/* The bytes that a thread takes at a time. */
+/* The bytes that a thread copies at a time. */
 #define COPY_PIECE ((uint64_t)1 << 18)
 
 typedef struct {
@@ -109,7 +109,7 @@ static const char *input_name(const adze_context *context, uint32_t state) {
   return desc->inputs[desc->states[state].input].name;
 }
 
-/* Memory of the state's own, of `bytes` bytes. */
+/* Uses a box of `bytes` bytes as the buffer of the state. */
 static adze_status take_box(adze_context *context, uint32_t state,
                             uint64_t bytes) {
   rt_box *box = &context->states[state].box;
@@ -172,8 +172,8 @@ static adze_status choose_mode(adze_context *context, uint32_t state,
   return NULL;
 }
 
-/* States of one symbol have one pitch: that of the first one in place, or else
- * of the first one. Others work in memory of their own. */
+/* Sets the pitch of states that share a symbol: that of the first one in place,
+ * or of the first one. States with another pitch use boxes. */
 static adze_status choose_pitches(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   for (int pass = RT_STATE_IN_PLACE; pass <= RT_STATE_BOX; ++pass)
@@ -238,7 +238,7 @@ adze_status rt_states_choose(adze_context *context) {
 
 /* ---- Before and after a run ---------------------------------------------- */
 
-/* Puts the old rows where the program works, and returns that place. */
+/* Copies the old rows to the buffer of the program, and returns it. */
 static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
   const adze_state *row = &context->module->desc->states[i];
   rt_state *state = &context->states[i];

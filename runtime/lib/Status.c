@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Statuses: a code and a message on the heap. Running out of memory has a
- * static one, so that it can always be told.
- */
+ * Statuses: a code and a message on the heap. Out of memory has a static
+ * status, so it needs no allocation.
+ * */
 #include "Runtime.h"
 
 #include <errno.h>

@@ -1,19 +1,19 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Which lane of a launch runs which programs when. Each begins with a share of
- * its own, the same part of all launches: what the one before it stored there,
- * or a step read, is in the core's caches. A step sees what the one before it
- * stored; of groups, each sees its own alone. So a lane with a group of its own
- * waits for nobody; lanes that share one meet after each step.
- * What lanes write often lies in lines of its own: a line that another core has
- * takes longer to come than a small step to compute.
- */
+ * Schedules the programs of a launch on lanes. Each lane begins with its own
+ * share, the same part of all launches, whose data is likely in the core's
+ * caches. A step depends on the previous one; with groups, only on the same
+ * group. A lane with its own group therefore never waits, and lanes that share
+ * a group synchronize after each step. Frequently written data has separate
+ * cache lines: a transfer of a line between cores takes longer than a small
+ * step.
+ * */
 #include "Runtime.h"
 
 #include <sched.h>
 
-/* Pieces of a lane's share, at most: what others can take of it. Of one step of
- * many, and where there is but one. */
+/* The most pieces of a lane's share, which other lanes can take: of one of many
+ * steps, and of a single step. */
 #define MOST_PIECES_OF_STEP 8
 #define MOST_PIECES (1 << 20)
 
@@ -47,8 +47,8 @@ void rt_steps_init(rt_steps *steps, int64_t programs, int64_t count,
     atomic_init(&steps->share[i].taken, 0);
 }
 
-/* The first program of a piece of a step, of the group's `all` ones. Groups of
- * the launch are whole in those of the schedule. */
+/* Returns the first program of a piece of a step, given the `all` programs of
+ * the group. A group of the schedule consists of whole groups of the launch. */
 static int64_t program_of(const rt_steps *steps, int64_t group, int64_t step,
                           int64_t piece, int64_t all) {
   int64_t each = steps->programs / steps->parts;
@@ -57,9 +57,10 @@ static int64_t program_of(const rt_steps *steps, int64_t group, int64_t step,
   return step * steps->programs + begin + (end - begin) * piece / all;
 }
 
-/* The pieces of one step of a group that nobody has taken, of the lane's own
- * share first; ever fewer at once, where others may take the rest. Of the only
- * step they may always: a lane may come when most of it is still to do. */
+/* Runs pieces of one step of a group that no lane has taken, those of the
+ * lane's own share first. Where others may take the rest, it takes fewer at a
+ * time as the rest shrinks. In a single step they always may, since a lane may
+ * arrive late. */
 static void run_step(rt_steps *steps, int64_t group, int64_t step,
                      int32_t lane) {
   int64_t end = (step + 1) * steps->pieces, done = 0;
@@ -87,8 +88,9 @@ static void run_step(rt_steps *steps, int64_t group, int64_t step,
                               memory_order_release);
 }
 
-/* The steps of a group that are left. A lane only ever waits for pieces that
- * another one is working on: one that comes late, or never, holds up nobody. */
+/* Runs the remaining steps of a group. A lane waits only for pieces that
+ * another one is executing, so a lane that starts late, or never, delays no
+ * other. */
 static void run_group(rt_steps *steps, int64_t group, int32_t lane) {
   enum { patience = 4096 };
   int64_t each = steps->shares * steps->pieces, step = 0;
@@ -109,7 +111,8 @@ static void run_group(rt_steps *steps, int64_t group, int32_t lane) {
   }
 }
 
-/* Its own group, then those that nobody has begun, then those of others. */
+/* Runs the lane's own group, then groups that no lane has begun, then those of
+   others. */
 void rt_steps_run(rt_steps *steps, int32_t lane) {
   enum { own, unbegun, all };
   int64_t first = lane * steps->groups / steps->lanes;

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * The strings of a run: each once, by number. The module's come first; the
- * others are forgotten when the run ends.
- */
+ * The table of unique strings of a run, by index. The module's strings come
+ * first; the others are removed when the run ends.
+ * */
 #include "Calls.h"
 
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static adze_status add(rt_string_table *table, const char *text, size_t length,
   return NULL;
 }
 
-/* The module's strings, and "" before all. */
+/* Adds the module's strings, after "". */
 static adze_status add_fixed(rt_string_table *table,
                              const adze_module_desc *desc) {
   int64_t number;
@@ -129,7 +129,8 @@ static adze_status open_table(adze_context *context, rt_string_table **table) {
     context->strings = made;
     adze_status status = add_fixed(made, context->module->desc);
     if (status) {
-      /* A table without all of the module's strings gives wrong numbers. */
+      /* A table without all of the module's strings would give wrong
+         indices. */
       rt_strings_free(context);
       return status;
     }

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Text that grows, and strings in JSON.
- */
+ * Growing text buffers, and JSON strings.
+ * */
 #include "Runtime.h"
 
 #include <stdarg.h>

@@ -39,10 +39,10 @@ static adze_status string_concat(rt_call *call) {
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* What is left of a string that is split. */
+/* The state of splitting a string. */
 typedef struct {
-  rt_string rest, delimiter; /* no delimiter: runs of white space */
-  int64_t splits;            /* that are still allowed; < 0: all */
+  rt_string rest, delimiter; /* no delimiter: white space */
+  int64_t splits;            /* number still allowed; < 0: unlimited */
   bool done;
 } splitter;
 
@@ -53,7 +53,7 @@ static void skip_spaces(rt_string *text) {
   }
 }
 
-/* The place of the next delimiter; false if there is none. */
+/* Returns the position of the next delimiter; false if there is none. */
 static bool find_delimiter(const splitter *split, size_t *at) {
   const rt_string *text = &split->rest, *wanted = &split->delimiter;
   if (!split->splits)
@@ -68,7 +68,7 @@ static bool find_delimiter(const splitter *split, size_t *at) {
   return false;
 }
 
-/* The next piece; false if there are no more. */
+/* Returns the next part; false if there are no more. */
 static bool next_piece(splitter *split, rt_string *piece) {
   bool by_spaces = !split->delimiter.length;
   if (by_spaces)
@@ -130,10 +130,10 @@ static adze_status string_split(rt_call *call) {
 
 enum { KEEP_CASE = 0, LOWER = 1, UPPER = 2 };
 
-/* Code points whose two cases are a fixed distance apart, or neighbours. */
+/* Code points whose two cases are at a fixed distance, or adjacent. */
 typedef struct {
   uint32_t first, last; /* of the upper case */
-  uint32_t distance;    /* 1: upper and lower take turns */
+  uint32_t distance;    /* 1: upper and lower case alternate */
 } case_range;
 
 static const case_range case_ranges[] = {
@@ -164,7 +164,8 @@ static uint32_t change_case(uint32_t c, int32_t to) {
 
 static bool is_tail(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
-/* The bytes of a character of one to three, which is `c`; 0: there is none. */
+/* Reads a character of one to three bytes into `c`; returns its length, or
+   0. */
 static int read_char(const unsigned char *at, const unsigned char *end,
                      uint32_t *c) {
   *c = *at;
@@ -181,8 +182,8 @@ static int read_char(const unsigned char *at, const unsigned char *end,
   return *c < 0x800 ? 0 : 3;
 }
 
-/* Changes the case of UTF-8 in place: no character that changes becomes longer
- * or shorter. What is no UTF-8 stays. */
+/* Changes the case of UTF-8 text in place, since no character that changes has
+ * another length then. Invalid UTF-8 is unchanged. */
 static void change_text(char *text, size_t length, int32_t to) {
   unsigned char *at = (unsigned char *)text, *end = at + length;
   while (at < end) {
@@ -207,7 +208,7 @@ static void change_text(char *text, size_t length, int32_t to) {
   }
 }
 
-/* A string's number after a change of its case. */
+/* Returns the index of a string after a change of its case. */
 static adze_status changed_number(rt_call *call, int64_t number, int32_t to,
                                   int64_t *result) {
   *result = number;
@@ -238,8 +239,8 @@ static adze_status is_stopword(rt_call *call, int64_t number, int32_t fold,
   return NULL;
 }
 
-/* Strings without stop words, then in another case; one empty string if none
- * is left. */
+/* Removes stop words, then changes the case; the result is one empty string if
+ * none is left. */
 static adze_status string_normalize(rt_call *call) {
   const rt_input *x = &call->inputs[0];
   int32_t action = (int32_t)rt_input_int(call, 2, 0);
@@ -280,7 +281,7 @@ static adze_status number_to_string(rt_call *call, uint64_t i) {
   else if (number.f - number.f != 0)
     snprintf(text, sizeof(text), number.f < 0 ? "-INF" : "INF");
   else
-    /* The fewest digits that say the number. */
+    /* Uses the fewest digits that represent the number exactly. */
     for (int some = 1; some <= digits; ++some) {
       snprintf(text, sizeof(text), "%.*g", some, number.f);
       double back = strtod(text, NULL);
@@ -309,7 +310,7 @@ static adze_status cast_all(rt_call *call) {
   return NULL;
 }
 
-/* One of the sides is strings. The process's locale has no say. */
+/* Casts from or to strings, independently of the process's locale. */
 static adze_status cast(rt_call *call) {
   RT_TRY(rt_result_make(call, 0, call->inputs[0].dims));
   locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);

@@ -1,9 +1,10 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Threads that stay. A job is open while its caller works on it; a thread that
- * wakes in time joins, one that wakes late finds the job closed and is not
- * waited for. So a launch never costs more than the caller doing it alone.
- */
+ * A pool of persistent threads. A job is open while its caller works on it.
+ * Threads that wake in time join the job; the caller does not wait for threads
+ * that wake later. A launch therefore takes no longer than on the calling
+ * thread alone.
+ * */
 #include "Runtime.h"
 
 #include <limits.h>
@@ -14,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* `state` of a pool: the job's number, whether it is open, and how many
- * threads other than the caller are in it. */
+/* `state` of a pool: the number of the job, whether it is open, and the number
+ * of threads in it, without the caller. */
 #define JOB_ONE ((uint64_t)1 << 32)
 #define JOB_OPEN ((uint64_t)1 << 31)
 #define JOB_INSIDE (JOB_OPEN - 1)
@@ -25,12 +26,12 @@ struct rt_pool {
   _Alignas(64) _Atomic uint32_t signal; /* changes with every job; futex */
   _Atomic uint32_t sleepers;
   _Atomic bool stop;
-  _Alignas(64) _Atomic uint32_t finished; /* futex of the waiting caller */
-  /* The job: written while it is closed and nobody is inside. */
+  _Alignas(64) _Atomic uint32_t finished; /* futex on which the caller waits */
+  /* The job, written while it is closed and no thread is in it. */
   rt_lane_fn run;
   void *data;
   int32_t lanes;
-  /* Fixed. */
+  /* Constant after creation. */
   pthread_mutex_t busy; /* held by the thread whose job it is */
   int32_t num_workers;
   int32_t spin_us;
@@ -57,7 +58,7 @@ static void futex_wake(_Atomic uint32_t *word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* One step of a spin; false when its time is over. */
+/* Spins once; returns false when the time limit is reached. */
 static bool spin(int32_t limit_us, uint32_t *steps, double *begin) {
   if (!limit_us)
     return false;
@@ -78,8 +79,8 @@ static void leave(rt_pool *pool) {
   }
 }
 
-/* Joins the job if it is open and not `last`; returns the job's number. A
- * thread's lane is the same in all jobs, for its caches hold what it did. */
+/* Joins the job if it is open and not `last`; returns its number. A thread has
+ * the same lane in all jobs, since its caches contain the data of that lane. */
 static uint32_t take_part(rt_pool *pool, int32_t lane, uint32_t last) {
   uint64_t state = atomic_load(&pool->state);
   while ((state & JOB_OPEN) && (uint32_t)(state >> 32) != last)
@@ -160,7 +161,7 @@ rt_pool *rt_pool_create(int32_t threads, int32_t spin_us) {
   atomic_init(&pool->stop, false);
   atomic_init(&pool->finished, 0);
   pthread_mutex_init(&pool->busy, NULL);
-  /* Spinning on a processor that another lane needs only delays it. */
+  /* Spinning delays other lanes if there are more threads than processors. */
   pool->spin_us = threads > rt_usable_cpus() ? 0 : spin_us;
   pool->num_workers = 0;
   for (; pool->num_workers < num_workers; ++pool->num_workers) {

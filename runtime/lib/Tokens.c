@@ -10,12 +10,12 @@
 #include <string.h>
 
 typedef struct {
-  rt_string *pieces; /* of strings of the run */
+  rt_string *pieces; /* strings of the run */
   size_t count, capacity;
 } piece_list;
 
 typedef struct {
-  int64_t kind, least; /* characters of a token */
+  int64_t kind, least; /* least number of characters of a token */
   rt_regex **patterns;
   size_t num_patterns;
   piece_list tokens, spare;
@@ -34,7 +34,7 @@ static bool is_long(const tokenizer *t, const char *at, const char *end) {
   return count >= t->least;
 }
 
-/* Adds a piece if it is long enough. */
+/* Adds a part of a string if it is long enough. */
 static adze_status add_piece(const tokenizer *t, piece_list *list,
                              const char *at, const char *end) {
   if (!is_long(t, at, end))
@@ -51,15 +51,15 @@ static adze_status add_piece(const tokenizer *t, piece_list *list,
   return NULL;
 }
 
-/* Where the search goes on after a match: an empty one is followed by a
- * character that is in no token. */
+/* Returns the position at which the search continues after a match. After an
+ * empty match, one character is skipped, which is in no token. */
 static size_t after(rt_string text, rt_regex_range match) {
   if (match.end > match.begin || match.end == text.length)
     return match.end;
   return match.end + char_size(text.text + match.end, text.text + text.length);
 }
 
-/* Adds what is between the matches of a pattern. */
+/* Adds the text between the matches of a pattern. */
 static adze_status split(const tokenizer *t, rt_regex *pattern, rt_string text,
                          piece_list *list) {
   size_t from = 0;
@@ -91,8 +91,8 @@ static adze_status add_between(tokenizer *t, rt_string text) {
   return NULL;
 }
 
-/* Adds the matches of the pattern. A short one is looked into again, from its
- * second character on. */
+/* Adds the matches of the pattern. After a match that is too short, the search
+ * continues at its second character. */
 static adze_status add_matches(tokenizer *t, rt_string text) {
   size_t from = 0;
   rt_regex_range match;
@@ -118,7 +118,7 @@ static adze_status add_characters(tokenizer *t, rt_string text) {
   return NULL;
 }
 
-/* U+FFFD is of three bytes where the text has it. */
+/* A U+FFFD that is in the text has three bytes. */
 static adze_status check_text(rt_string text) {
   const unsigned char *at = (const unsigned char *)text.text,
                       *end = at + text.length;
@@ -132,7 +132,7 @@ static adze_status check_text(rt_string text) {
 }
 
 /* Collects the tokens of all strings; ends[i] is the end of those of string i.
- */
+ * */
 static adze_status collect(rt_call *call, tokenizer *t, size_t *ends,
                            size_t *most) {
   for (uint64_t i = 0; i < call->inputs[0].count; ++i) {
@@ -149,7 +149,7 @@ static adze_status collect(rt_call *call, tokenizer *t, size_t *ends,
   return NULL;
 }
 
-/* Writes the row of a string: marks about its tokens, then the padding. */
+/* Writes the row of a string: its tokens between marks, then the padding. */
 static adze_status write_row(rt_call *call, const piece_list *tokens,
                              size_t first, size_t end, bool marks, uint64_t at,
                              uint64_t stop) {
@@ -167,7 +167,7 @@ static adze_status write_row(rt_call *call, const piece_list *tokens,
   return NULL;
 }
 
-/* Without any token there are no marks, as in ONNX Runtime. */
+/* If there are no tokens at all, no marks are written, as in ONNX Runtime. */
 static adze_status write_all(rt_call *call, const piece_list *tokens,
                              const size_t *ends, size_t most) {
   const rt_input *x = &call->inputs[0];

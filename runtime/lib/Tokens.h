@@ -7,9 +7,10 @@
 
 #include "Calls.h"
 
-/* Inputs: strings; regular expressions; how these are used (below), whether to
- * mark begin and end, least number of characters; the padding. The result has
- * one more dim, of the most tokens of a string. */
+/* Inputs: strings; regular expressions; how they are used (below), whether to
+ * add begin and end marks, the least number of characters; the padding. The
+ * result has one more dim, whose size is the largest number of tokens of a
+ * string. */
 adze_status rt_tokenize(rt_call *call);
 
 enum { RT_SEPARATORS = 0, RT_TOKENS = 1, RT_CHARACTERS = 2 };

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Values: tensors, string tensors, sequences, maps and optionals, immutable
- * and counted.
- */
+ * Values: tensors, string tensors, sequences, maps and optionals, immutable and
+ * reference-counted.
+ * */
 #include "Calls.h"
 
 #include <pthread.h>
@@ -244,7 +244,7 @@ adze_status adze_value_shape(const adze_value *value, int32_t *rank,
 /* ---- Containers -----------------------------------------------------------
  */
 
-/* Values are released part by part, each in its own call. */
+/* Limits the recursion when values are released. */
 #define MAX_DEPTH 1000u
 
 static adze_status make_container(adze_kind kind, adze_value *first,
@@ -279,7 +279,8 @@ adze_status adze_value_from_sequence(adze_value *const *elements, size_t count,
   return make_container(ADZE_SEQUENCE, NULL, elements, count, value);
 }
 
-/* As many integers or strings as there are values, in a row. */
+/* Checks that keys are a vector of as many integers or strings as there are
+   values. */
 static adze_status check_keys(const adze_value *keys, size_t count) {
   if (!keys)
     return rt_error(ADZE_INVALID_ARGUMENT, "expected keys, but got NULL");
@@ -365,7 +366,7 @@ static void release_parts(adze_value **parts, size_t count) {
   free(parts);
 }
 
-/* The map of a row, given a place for its values. */
+/* Makes the map of a row, with `values` as buffer. */
 static adze_status make_row(const adze_value *sequence, size_t row,
                             adze_value **values, adze_value **map) {
   const DLTensor *table = &sequence->table->tensor->dl_tensor;
@@ -410,7 +411,8 @@ static adze_status make_rows(const adze_value *sequence, adze_value ***parts) {
 
 adze_status rt_value_expand(const adze_value *value) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  adze_value *sequence = (adze_value *)value; /* what it is does not change */
+  /* the cached parts do not change the value */
+  adze_value *sequence = (adze_value *)value;
   if (!value->table || atomic_load(&sequence->expanded))
     return NULL;
   adze_value **parts;
@@ -427,7 +429,8 @@ adze_status rt_value_expand(const adze_value *value) {
   return NULL;
 }
 
-/* The type of the scalars of a table; NULL if the sequence has no such form. */
+/* Returns the type of the scalars of a table; NULL if the sequence has another
+   form. */
 static const DLTensor *find_scalar(const adze_value *sequence) {
   const DLTensor *first = NULL;
   for (size_t i = 0; i < sequence->count; ++i) {

@@ -1,9 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Holds the weights against their checksums, once a module and before its first
- * run. All threads take part: the check reads each page that the run is about
- * to read, so its cost is mostly that of the first touch.
- */
+ * Verifies the checksums of weights, once per module before its first run. All
+ * threads take part. The run reads the same pages afterwards, so the time is
+ * mostly that of the page faults.
+ * */
 #include "Runtime.h"
 
 #define XXH_INLINE_ALL
@@ -17,7 +17,7 @@ typedef struct {
   const char *weights;
   const uint64_t *checksums;
   uint64_t size, blocks;
-  _Atomic uint64_t next;    /* block that no lane has taken yet */
+  _Atomic uint64_t next;    /* next block that no lane has taken */
   _Atomic uint64_t damaged; /* the first damaged block; `blocks`: none */
 } check_job;
 
@@ -91,13 +91,13 @@ static adze_status check(adze_module *module) {
 adze_status rt_check_weights(adze_module *module) {
   if (module->owner)
     module = module->owner;
-  if (rt_has_swapped_weights(module)) /* checked by the swap */
+  if (rt_has_swapped_weights(module)) /* the swap has verified them */
     return NULL;
   if (atomic_load_explicit(&module->weights_checked, memory_order_acquire))
     return NULL;
   adze_status status = NULL;
   pthread_mutex_lock(&module->weights_mutex);
-  /* Damaged weights are checked, and refused, again by each run. */
+  /* If the weights are damaged, each run checks and rejects them again. */
   if (!atomic_load(&module->weights_checked))
     status = check(module);
   if (!status)

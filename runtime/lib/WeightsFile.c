@@ -1,7 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Weights in a file of their own, beside the module or where an option says.
- */
+ * Weights in a separate file, in the module's folder or at the path of an
+ * option.
+ * */
 #include "Runtime.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file's path: the option's, or the note's name in the module's folder. */
+/* Returns the path of the file: that of the option, or the note's name in the
+   module's folder. */
 static adze_status find_path(const adze_module *module, const char *module_path,
                              const adze_module_weights_note *note,
                              char **path) {
@@ -35,7 +37,7 @@ static adze_status find_path(const adze_module *module, const char *module_path,
   return NULL;
 }
 
-/* Whether the header is as it was written; older ones cannot tell. */
+/* Verifies the header by its digest; headers of older versions have none. */
 static adze_status check_header(const adze_weights_header *header,
                                 const char *path) {
   if (header->size == ADZE_WEIGHTS_HEADER_1)
@@ -51,7 +53,8 @@ static adze_status check_header(const adze_weights_header *header,
   return NULL;
 }
 
-/* Whether an undamaged header has the digest of the module's checksums. */
+/* Returns true if an undamaged header has the digest of the module's
+   checksums. */
 static bool has_checksums_of(const adze_weights_header *header,
                              const adze_module_desc *desc) {
   uint64_t blocks =

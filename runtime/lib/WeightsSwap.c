@@ -1,13 +1,14 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * New weights for a module whose contexts keep running: the weights belong to a
- * module of the same code, which lives until the last run with them has ended.
- */
+ * Replaces the weights of a module while its contexts run. The new weights
+ * belong to a module with the same code, which is kept until the last run with
+ * them has ended.
+ * */
 #include "Runtime.h"
 
 #include <string.h>
 
-/* Whether the modules differ in the contents of their weights alone. */
+/* Returns true if the modules differ only in the contents of their weights. */
 static bool has_same_code(const adze_module_desc *left,
                           const adze_module_desc *right) {
   return left->structure_id && right->structure_id &&
@@ -31,7 +32,7 @@ static adze_status check(const adze_module *module, adze_module *newer,
   return rt_check_weights(newer);
 }
 
-/* Takes the program for devices first, as contexts on devices do. */
+/* Locks the program for devices first, as contexts on devices do. */
 static void lock(adze_module *module) {
   if (module->for_devices)
     pthread_mutex_lock(&module->for_devices->mutex);
@@ -44,7 +45,7 @@ static void unlock(adze_module *module) {
     pthread_mutex_unlock(&module->for_devices->mutex);
 }
 
-/* All devices have the new weights, or none. */
+/* Updates all devices, or none. */
 static adze_status swap_on_devices(adze_module *module, adze_module *newer) {
   adze_module *program = module->for_devices ? module->for_devices : module;
   adze_status status = rt_cuda_prepare_swap(
@@ -58,7 +59,7 @@ adze_status adze_swap_weights(adze_module *module, const char *path) {
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected a module and a path, but got NULL");
   adze_options options = module->options;
-  options.weights[0] = 0; /* where the module's first ones are */
+  options.weights[0] = 0; /* the path of the module's first weights */
   adze_module *newer;
   RT_TRY(adze_module_open(path, &options, &newer));
   adze_status status = check(module, newer, path);
