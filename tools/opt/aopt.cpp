@@ -15,7 +15,8 @@ static llvm::cl::list<std::string>
     blobDirs("blob-dir",
              llvm::cl::desc("Where files of #graph.blob are looked for"));
 
-/// As mlir::MlirOptMain, but that the output is whole or absent.
+/// Does the work of mlir::MlirOptMain, but writes the output completely or not
+/// at all.
 static mlir::LogicalResult run(int argc, char **argv,
                                mlir::DialectRegistry &registry) {
   auto [input, output] = mlir::registerAndParseCLIOptions(

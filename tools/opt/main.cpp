@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The program around aopt's function.
+// Calls the main function of aopt.
 #include "Main.h"
 
 int main(int argc, char **argv) { return adze_opt_main(argc, argv); }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The command that has to fail.
+// Runs the command that must fail.
 #include "Command.h"
 #include <cerrno>
 #include <chrono>
@@ -24,7 +24,7 @@ void handleInterrupts() {
 
 bool isInterrupted() { return interrupted; }
 
-/// For a shell, whatever the path holds.
+/// Quotes a path for a shell.
 static std::string quote(const std::string &path) {
   std::string result = "'";
   for (char c : path)
@@ -44,7 +44,7 @@ std::string Command::expand(const std::string &model) const {
 [[noreturn]] static void execute(const std::string &line,
                                  const std::string &log) {
   setpgid(0, 0);
-  for (int number : {SIGPIPE, SIGXFSZ}) // as the command knows them
+  for (int number : {SIGPIPE, SIGXFSZ}) // the command gets the default handlers
     std::signal(number, SIG_DFL);
   int in = open("/dev/null", O_RDONLY);
   int out = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -68,7 +68,7 @@ Ending Command::run(const std::string &model, const std::string &log,
     throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (child == 0)
     execute(line, log);
-  setpgid(child, child); // whoever comes first
+  setpgid(child, child); // in both processes, since either may run first
   Ending ending;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The command that has to fail.
+// Runs the command that must fail.
 #ifndef ADZE_TOOLS_REDUCE_COMMAND_H
 #define ADZE_TOOLS_REDUCE_COMMAND_H
 
@@ -8,26 +8,27 @@
 
 namespace adze::reduce {
 
-/// How a run of the command ended.
+/// The result of a run of the command.
 struct Ending {
-  int status = 0; // 128 and the signal's number, if one ended it
+  int status = 0; // 128 and the number of the signal that ended it, if any
   bool isTimeout = false;
-  bool matches = false; // its output has the text that was asked for
+  bool matches = false; // the output contains the given text
   double seconds = 0;
 };
 
-/// From here on SIGINT and SIGTERM end the command, not the tool.
+/// Lets SIGINT and SIGTERM end the command instead of the tool.
 void handleInterrupts();
 bool isInterrupted();
 
 class Command {
 public:
-  /// `{}` in `text` stands for the model's path. `match`: empty for any output.
+  /// `{}` in `text` is replaced by the model's path. An empty `match` matches
+  /// any output.
   Command(std::string text, std::string match)
       : text(std::move(text)), match(std::move(match)) {}
 
-  /// Runs the command in a shell; ends it and all that it started after
-  /// `seconds`.
+  /// Runs the command in a shell, and ends it with all its child processes
+  /// after `seconds`.
   Ending run(const std::string &model, const std::string &log,
              double seconds) const;
 

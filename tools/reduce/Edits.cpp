@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Ways to make a model smaller.
+// Transformations that make a model smaller.
 #include "Edits.h"
 #include "onnx/checker.h"
 #include "onnx/common/file_utils.h"
@@ -22,7 +22,7 @@ using onnx::ValueInfoProto;
 // Files
 //===----------------------------------------------------------------------===//
 
-/// The elements of a tensor that lies in another file, into the model.
+/// Moves the elements of a tensor in another file into the model.
 static void embed(TensorProto &tensor, const std::string &folder) {
   if (tensor.data_location() != TensorProto::EXTERNAL)
     return;
@@ -71,7 +71,7 @@ bool isValid(const ModelProto &model, bool infers) {
 // What is used
 //===----------------------------------------------------------------------===//
 
-/// Names that a node reads, also in its bodies.
+/// Adds the names that a node reads, including those in its bodies.
 static void addUses(const NodeProto &node, std::set<std::string> &uses) {
   for (const std::string &name : node.input())
     uses.insert(name);
@@ -96,12 +96,12 @@ static std::set<std::string> getUses(const GraphProto &graph) {
   return uses;
 }
 
-/// Types of all values that are known.
+/// Returns the types of all values that are known.
 static std::map<std::string, ValueInfoProto> getTypes(ModelProto model) {
   try {
     onnx::shape_inference::InferShapes(model);
   } catch (const std::exception &) {
-    // Then what the model says.
+    // Without inference, only declared types are known.
   }
   const GraphProto &graph = model.graph();
   std::map<std::string, ValueInfoProto> types;
@@ -121,7 +121,7 @@ static std::map<std::string, ValueInfoProto> getTypes(ModelProto model) {
   return types;
 }
 
-/// Keeps those elements of a repeated field for which `keep` holds.
+/// Keeps the elements of a repeated field for which `keep` returns true.
 template <typename Field, typename Keep>
 static void filter(Field &field, Keep keep) {
   Field kept;
@@ -131,7 +131,7 @@ static void filter(Field &field, Keep keep) {
   field.Swap(&kept);
 }
 
-/// Inputs and initializers that nobody reads go.
+/// Removes unused inputs and initializers.
 static void dropUnused(GraphProto &graph) {
   std::set<std::string> uses = getUses(graph);
   for (const ValueInfoProto &output : graph.output())
@@ -246,7 +246,7 @@ ModelProto keepAttributes(const ModelProto &model,
   for (NodeProto &node : *result.mutable_graph()->mutable_node())
     filter(*node.mutable_attribute(),
            [&](const auto &) { return kept.count(number++) > 0; });
-  // What the outputs were declared as may be another shape now.
+  // The declared shapes of outputs may be wrong after the edit.
   return result;
 }
 
@@ -268,7 +268,7 @@ std::vector<int64_t> getSizes(const ModelProto &model) {
   return result;
 }
 
-/// Bytes of an element in raw_data; 0 for types that are left alone.
+/// Returns the bytes of an element in raw_data; 0 for unsupported types.
 static size_t getElementBytes(int32_t type) {
   switch (type) {
   case TensorProto::FLOAT:
@@ -293,7 +293,7 @@ static size_t getElementBytes(int32_t type) {
   }
 }
 
-/// Elements in fields of their type become raw_data.
+/// Converts elements in typed fields to raw_data.
 static void makeRaw(TensorProto &tensor) {
   std::string bytes;
   auto append = [&](auto value) {
@@ -317,7 +317,7 @@ static void makeRaw(TensorProto &tensor) {
   tensor.set_raw_data(bytes);
 }
 
-/// The elements whose indices are below `dims`, in the order that they have.
+/// Keeps the elements whose indices are below `dims`, in row-major order.
 static void truncate(TensorProto &tensor, const std::vector<int64_t> &dims) {
   size_t bytes = getElementBytes(tensor.data_type());
   std::string result;
@@ -346,7 +346,8 @@ static void resize(TensorProto &tensor, int64_t from, int64_t to) {
   }
   if (bytes == 0 || tensor.raw_data().size() != size_t(count) * bytes)
     return;
-  constexpr int64_t mostNumbers = 16; // of shapes, axes, pads
+  // the size of a constant of shapes, axes or pads
+  constexpr int64_t mostNumbers = 16;
   if (tensor.data_type() == TensorProto::INT64 && count <= mostNumbers) {
     std::string raw = tensor.raw_data();
     auto *numbers = reinterpret_cast<int64_t *>(raw.data());
@@ -367,7 +368,7 @@ static void resize(ValueInfoProto &value, int64_t from, int64_t to) {
       dim.set_dim_value(to);
 }
 
-/// The types of values between inputs and outputs are inferred anew.
+/// Types of values other than inputs and outputs are inferred again.
 ModelProto resize(const ModelProto &model, int64_t from, int64_t to) {
   ModelProto result = model;
   GraphProto &graph = *result.mutable_graph();

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Ways to make a model smaller. Each gives a model that may be invalid: ONNX's
-// checker decides.
+// Transformations that make a model smaller. The result may be invalid, which
+// ONNX's checker detects.
 #ifndef ADZE_TOOLS_REDUCE_EDITS_H
 #define ADZE_TOOLS_REDUCE_EDITS_H
 
@@ -12,36 +12,36 @@
 
 namespace adze::reduce {
 
-/// The model of a file, with all weights in it.
+/// Loads a model from a file, with all weights in it.
 onnx::ModelProto load(const std::string &path);
 
-/// Returns true if ONNX's checker takes the model; with `infers`, also the
-/// inference of all shapes.
+/// Returns true if ONNX's checker accepts the model; with `infers`, also if
+/// shape inference succeeds.
 bool isValid(const onnx::ModelProto &model, bool infers);
 
-/// Only these nodes (by number). What they read of others becomes an input of
-/// the graph, what nobody reads any more an output.
+/// Keeps only these nodes (by index). Values that they read of other nodes
+/// become inputs of the graph, and unused results become outputs.
 onnx::ModelProto keepNodes(const onnx::ModelProto &model,
                            const std::vector<size_t> &nodes);
-/// Only these outputs, and what they are made of.
+/// Keeps only these outputs, and what they are computed from.
 onnx::ModelProto keepOutputs(const onnx::ModelProto &model,
                              const std::vector<size_t> &outputs);
-/// Only these initializers; the others become inputs of the graph.
+/// Keeps only these initializers; the others become inputs of the graph.
 onnx::ModelProto keepInitializers(const onnx::ModelProto &model,
                                   const std::vector<size_t> &initializers);
-/// Only these attributes, counted over all nodes.
+/// Keeps only these attributes, counted over all nodes.
 onnx::ModelProto keepAttributes(const onnx::ModelProto &model,
                                 const std::vector<size_t> &attributes);
 size_t countAttributes(const onnx::ModelProto &model);
 
-/// The sizes above 1 of inputs and initializers, the greatest first.
+/// Returns the sizes above 1 of inputs and initializers, in descending order.
 std::vector<int64_t> getSizes(const onnx::ModelProto &model);
-/// Each dim of that size is another one, and so is each such number in a small
-/// constant; of initializers the first elements stay.
+/// Replaces each dim of size `from`, and each such number in a small constant,
+/// by `to`; initializers keep their first elements.
 onnx::ModelProto resize(const onnx::ModelProto &model, int64_t from,
                         int64_t to);
 
-/// Without documentation, shapes that can be inferred, and what nobody calls.
+/// Removes documentation, shapes that can be inferred, and unused functions.
 onnx::ModelProto strip(const onnx::ModelProto &model);
 
 } // namespace adze::reduce

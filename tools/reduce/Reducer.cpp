@@ -33,7 +33,7 @@ bool Reducer::tryCandidate(ModelProto &model, ModelProto candidate) {
   return true;
 }
 
-/// Leaves out chunks, large ones first, as long as one can be left out.
+/// Removes chunks, large ones first, until none can be removed.
 bool Reducer::minimize(ModelProto &model, const char *what, size_t count,
                        size_t least, const Edit &keep) {
   const ModelProto whole = model;
@@ -43,7 +43,7 @@ bool Reducer::minimize(ModelProto &model, const char *what, size_t count,
     bool isSmaller = true;
     while (isSmaller) {
       isSmaller = false;
-      // From the end: what is read by nobody is easier to leave out.
+      // Starts at the end, since results without users are easier to remove.
       for (size_t end = kept.size(); end > 0 && kept.size() > least;) {
         size_t begin = end > chunk ? end - chunk : 0;
         std::vector<size_t> fewer(kept.begin(), kept.begin() + long(begin));
@@ -80,7 +80,7 @@ bool Reducer::reduceSizes(ModelProto &model) {
 
 bool Reducer::reduceOnce(ModelProto &model) {
   bool isSmaller = false;
-  // Without weights all that follows is quicker.
+  // Smaller weights make all later steps faster.
   isSmaller |=
       minimize(model, "initializers", size_t(model.graph().initializer_size()),
                0, keepInitializers);
@@ -113,7 +113,7 @@ void Reducer::run(ModelProto &model) {
     throw std::runtime_error("the command fails on the model, but its output "
                              "does not have the text of --match");
   status = first.status;
-  // A candidate that runs forever is another failure.
+  // A candidate that exceeds the time limit is another failure.
   timeout = std::min(timeout, 10 + 10 * first.seconds);
   infers = isValid(model, true);
   checks = infers || isValid(model, false);

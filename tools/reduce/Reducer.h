@@ -13,14 +13,13 @@ namespace adze::reduce {
 
 class Reducer {
 public:
-  /// `folder`: where candidates are written.
+  /// `folder` is where candidates are written.
   Reducer(const Command &command, std::string folder, double timeout,
           bool isVerbose)
       : command(command), folder(std::move(folder)), timeout(timeout),
         isVerbose(isVerbose) {}
 
-  /// Makes `model` as small as it gets. Throws if the command does not fail on
-  /// it.
+  /// Reduces `model` to a minimum. Throws if the command does not fail on it.
   void run(onnx::ModelProto &model);
 
   int getStatus() const { return status; }
@@ -31,9 +30,9 @@ private:
                                               const std::vector<size_t> &)>;
 
   Ending runOn(const onnx::ModelProto &model, double seconds);
-  /// Takes the candidate, if it is valid and fails in the same way.
+  /// Accepts the candidate if it is valid and fails in the same way.
   bool tryCandidate(onnx::ModelProto &model, onnx::ModelProto candidate);
-  /// Delta debugging: keeps fewer and fewer of `count` things.
+  /// Delta debugging: removes as many of `count` elements as possible.
   bool minimize(onnx::ModelProto &model, const char *what, size_t count,
                 size_t least, const Edit &keep);
   bool reduceSizes(onnx::ModelProto &model);

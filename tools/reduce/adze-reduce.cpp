@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// adze-reduce: makes a model that fails as small as it gets.
+// adze-reduce: reduces a model to the smallest one that still fails.
 #include "AdzeCommit.h"
 #include "Edits.h"
 #include "Output.h"
@@ -49,7 +49,7 @@ int complain(const std::string &message) {
   return 2;
 }
 
-/// The value of `--name=VALUE`, `--name VALUE` or `-o VALUE`.
+/// Parses the value of `--name=VALUE`, `--name VALUE` or `-o VALUE`.
 bool takeValue(int argc, char **argv, int &i, const std::string &name,
                std::string &value) {
   std::string argument = argv[i];
@@ -94,7 +94,7 @@ int parse(int argc, char **argv, Arguments &arguments) {
   return 0;
 }
 
-/// The file appears whole or not at all.
+/// Writes the file completely or not at all.
 void write(const onnx::ModelProto &model, const std::string &path) {
   std::string bytes;
   if (!model.SerializeToString(&bytes))
@@ -104,7 +104,7 @@ void write(const onnx::ModelProto &model, const std::string &path) {
     throw std::runtime_error(error);
 }
 
-/// A temporary folder, as long as it lives.
+/// A temporary folder, which is removed by the destructor.
 class Folder {
 public:
   Folder() {
@@ -174,7 +174,8 @@ int reduce(int argc, char **argv) {
 int main(int argc, char **argv) {
   adze::run::prepareOutputs();
   int status = reduce(argc, argv);
-  // What standard output did not take is an error, too. Its buffer is stdio's.
+  // A failed write to standard output is an error, too. stdio buffers it until
+  // here.
   std::string error = adze::run::finishStandardOutput();
   if (error.empty() && !std::cout)
     error = "standard output cannot be written";

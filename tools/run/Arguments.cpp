@@ -87,7 +87,8 @@ static Error parseReal(const std::string &text, double &value) {
 }
 
 static Error parseNamed(const std::string &text, NamedText &named) {
-  // An output may be called a=b: a file is less likely to be.
+  // The last '=' separates, since an output's name more likely has one than a
+  // file.
   size_t at = text.rfind('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size())
     return "expected NAME=VALUE, but got '" + text + "'";
@@ -198,7 +199,7 @@ struct Switch {
   const char *name;
   bool Arguments::*member;
 };
-/// Which runs a flag is for.
+/// The kind of run that a flag applies to.
 enum class Use { Any, Run, Generate };
 struct Flag {
   const char *name;
@@ -338,7 +339,7 @@ static Error checkBench(const Arguments &arguments) {
   return {};
 }
 
-/// Flags of runs and of generation do not go together.
+/// Rejects flags of runs together with flags of generation.
 static Error checkUse(const Arguments &arguments, const std::string &runFlag,
                       const std::string &generateFlag) {
   if (!arguments.generate)
@@ -368,7 +369,7 @@ Error parseArguments(int argc, char **argv, Arguments &arguments) {
     }
     if (setSwitch(name, arguments))
       continue;
-    // Both "--flag value" and "--flag=value".
+    // Accepts both "--flag value" and "--flag=value".
     size_t equals = name.find('=');
     std::string flagName = name.substr(0, equals);
     const Flag *flag = findFlag(flagName);

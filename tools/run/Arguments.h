@@ -13,10 +13,10 @@ namespace adze::run {
 
 using NamedText = std::pair<std::string, std::string>;
 
-/// What --generate and the flags after it say.
+/// The values of --generate and its flags.
 struct Generation {
   std::vector<std::vector<int64_t>> prompts, stops;
-  std::vector<std::string> promptFiles; // more of them, one a row
+  std::vector<std::string> promptFiles; // further prompts, one per row
   int64_t maxTokens = 0, topK = 0;
   double temperature = 0, topP = 0, minP = 0, repetitionPenalty = 0;
 };
@@ -42,9 +42,10 @@ struct Arguments {
   std::string threads, variant;
 
   bool bench = false;
-  bool resident = false, withCopies = false; // tensors of runs on a device
+  // whether tensors of runs are on a device
+  bool resident = false, withCopies = false;
   int64_t warmup = 3;
-  /// Without either: at least 10 runs and one second.
+  /// By default, at least 10 runs and one second.
   std::optional<int64_t> iterations;
   std::optional<double> duration;
   std::vector<double> percentiles = {50, 90, 99};
@@ -52,14 +53,14 @@ struct Arguments {
   bool generate = false;
   Generation generation;
 
-  std::vector<std::string> profiles; // FILE.html: a page; else a trace
-  std::string report;                // of the compiler, for pages
+  std::vector<std::string> profiles; // FILE.html: a page; otherwise a trace
+  std::string report;                // report of the compiler, for pages
 };
 
-/// Empty, or what is wrong with the command line.
+/// Returns an error message for the command line, or an empty string.
 Error parseArguments(int argc, char **argv, Arguments &arguments);
 
-/// What --help prints.
+/// Returns the text of --help.
 const char *helpText();
 
 } // namespace adze::run

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Measuring, and the figures of a run.
+// Measures runs, and formats the results.
 
 #include "Bench.h"
 
@@ -14,7 +14,7 @@
 
 namespace adze::run {
 
-/// Whether the runs that are measured have their tensors on the device.
+/// Returns true if the measured runs have their tensors on the device.
 static bool isResident(const Session &session, const Arguments &arguments) {
   return arguments.bench && arguments.device.device_type != kDLCPU &&
          !arguments.withCopies && session.canStay();
@@ -33,7 +33,7 @@ Error measure(Session &session, const Arguments &arguments,
     warmup = 0;
   }
   bool resident = isResident(session, arguments);
-  if (resident) // for what is compared and written
+  if (resident) // copies for comparison and output
     if (Error error = session.runOnce(); !error.empty())
       return error;
   double ms = 0;
@@ -59,7 +59,7 @@ Error measure(Session &session, const Arguments &arguments,
   return {};
 }
 
-/// Between the two nearest ranks, as numpy does.
+/// Interpolates linearly between the two nearest ranks, as numpy does.
 static double percentile(const std::vector<double> &sorted, double percent) {
   double at = percent / 100 * static_cast<double>(sorted.size() - 1);
   auto below = static_cast<size_t>(at);

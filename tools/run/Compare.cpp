@@ -11,7 +11,7 @@
 namespace adze::run {
 
 namespace {
-/// The element that differs most, by some measure.
+/// The element with the largest difference, by some measure.
 struct Worst {
   double error = -1;
   int64_t index = 0;
@@ -53,7 +53,7 @@ static std::string format(const char *text, double value) {
   return buffer;
 }
 
-/// greatest - least of the finite numbers.
+/// Returns max - min of the finite numbers.
 static double rangeOf(const Tensor &tensor) {
   double least = INFINITY, greatest = -INFINITY;
   for (int64_t i = 0, end = tensor.elements(); i < end; ++i) {

@@ -14,7 +14,7 @@
 namespace adze::run {
 
 namespace {
-/// What a prompt became.
+/// The result of a prompt.
 struct Continuation {
   std::vector<int64_t> tokens;
   std::vector<float> logprobs;
@@ -28,7 +28,8 @@ struct Release {
 };
 using GeneratorHandle = std::unique_ptr<adze_generator, Release>;
 
-/// Times of the steps until all prompts have their first token, and after.
+/// Times of the steps until all prompts have their first token, and of later
+/// steps.
 struct Rates {
   size_t promptTokens = 0, decodedTokens = 0;
   double promptMs = 0, decodeMs = 0;
@@ -46,8 +47,8 @@ static int takeEvent(void *user, adze_sequence *, adze_event event,
   return 0;
 }
 
-/// Adds the prompts of a file: integers of one dim, or of two with one prompt a
-/// row.
+/// Adds the prompts of a file: a vector of integers, or a matrix with one
+/// prompt per row.
 static Error readPrompts(const std::string &path,
                          std::vector<std::vector<int64_t>> &prompts) {
   Bytes file;

@@ -9,8 +9,8 @@
 
 namespace adze::run {
 
-/// Continues the prompts of the arguments, as one batch; `text` is then their
-/// tokens and the rates, as one JSON object or as lines of text.
+/// Continues the prompts of the arguments as one batch. `text` receives the
+/// tokens and rates, as one JSON object or as lines of text.
 Error generate(const Session &session, Arguments arguments, std::string &text);
 
 } // namespace adze::run

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The rates that the machine gives at this moment.
+// Measures the peak rates that the machine currently achieves.
 
 #include "MachineLimits.h"
 
@@ -55,10 +55,11 @@ static void copy(char *to, const char *from, size_t bytes) {
         reinterpret_cast<__m128i *>(to + i),
         _mm_load_si128(reinterpret_cast<const __m128i *>(from + i)));
   _mm_sfence();
-  __asm__ volatile("" : : "r"(to) : "memory"); // the bytes are wanted
+  // prevents the copy from being optimized away
+  __asm__ volatile("" : : "r"(to) : "memory");
 }
 
-/// Calls `slice`, which returns how much it did, for some time; returns the
+/// Calls `slice`, which returns its amount of work, for some time; returns the
 /// rate.
 template <typename Slice>
 static double measureRate(double seconds, Rate rate, Slice slice) {
@@ -82,7 +83,8 @@ static void *work(void *argument) {
   std::memset(self->from, 1, kCopyBytes);
   std::memset(self->to, 2, kCopyBytes);
   double (*burst)(int) = fmaBurst();
-  burst(kSteps); // wakes the wide units before the clock starts
+  // powers up the wide vector units before the measurement starts
+  burst(kSteps);
   pthread_barrier_wait(self->start);
   self->gflops = 1e-9 * measureRate(self->seconds, self->rate,
                                     [&] { return burst(kSteps); });
@@ -103,14 +105,13 @@ static char *makeArray() {
   return static_cast<char *>(array);
 }
 
-/// Runs the workers at once and returns how many of their threads could be
-/// started. The threads that were wait for each other only.
+/// Runs the workers concurrently and returns how many threads were started. If
+/// some could not be started, the others only wait for each other.
 static size_t runWorkers(std::vector<Worker> &workers) {
   std::vector<pthread_t> ids(workers.size());
   size_t started = 0;
   pthread_barrier_t start;
-  // The barrier's count has to be known first: threads wait for a lock until
-  // it is.
+  // Threads wait for this lock until the count of the barrier is known.
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
   struct Task {
     Worker *worker;

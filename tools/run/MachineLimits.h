@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The rates that the machine gives at this moment.
+// Measures the peak rates that the machine currently achieves.
 
 #ifndef ADZE_TOOLS_RUN_MACHINELIMITS_H
 #define ADZE_TOOLS_RUN_MACHINELIMITS_H
@@ -12,24 +12,24 @@ namespace adze::run {
 
 struct MachineLimits {
   int threads = 1;
-  // A second, all threads together.
+  // Per second, all threads together.
   double gflops = 0, gigabytes = 0;
 
   /// Returns {"threads": .., "fma_gflops": .., "copy_gb_s": ..}.
   std::string toJson() const;
 };
 
-/// Which rate of a thread counts: that of the whole time, in which others may
-/// have had its core, or the median of short slices, which is that of a core
-/// that the thread has.
+/// How the rate of a thread is computed: over the whole time, in which other
+/// processes may have used its core, or as the median of short slices, which
+/// excludes most interruptions.
 enum class Rate { Whole, Slices };
 
 /// Measures the rate of a register-only burst of f32 fused multiply-adds (two
-/// operations each), then that of a copy between arrays out of cache with
-/// non-temporal stores (bytes read plus bytes written), on `threads` threads at
-/// once. The arrays lie on huge pages where the system gives them. Returns none
-/// where the CPU is not x86-64 with AVX2 and FMA, or a thread or an array
-/// cannot be had.
+/// operations each), then that of a copy with non-temporal stores between
+/// arrays larger than the cache (bytes read plus bytes written), on `threads`
+/// threads concurrently. The arrays use huge pages if the system provides them.
+/// Returns none if the CPU is not x86-64 with AVX2 and FMA, or if a thread or
+/// an array cannot be created.
 std::optional<MachineLimits> measureMachine(int threads, int milliseconds,
                                             int copyMilliseconds, Rate rate);
 

@@ -40,7 +40,8 @@ static std::optional<DLDataType> parseType(const std::string &descr,
   }
 }
 
-/// The text after `'key':`, from its first character that is not a space.
+/// Returns the text after `'key':`, from the first character other than a
+/// space.
 static const char *valueOf(const std::string &header, const char *key) {
   size_t at = header.find("'" + std::string(key) + "'");
   if (at == std::string::npos)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What arun writes.
+// Writes the output of arun.
 
 #include "Output.h"
 
@@ -18,7 +18,7 @@
 
 namespace adze::run {
 
-/// The temporary file that a signal removes, if there is one.
+/// The path of the temporary file that a signal handler removes, or "".
 static char temporary[PATH_MAX];
 static std::atomic<bool> isThere, isOpening, isEnding;
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -36,7 +36,7 @@ static void removeOnSignal(int signal) {
   std::raise(signal);
 }
 
-/// Signals that are ignored stay so (nohup).
+/// Signals that are ignored remain so (nohup).
 static void catchSignals() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction known;
@@ -48,7 +48,7 @@ static void catchSignals() {
   }
 }
 
-/// Returns errno of the first write that failed, or 0. Closes the file.
+/// Closes the file; returns errno of the first failed write, or 0.
 static int writeAndClose(int fd, std::string_view bytes) {
   size_t written = 0;
   int code = 0;
@@ -64,8 +64,8 @@ static int writeAndClose(int fd, std::string_view bytes) {
   return code;
 }
 
-/// Opens a temporary file beside `target`, with the permissions of a new file.
-/// Its thread takes no signal until the handler can find the file.
+/// Opens a temporary file in the folder of `target`, with the permissions of a
+/// new file. Signals are blocked until the handler knows the file.
 static int openTemporary(const std::string &target) {
   std::string name = target + ".tmp-XXXXXX";
   if (name.size() >= sizeof(temporary)) {
@@ -119,7 +119,7 @@ Error writeBytes(const std::string &path, std::string_view bytes) {
     int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     code = fd < 0 ? errno : writeAndClose(fd, bytes);
   } else {
-    // A link stays one.
+    // A symbolic link is kept, and its target is written.
     char *resolved = realpath(path.c_str(), nullptr);
     code = writeWhole(resolved ? resolved : path, bytes);
     std::free(resolved);

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What tools without LLVM write: files that are whole or absent, and standard
-// output.
+// Output of tools without LLVM: files that are written completely or not at
+// all, and standard output.
 
 #ifndef ADZE_TOOLS_RUN_OUTPUT_H
 #define ADZE_TOOLS_RUN_OUTPUT_H
@@ -12,9 +12,9 @@
 
 namespace adze::run {
 
-/// Writes a file: to a temporary one in the same directory, which is renamed
-/// when all bytes are on it. Otherwise, and on a signal, nothing is left. A
-/// device or a pipe is written in place.
+/// Writes a temporary file in the same directory, and renames it when it is
+/// complete. On failure or a signal, it is removed. A device or a pipe is
+/// written in place.
 Error writeBytes(const std::string &path, std::string_view bytes);
 inline Error writeBytes(const std::string &path, const Bytes &bytes) {
   return writeBytes(
@@ -22,11 +22,11 @@ inline Error writeBytes(const std::string &path, const Bytes &bytes) {
                              bytes.size()));
 }
 
-/// Makes closed pipes and limits of file sizes errors of the writes, not
-/// signals.
+/// Turns closed pipes and exceeded file size limits into errors of the write
+/// instead of signals.
 void prepareOutputs();
 
-/// Flushes standard output; the reason if anything was lost.
+/// Flushes standard output; returns the error of any failed write.
 Error finishStandardOutput();
 
 } // namespace adze::run

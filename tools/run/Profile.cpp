@@ -16,14 +16,14 @@ static bool endsWith(const std::string &text, const std::string &end) {
          !text.compare(text.size() - end.size(), end.size(), end);
 }
 
-/// The name of a file without folders and ending.
+/// Returns the name of a file without folders and extension.
 static std::string stem(const std::string &path) {
   std::string name = path.substr(path.rfind('/') + 1);
   return name.substr(0, name.rfind('.'));
 }
 
-/// Writes a page with the times of several runs, and the rates that the machine
-/// gives right after them.
+/// Writes a page with the times of several runs, and the peak rates of the
+/// machine measured right after them.
 static Error writePage(Session &session, const Arguments &arguments,
                        const std::string &path) {
   Bytes report;

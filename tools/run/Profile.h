@@ -9,7 +9,7 @@
 
 namespace adze::run {
 
-/// Writes what --profile asks for, each file of runs of its own.
+/// Writes the files of --profile, each from separate runs.
 Error writeProfiles(Session &session, const Arguments &arguments);
 
 } // namespace adze::run

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs whose tensors stay on a CUDA device. The driver's functions are found by
-// dlopen, as in the run time: no toolkit is needed to build.
+// Runs whose tensors stay on a CUDA device. The driver is loaded by dlopen, as
+// in the run time, so that the build needs no toolkit.
 
 #include "Resident.h"
 
@@ -9,7 +9,7 @@
 
 namespace adze::run {
 
-/// The driver, and what was made with it. A function returns 0 for success.
+/// The functions and objects of the driver. A function returns 0 on success.
 struct Resident::Driver {
   using Handle = void *;
   using Address = uint64_t;

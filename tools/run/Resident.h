@@ -11,19 +11,18 @@
 
 namespace adze::run {
 
-/// Copies of a run's tensors on a device, and the time of runs there by events
-/// of the driver.
+/// Copies of a run's tensors on a device, and run times measured by events of
+/// the driver.
 class Resident {
 public:
   Resident();
   ~Resident();
   Resident(const Resident &) = delete;
 
-  /// Makes the tensors on the device; the inputs get the data of those on the
-  /// CPU.
+  /// Allocates the tensors on the device and copies the inputs from the CPU.
   Error create(int32_t ordinal, const std::vector<DLTensor> &inputs,
                const std::vector<DLTensor> &outputs);
-  /// Runs once; `ms` is then how long the device took.
+  /// Runs once; sets `ms` to the time on the device.
   Error run(adze_context *context, double &ms);
 
 private:

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A module opened for the command line.
+// Runs a module for the command line.
 
 #include "Run.h"
 
@@ -117,7 +117,7 @@ Error Session::findOutput(const std::string &name, size_t &index) const {
   return find("output", outputInfos, name, index);
 }
 
-/// Raw bytes take the type that is wanted; their number has to fit.
+/// Raw bytes get the required type; their number must match.
 static Error adoptType(const std::string &path, Tensor &tensor,
                        DLDataType wanted) {
   if (!tensor.untyped)
@@ -144,8 +144,8 @@ Error Session::setInput(const std::string &path, size_t index, Value value) {
   return {};
 }
 
-/// A dim without a value of its own is what the same name is elsewhere, else
-/// the least that is allowed.
+/// A dim without a given value has that of the same name elsewhere, or else the
+/// least allowed one.
 std::vector<int64_t> Session::shapeOf(size_t input,
                                       const Arguments &arguments) const {
   const adze_value_info *info = inputInfos[input];
@@ -206,8 +206,8 @@ static bool exists(const std::string &path) {
   return !stat(path.c_str(), &info);
 }
 
-/// Reads file number k of a test: of the input or output of that number, or of
-/// the one that has the name in the file.
+/// Reads file number k of a test, for the input or output with that index, or
+/// with the name in the file.
 static Error readNumbered(const std::string &path, const char *what,
                           const std::vector<const adze_value_info *> &infos,
                           size_t k, size_t &index, Value &value) {
@@ -350,7 +350,7 @@ Error Session::runValues() {
   return {};
 }
 
-/// Outputs on the CPU, whatever the device, that the run time makes.
+/// Runs with outputs that the run time allocates, and copies them to the CPU.
 Error Session::runAllocating(const std::vector<const DLTensor *> &in) {
   std::vector<DLManagedTensorVersioned *> made(outputs.size(), nullptr);
   RUN_TRY(take(adze_run_alloc(context.get(), in.data(),

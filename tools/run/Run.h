@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A module opened for the command line: its inputs gathered, run, and its
-// outputs compared and written.
+// Runs a module for the command line: prepares its inputs, runs it, and
+// compares and writes its outputs.
 
 #ifndef ADZE_TOOLS_RUN_RUN_H
 #define ADZE_TOOLS_RUN_RUN_H
@@ -14,7 +14,7 @@
 
 namespace adze::run {
 
-/// Milliseconds of a clock that only runs forwards.
+/// Returns the milliseconds of a monotonic clock.
 double nowMs();
 
 class Session {
@@ -24,15 +24,17 @@ public:
   Error gatherInputs(const Arguments &arguments);
   Error allocateOutputs();
   Error runOnce();
-  /// Runs once with tensors on the device, which are made there by the first
-  /// call; `ms` is the time by the device's events.
+  /// Runs once with tensors on the device, which the first call creates; `ms`
+  /// is the time by the device's events.
   Error runResident(const Arguments &arguments, double &ms);
-  /// Whether tensors can stay on a device: all are, and of known sizes.
+  /// Returns true if tensors can be kept on a device: all values are tensors of
+  /// known sizes.
   bool canStay() const { return onlyTensors && !runAllocates; }
-  /// Compares what is expected; one line an output goes to `report`.
+  /// Compares the outputs with expected ones; adds one line per output to
+  /// `report`.
   Error check(const Arguments &arguments, std::string &report) const;
   Error writeOutputs(const Arguments &arguments) const;
-  /// Records more runs; `trace` is then one Chrome trace of all.
+  /// Records further runs; sets `trace` to one Chrome trace of all of them.
   Error profile(int64_t runs, std::string &trace);
 
   adze_module *getModule() const { return module.get(); }
@@ -72,14 +74,14 @@ private:
   std::vector<std::optional<Value>> inputs;
   std::vector<Value> outputs;
   std::vector<Expected> expected;
-  /// Values of named dims that --shape and the inputs' files give.
+  /// Values of named dims, from --shape and the inputs' files.
   std::vector<std::pair<std::string, int64_t>> symbols;
   std::vector<DLTensor> inputViews, outputViews;
-  /// Where the signature has more than tensors.
+  /// Used if the signature has types other than tensors.
   std::vector<ValueHandle> inputHandles;
   std::unique_ptr<Resident> resident;
   bool onlyTensors = true;
-  /// A size of an output is known when it has run only.
+  /// The size of an output is only known after the run.
   bool runAllocates = false;
 };
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tensors: elements as numbers, random contents, files by their ending.
+// Tensors: elements as numbers, random contents, files by extension.
 
 #include "Tensor.h"
 
@@ -95,7 +95,7 @@ uint16_t toHalf(double value) {
   int exponent;
   std::frexp(magnitude, &exponent);
   int step = exponent - 11 > -24 ? exponent - 11 : -24;
-  // nearbyint rounds ties to even, and a carry runs into the exponent.
+  // nearbyint rounds ties to even, and a carry increments the exponent.
   auto units =
       static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -step)));
   return static_cast<uint16_t>(sign + units +
@@ -135,7 +135,7 @@ std::optional<double> Tensor::number(int64_t index) const {
   return std::nullopt;
 }
 
-/// The bits of an element of an integer type, sign-extended if it has a sign.
+/// Returns the bits of an integer element, sign-extended for signed types.
 static int64_t integerAt(const Tensor &tensor, int64_t index) {
   unsigned bits = tensor.dtype.bits;
   uint64_t value = 0;
@@ -223,7 +223,7 @@ std::optional<std::vector<int64_t>> parseShape(const std::string &text) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// splitmix64 and Box-Muller: the same numbers on every machine.
+/// splitmix64 and Box-Muller give the same numbers on every machine.
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
@@ -234,7 +234,7 @@ public:
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
   }
-  /// In (0, 1].
+  /// Returns a number in (0, 1].
   double uniform() { return (static_cast<double>(next() >> 11) + 1) * 0x1p-53; }
   double normal() {
     double radius = std::sqrt(-2 * std::log(uniform()));
@@ -305,7 +305,7 @@ Error readBytes(const std::string &path, Bytes &bytes) {
   char chunk[1 << 16];
   while (size_t got = std::fread(chunk, 1, sizeof(chunk), file))
     bytes.insert(bytes.end(), chunk, chunk + got);
-  int code = std::ferror(file) ? errno : 0; // of a directory: EISDIR
+  int code = std::ferror(file) ? errno : 0; // EISDIR for a directory
   std::fclose(file);
   return code ? path + ": " + std::strerror(code) : "";
 }

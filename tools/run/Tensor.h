@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tensors in the memory of arun, and the files they come from and go to.
+// Tensors in the memory of arun, and their files.
 
 #ifndef ADZE_TOOLS_RUN_TENSOR_H
 #define ADZE_TOOLS_RUN_TENSOR_H
@@ -13,19 +13,20 @@
 
 namespace adze::run {
 
-/// What went wrong, for the user; empty: nothing did.
+/// A message for the user; empty on success.
 using Error = std::string;
 
-/// Returns the error of an expression from the function around it, if any.
+/// Returns the error of an expression from the enclosing function, if there is
+/// one.
 #define RUN_TRY(expression)                                                    \
   if (Error runTryError = (expression); !runTryError.empty())                  \
   return runTryError
 
-/// The message of a status, which is freed; empty for success.
+/// Returns the message of a status and frees it; empty on success.
 Error take(adze_status status);
 
-/// Memory where vectors may be written by non-temporal stores; large arrays lie
-/// on huge pages where the system gives them, as numpy's do.
+/// Allocates memory that is aligned for non-temporal vector stores; large
+/// arrays use huge pages if the system provides them, as numpy's do.
 void *allocateBytes(size_t bytes);
 void freeBytes(void *memory, size_t bytes);
 
@@ -50,40 +51,40 @@ struct AlignedAllocator {
 };
 using Bytes = std::vector<char, AlignedAllocator<char>>;
 
-/// A dense row-major tensor that owns its bytes. A type of less than a byte is
+/// A dense row-major tensor that owns its data. Types of less than a byte are
 /// packed, low bits first.
 struct Tensor {
   DLDataType dtype{};
   std::vector<int64_t> dims;
   Bytes bytes;
-  /// The file gives the width of an element but not its meaning (raw bytes,
-  /// numpy's void types): it takes the type that the module wants.
+  /// The file specifies the width of elements but not their type (raw bytes,
+  /// numpy's void types): the tensor gets the type that the module requires.
   bool untyped = false;
 
   int64_t elements() const;
-  /// Makes room for the elements.
+  /// Allocates the elements.
   void resize();
-  /// Element `index` of a floating-point type as a number; nothing for types
-  /// that are compared by their bits.
+  /// Returns element `index` of a floating-point type as a number; none for
+  /// types that are compared by their bits.
   std::optional<double> number(int64_t index) const;
   bool isFloat() const;
   std::string element(int64_t index) const;
   DLTensor view();
 };
 
-/// No dim is negative, and the product is far from overflowing.
+/// Returns true if no dim is negative and the product cannot overflow.
 bool areSaneDims(const std::vector<int64_t> &dims);
 std::string typeName(DLDataType dtype);
 std::string shapeText(const std::vector<int64_t> &dims);
-/// "1x3x224x224"; nothing if it is not of that form. "" is a scalar's.
+/// Parses "1x3x224x224"; none for another form. "" is the shape of a scalar.
 std::optional<std::vector<int64_t>> parseShape(const std::string &text);
 
 /// Rounds to the nearest, ties to even.
 uint16_t toHalf(double value);
 uint16_t toBfloat(double value);
 
-/// Fills `tensor` with what `dtype` calls for: standard normal numbers,
-/// integers in [0, ids), truth values. The same seed gives the same bits.
+/// Fills `tensor` according to its `dtype`: standard normal numbers, integers
+/// in [0, ids), or truth values. Equal seeds give equal bits.
 Error fillRandom(Tensor &tensor, uint64_t seed, int64_t ids);
 
 Error readBytes(const std::string &path, Bytes &bytes);
@@ -91,24 +92,25 @@ Error readBytes(const std::string &path, Bytes &bytes);
 Error readNpy(const Bytes &file, Tensor &tensor);
 Error writeNpy(const Tensor &tensor, Bytes &file);
 
-/// An ONNX TensorProto; `name` may stay empty.
+/// Reads an ONNX TensorProto; `name` may be empty.
 Error readTensorProto(const Bytes &file, Tensor &tensor, std::string &name);
 Error writeTensorProto(const Tensor &tensor, const std::string &name,
                        Bytes &file);
 
-/// By the path's ending: .npy, .pb, or raw bytes in .bin, which get `dims`.
+/// Reads by extension: .npy, .pb, or raw bytes in .bin, which get `dims`.
 Error readTensor(const std::string &path, const std::vector<int64_t> &dims,
                  Tensor &tensor, std::string &name);
 
 struct Tolerance {
   double relative = 1e-3, absolute = 1e-5;
-  /// Of the expected tensor's range (greatest - least); takes the place of
-  /// both others.
+  /// A bound relative to the range (max - min) of the expected tensor, which
+  /// replaces the other two.
   std::optional<double> ofRange;
 };
 
-/// Empty if they agree; else what differs most and where. Integers and truth
-/// values must be equal, and NaNs and infinities in the same places.
+/// Returns a description of the largest difference, or an empty string.
+/// Integers and truth values must be equal, and NaNs and infinities at the same
+/// positions.
 Error compare(const Tensor &got, const Tensor &expected,
               const Tolerance &tolerance, std::string &summary);
 

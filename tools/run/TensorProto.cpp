@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ONNX's TensorProto on the wire: dims, type, name, raw and typed data.
+// ONNX's TensorProto in wire format: dims, type, name, raw and typed data.
 
 #include "Value.h"
 #include "Wire.h"
@@ -16,7 +16,7 @@ struct TypeRow {
   uint8_t bits;
 };
 
-/// Indexed by OnnxType; bits 0: no such type, or strings.
+/// Indexed by OnnxType; 0 bits: an invalid type, or strings.
 constexpr TypeRow kTypes[kLastType + 1] = {
     {kDLInt, 0},
     {kDLFloat, 32},
@@ -66,7 +66,7 @@ struct Message {
   std::string name;
   Bytes raw;
   bool hasRaw = false, isExternal = false;
-  /// Typed data, each element's bits.
+  /// The bits of each element of typed data.
   std::vector<uint64_t> values;
   std::vector<std::string> strings;
 };
@@ -111,12 +111,12 @@ static bool readField(Reader &reader, unsigned field, unsigned wire,
   }
 }
 
-/// Typed data to bytes: the low bytes of each value, or, for types of less
-/// than a byte, a byte of packed elements a value.
+/// Converts typed data to bytes: the low bytes of each value or, for types of
+/// less than a byte, one byte of packed elements per value.
 static void packValues(const Message &message, Tensor &tensor) {
   size_t size = tensor.dtype.bits <= 8 ? 1 : tensor.dtype.bits / 8;
   if (tensor.dtype.code == kDLComplex)
-    size /= 2; // real and imaginary parts are values of their own
+    size /= 2; // real and imaginary parts are separate values
   tensor.bytes.resize(message.values.size() * size);
   for (size_t i = 0; i < message.values.size(); ++i)
     std::memcpy(&tensor.bytes[i * size], &message.values[i], size);
@@ -187,7 +187,7 @@ Error readTensorProto(const Bytes &file, Value &value, std::string &name) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Dims, type and name.
+/// Writes dims, type and name.
 static void addHead(Bytes &file, const Tensor &tensor, uint64_t type,
                     const std::string &name) {
   file.clear();

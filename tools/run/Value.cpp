@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Values of any kind, to and from the run time, and compared.
+// Converts values of any kind to and from the run time, and compares them.
 
 #include "Value.h"
 

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Values of any kind in the memory of arun, the files they come from and go to,
-// and the way to and from the run time.
+// Values of any kind in the memory of arun, their files, and their conversion
+// to and from the run time.
 
 #ifndef ADZE_TOOLS_RUN_VALUE_H
 #define ADZE_TOOLS_RUN_VALUE_H
@@ -17,28 +17,28 @@ struct Value {
   adze_kind kind = ADZE_TENSOR;
   Tensor tensor;                    // dims also of a string tensor
   std::vector<std::string> strings; // row-major
-  /// Of a sequence or a map; an optional has one or none.
+  /// Elements of a sequence, or values of a map; an optional has one or none.
   std::vector<Value> elements;
-  /// Of a map: a 1-D tensor of integers or strings.
+  /// Keys of a map: a 1-D tensor of integers or strings.
   std::vector<Value> keys;
 };
 
-/// "f32 2x3", "sequence of 3".
+/// Returns a text such as "f32 2x3" or "sequence of 3".
 std::string describe(const Value &value);
 
-/// An ONNX TensorProto of numbers or strings; `name` may stay empty.
+/// Reads an ONNX TensorProto of numbers or strings; `name` may be empty.
 Error readTensorProto(const Bytes &file, Value &value, std::string &name);
 Error writeTensorProto(const Value &value, const std::string &name,
                        Bytes &file);
 
-/// The message that ONNX has for values of that kind: TensorProto,
-/// SequenceProto, OptionalProto, MapProto.
+/// Reads the ONNX message for values of that kind: TensorProto, SequenceProto,
+/// OptionalProto or MapProto.
 Error readValueProto(const Bytes &file, adze_kind kind, Value &value,
                      std::string &name);
 Error writeValueProto(const Value &value, const std::string &name, Bytes &file);
 
-/// By the path's ending; what is no tensor of numbers is read from .pb only.
-/// `dims` as of readTensor.
+/// Reads by extension; values other than numeric tensors are read from .pb
+/// only. `dims` is that of readTensor.
 Error readValue(const std::string &path, adze_kind kind,
                 const std::vector<int64_t> &dims, Value &value,
                 std::string &name);
@@ -48,15 +48,15 @@ struct ReleaseValue {
 };
 using ValueHandle = std::unique_ptr<adze_value, ReleaseValue>;
 
-/// Copies between our values and the run time's.
+/// Copies between values of arun and of the run time.
 Error toRuntime(const Value &value, ValueHandle &result);
 Error fromRuntime(adze_value *value, Value &result);
 void copyTensor(const DLTensor &from, Tensor &to);
 
 using CompareTensors =
     std::function<Error(const Tensor &got, const Tensor &expected)>;
-/// Empty if they agree: strings and structure have to be equal, tensors are
-/// compared by the function.
+/// Returns a description of a difference, or an empty string. Strings and
+/// structure must be equal; the function compares tensors.
 Error compare(const Value &got, const Value &expected,
               const CompareTensors &compareTensors);
 

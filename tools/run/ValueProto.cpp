@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ONNX's SequenceProto, OptionalProto and MapProto on the wire.
+// ONNX's SequenceProto, OptionalProto and MapProto in wire format.
 
 #include "Value.h"
 #include "Wire.h"
@@ -8,7 +8,7 @@
 namespace adze::run {
 
 namespace {
-/// Of SequenceProto and OptionalProto, which have the same ones.
+/// Fields of SequenceProto and OptionalProto, which have the same numbers.
 enum ListField { kListName = 1, kElementKind = 2, kFirstElement = 3 };
 enum MapField {
   kMapName = 1,
@@ -17,7 +17,8 @@ enum MapField {
   kStringKeys = 4,
   kValues = 5
 };
-/// SequenceProto.DataType; the field of such an element is 2 more.
+/// SequenceProto.DataType; the number of the field of such an element is larger
+/// by 2.
 enum ElementKind {
   kTensor = 1,
   kSparse = 2,
@@ -28,7 +29,7 @@ enum ElementKind {
 /// TensorProto.DataType.
 enum KeyType { kInt64 = 7, kString = 8 };
 
-/// A file has no deeper values.
+/// The greatest nesting depth of values in a file.
 constexpr unsigned kMaxDepth = 32;
 } // namespace
 
@@ -54,7 +55,7 @@ static bool getKind(uint64_t element, adze_kind &kind) {
   }
 }
 
-/// A sequence or an optional: elements of any kind, in order.
+/// Reads a sequence or an optional: elements of any kind, in order.
 static Error readList(Reader &reader, Value &value, std::string &name,
                       unsigned depth) {
   uint64_t says = 0;
@@ -82,7 +83,7 @@ static Error readList(Reader &reader, Value &value, std::string &name,
     return {};
   if (value.elements.size() > 1)
     return "an OptionalProto of several values";
-  // An empty sequence may be left out where it is the value.
+  // An empty sequence may be omitted as a value.
   adze_kind kind;
   if (value.elements.empty() && getKind(says, kind) && kind != ADZE_TENSOR)
     value.elements.emplace_back().kind = kind;
@@ -211,7 +212,7 @@ Error writeValueProto(const Value &value, const std::string &name,
   if (value.kind == ADZE_TENSOR || value.kind == ADZE_STRINGS)
     return writeTensorProto(value, name, file);
   file.clear();
-  addBytes(file, kListName, name); // of all three messages
+  addBytes(file, kListName, name); // the same number in all three messages
   return value.kind == ADZE_MAP ? writeMap(value, file)
                                 : writeList(value.elements, file);
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Protocol buffers on the wire, for the messages of ONNX that hold data.
+// Protocol buffers in wire format, for the messages of ONNX that contain data.
 
 #ifndef ADZE_TOOLS_RUN_WIRE_H
 #define ADZE_TOOLS_RUN_WIRE_H
@@ -15,7 +15,7 @@ namespace adze::run {
 /// The wire types.
 enum Wire { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// Reads one message; `failed` sticks.
+/// Reads one message; `failed` is set permanently on an error.
 class Reader {
 public:
   Reader(const char *begin, const char *end) : at(begin), end(end) {}
@@ -33,7 +33,7 @@ public:
     failed = true;
     return 0;
   }
-  /// The next `size` bytes; empty after a failure.
+  /// Returns the next `size` bytes; empty after a failure.
   Reader bytes(uint64_t size) {
     if (size > static_cast<uint64_t>(end - at)) {
       failed = true;
@@ -58,7 +58,7 @@ private:
   bool failed = false;
 };
 
-/// One element, or a packed run of them.
+/// Reads one element, or packed elements.
 inline void readScalars(Reader &reader, unsigned wire, unsigned elementWire,
                         std::vector<uint64_t> &values) {
   auto one = [&](Reader &from) {

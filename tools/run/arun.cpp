@@ -68,7 +68,7 @@ static Error run(Session &session, const Arguments &arguments) {
   return error;
 }
 
-/// Prints an error; "error:" is red on a terminal, as atranslate's is.
+/// Prints an error; "error:" is red on a terminal, as in atranslate.
 static void printError(const Error &error) {
   const char *none = std::getenv("NO_COLOR"), *kind = std::getenv("TERM");
   bool isColored = isatty(STDERR_FILENO) && kind && std::strcmp(kind, "dumb") &&
@@ -77,7 +77,7 @@ static void printError(const Error &error) {
                isColored ? "\033[0m" : "", error.c_str());
 }
 
-/// Ends the process: what standard output did not take is an error, too.
+/// Ends the process; a failed write to standard output is an error, too.
 static int finish(Error error) {
   Error lost = finishStandardOutput();
   for (const Error &each : {error, lost})

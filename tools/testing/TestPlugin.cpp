@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What users may bring to atranslate: a pass and a dialect in a library.
+// A library with passes and a dialect, as users may load it into atranslate.
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Pass/Pass.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 
 namespace {
-/// A dialect without ops: its attributes may stand on ours.
+/// A dialect without ops, whose attributes may be on ops of other dialects.
 class MarkDialect final : public Dialect {
 public:
   explicit MarkDialect(MLIRContext *context)
@@ -19,7 +19,7 @@ public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MarkDialect)
 };
 
-/// Counts the ops of the module, aloud.
+/// Counts the ops of the module, and prints the number.
 struct CountPass : PassWrapper<CountPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountPass)
   StringRef getArgument() const final { return "plugged-count"; }
@@ -33,8 +33,7 @@ struct CountPass : PassWrapper<CountPass, OperationPass<ModuleOp>> {
   }
 };
 
-/// A wrong rewrite: of the last difference in a function the operands are
-/// swapped.
+/// A wrong rewrite: swaps the operands of the last subtraction of a function.
 struct SwapPass : PassWrapper<SwapPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SwapPass)
   StringRef getArgument() const final { return "plugged-swap"; }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// adze-import: the import alone, for tests; prints the module.
+// adze-import: only imports a model and prints the module, for tests.
 #include "Import/ONNX/Import.h"
 #include "Support/OutputFile.h"
 #include "Support/Version.h"

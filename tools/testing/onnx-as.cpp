@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// onnx-as: writes a model in ONNX's text format as an .onnx file. What the
-// format cannot say is asked for by flags.
+// onnx-as: writes a model in ONNX's text format as an .onnx file. Flags add
+// what the text format cannot express.
 #include "onnx/defs/parser.h"
 #include "onnx/onnx_pb.h"
 #include <cstring>
@@ -41,7 +41,7 @@ void append(std::string &bytes, T value) {
   bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
 }
 
-/// Elements from `first` on, each by `step` more than the one before.
+/// Fills a tensor with an arithmetic sequence from `first` in steps of `step`.
 void fill(TensorProto &tensor, int64_t first, int64_t step) {
   std::string bytes;
   for (int64_t i = 0, n = count(tensor); i < n; ++i)
@@ -74,7 +74,7 @@ TensorProto *find(onnx::ModelProto &model, const std::string &name) {
   throw std::runtime_error("expected an initialiser, but got '" + name + "'");
 }
 
-/// Makes a vector the values of a sparse tensor.
+/// Makes a sparse tensor with the elements of a vector as values.
 onnx::SparseTensorProto makeSparse(const TensorProto &values,
                                    const std::string &text) {
   onnx::SparseTensorProto sparse;
@@ -169,7 +169,7 @@ struct Flag {
   std::string name, value;
 };
 
-/// Flags in their order; a file name is one without a name.
+/// Parses flags in their order; a file name is a flag without a name.
 std::vector<Flag> parseFlags(int argc, char **argv) {
   std::vector<Flag> flags;
   for (int i = 1; i < argc; ++i) {

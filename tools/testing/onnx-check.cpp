@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// onnx-check: holds models to ONNX's checker (with shape inference) and to what
-// ONNX Runtime requires beyond it: no two nodes have one name.
+// onnx-check: verifies models by ONNX's checker (with shape inference), and the
+// uniqueness of node names, which ONNX Runtime requires.
 #include "onnx/checker.h"
 #include "onnx/common/file_utils.h"
 #include "onnx/onnx_pb.h"

@@ -15,8 +15,8 @@ using namespace llvm;
 namespace adze {
 
 namespace {
-/// All flags. LLVM's libraries register their own, which are hidden: only this
-/// category is atranslate's interface.
+/// All flags. LLVM's libraries register further ones, which are hidden: only
+/// this category is the interface of atranslate.
 class Flags {
 public:
   Flags();
@@ -90,8 +90,8 @@ std::optional<OptionError> Flags::read(OptionReader &reader) const {
   return std::nullopt;
 }
 
-/// Temporary files go beside the output where the system has no folder for them
-/// (a root folder with nothing but the compiler in it).
+/// Creates temporary files in the folder of the output if the system has no
+/// folder for them (a root file system with only the compiler in it).
 static void chooseTemporaryFolder(StringRef output) {
   SmallString<128> folder;
   sys::path::system_temp_directory(/*erasedOnReboot=*/true, folder);
@@ -103,7 +103,7 @@ static void chooseTemporaryFolder(StringRef output) {
          /*overwrite=*/1);
 }
 
-/// A run that is to show a failure again (--reproducer) writes nothing else.
+/// A run that reproduces a failure (--reproducer) writes no other outputs.
 static void redirectOutputs(int argc, char **argv, CompileOptions &options) {
   if (options.reproducer.empty())
     return;
@@ -121,9 +121,10 @@ static void redirectOutputs(int argc, char **argv, CompileOptions &options) {
       *weights = options.reproducer + ".weights";
 }
 
-/// Empties LLVM's global parser but for `kept`. Before ours are added, what
-/// LLVM's libraries registered has to go: it is no interface of atranslate and
-/// takes names (--stats). Afterwards ours: lld registers some of the same
+/// Removes all flags but `kept` from LLVM's global parser. Flags of LLVM's
+/// libraries are removed before those of atranslate are added, since they are
+/// not part of its interface and use the same names (--stats). Those of
+/// atranslate are removed afterwards, because lld registers some of the same
 /// names.
 static void removeFlags(ArrayRef<StringRef> kept) {
   SmallVector<cl::Option *> flags;
@@ -137,7 +138,7 @@ static void removeFlags(ArrayRef<StringRef> kept) {
 std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
                                               CompileOptions &options) {
   static cl::OptionCategory common("common");
-  // LLVM registers some on first use of the parser: this is a use.
+  // LLVM registers some flags on the first use of the parser, such as this one.
   cl::HideUnrelatedOptions(common);
   removeFlags({"help", "help-hidden", "h", "version"});
   static Flags flags;

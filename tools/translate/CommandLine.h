@@ -9,8 +9,8 @@
 
 namespace adze {
 
-/// Fills in `options`. Returns a status if the process is to end here: after
-/// --help, or with a message on stderr.
+/// Sets `options`. Returns a status if the process must end: after --help, or
+/// after an error message.
 std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
                                               CompileOptions &options);
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What happens when atranslate itself is at fault.
+// Handles crashes and internal errors of atranslate.
 #include "CrashHandling.h"
 #include "Support/Version.h"
 #include "llvm/ADT/SmallString.h"
@@ -21,23 +21,24 @@ using namespace llvm;
 namespace adze {
 
 static constexpr int kDefect = static_cast<int>(CompileStatus::Defect);
-/// For the handler itself, and for a run that shows the failure again.
+/// Time limits of the handler, and of a run that reproduces the failure.
 static constexpr unsigned kHandlerSeconds = 20, kReplaySeconds = 120;
 
 namespace {
 struct CommandLine {
   int argc = 0;
   char **argv = nullptr;
-  bool isReplay = false; // writes a reproducer, and needs none
-  // Made ready beforehand: in a crash there may be no memory.
+  // the run that writes a reproducer must not write another one
+  bool isReplay = false;
+  // Prepared in advance: a crash may leave no memory for allocations.
   posix_spawn_file_actions_t quiet;
 };
 } // namespace
 static CommandLine commandLine;
-/// The message is written.
+/// True when the message has been written.
 static std::atomic<bool> isReported = false;
 
-/// In the temporary folder, or where that is not to be had, in this one.
+/// Opens a file in the temporary folder or, on failure, in the current one.
 static bool openReproducer(StringRef suffix, int &fd,
                            SmallVectorImpl<char> &path) {
   if (!sys::fs::createTemporaryFile("atranslate-reproducer", suffix, fd, path))
@@ -65,7 +66,7 @@ static bool writeScript(SmallVectorImpl<char> &path) {
   return isWritten;
 }
 
-/// Waits for a process; ends it if it takes too long.
+/// Waits for a process, and ends it after a time limit.
 static void waitFor(pid_t child) {
   constexpr unsigned perSecond = 50;
   for (unsigned i = 0; i < kReplaySeconds * perSecond; ++i) {
@@ -78,8 +79,8 @@ static void waitFor(pid_t child) {
 }
 
 /// Runs the command again in a process that copies the IR before each pass,
-/// which would slow down every compilation. That process has no second thread:
-/// what needs one to fail is not found.
+/// which would slow down normal compilations. That process has one thread, so
+/// it does not reproduce failures that need several.
 static bool writeIR(SmallVectorImpl<char> &path) {
   int fd;
   if (!openReproducer("mlir", fd, path))
@@ -91,7 +92,8 @@ static bool writeIR(SmallVectorImpl<char> &path) {
                            commandLine.argv + commandLine.argc);
   args.push_back(flag.data());
   args.push_back(nullptr);
-  // Nobody reads its stack, and printing that leaves files.
+  // The stack trace of that process is not used, and symbolization leaves
+  // files.
   setenv("LLVM_DISABLE_SYMBOLIZATION", "1", /*overwrite=*/1);
   pid_t child;
   if (!posix_spawn(&child, "/proc/self/exe", &commandLine.quiet, nullptr,
@@ -111,7 +113,7 @@ void reportDefect(bool isOfPass) {
     return;
   SmallString<128> script, text;
   bool hasScript = writeScript(script);
-  alarm(0); // that takes its time
+  alarm(0); // the replay may take longer than the handler's limit
   bool hasText = isOfPass && writeIR(text);
   if (hasText && hasScript)
     sys::fs::remove(script);
@@ -123,20 +125,21 @@ void reportDefect(bool isOfPass) {
   isReported = true;
 }
 
-/// Ends the process where its handler cannot: without memory or locks, and with
-/// a message unless there is one.
+/// Ends the process if its handler cannot: without memory allocation or locks,
+/// and with a message unless there is one already.
 [[noreturn]] static void endInHandler() {
   static constexpr char text[] =
       "error: internal error; no reproducer could be written\n";
   if (!isReported && !commandLine.isReplay &&
       write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-    _exit(kDefect); // nobody reads it
+    _exit(kDefect); // the message cannot be written
   _exit(kDefect);
 }
 
-/// Runs on a signal, in the first thread that has one; others that crash
-/// meanwhile wait for the end. The state of the process is unknown: a second
-/// fault in this thread, or a lock that never opens, ends it at once.
+/// Handles a signal in the first thread that receives one; other threads that
+/// crash wait for the end of the process. The state of the process is
+/// undefined: a second fault in this thread, or a deadlock, ends the process at
+/// once.
 static void onFault(int) {
   static std::atomic<pid_t> owner = 0;
   pid_t self = gettid(), none = 0;
@@ -157,11 +160,11 @@ static void onFatalError(void *, const char *reason, bool) {
   static std::atomic<bool> isTold = false;
   if (!isTold.exchange(true))
     errs() << "error: " << reason << "\n";
-  abort(); // from here as any other signal
+  abort(); // handled like other signals
 }
 
-/// Instead of LLVM's, which handle one thread's fault: with the next one the
-/// process dies.
+/// Replaces LLVM's handlers, which handle a fault of one thread only: a second
+/// one ends the process.
 static void catchFaults() {
   struct sigaction fault = {};
   fault.sa_handler = onFault;
@@ -178,7 +181,8 @@ void installCrashHandling(int argc, char **argv) {
   commandLine.argv = argv;
   for (int i = 1; i < argc; ++i)
     commandLine.isReplay |= StringRef(argv[i]).starts_with("--reproducer=");
-  // First, as what follows takes memory; LLVM puts its own in their place.
+  // First, because later initialization allocates memory. LLVM replaces these
+  // handlers below, so they are installed again.
   catchFaults();
   install_fatal_error_handler(onFatalError);
   install_bad_alloc_error_handler(onFatalError);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What happens when atranslate itself is at fault.
+// Handles crashes and internal errors of atranslate.
 #ifndef ADZE_TOOLS_TRANSLATE_CRASHHANDLING_H
 #define ADZE_TOOLS_TRANSLATE_CRASHHANDLING_H
 
@@ -8,13 +8,14 @@
 
 namespace adze {
 
-/// From now on failed checks, fatal errors and signals end the process with
-/// status 70, after temporary files are gone and a file that says how to
-/// reproduce the defect is written and named on stderr.
+/// Installs handlers: failed checks, fatal errors and signals end the process
+/// with status 70, after temporary files are removed and a reproducer is
+/// written and named on stderr.
 void installCrashHandling(int argc, char **argv);
 
-/// Writes that file and names it on stderr: the IR before the pass that fails,
-/// if there may be one and it fails again, else a script of the command.
+/// Writes the reproducer and names it on stderr: the IR before the failing
+/// pass, if a pass may have failed and fails again, else a script of the
+/// command.
 void reportDefect(bool isOfPass);
 
 } // namespace adze

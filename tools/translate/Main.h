@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// atranslate as a function.
+// The main function of atranslate, for programs that contain it.
 #ifndef ADZE_TOOLS_TRANSLATE_MAIN_H
 #define ADZE_TOOLS_TRANSLATE_MAIN_H
 
-/// Runs atranslate; the process ends with what it returns.
+/// Runs atranslate; returns the exit status of the process.
 extern "C" int adze_translate_main(int argc, char **argv);
 
 #endif // ADZE_TOOLS_TRANSLATE_MAIN_H

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// atranslate: ONNX models to loadable modules.
+// atranslate: compiles ONNX models to loadable modules.
 #include "CommandLine.h"
 #include "CrashHandling.h"
 #include "Main.h"
@@ -27,7 +27,8 @@ private:
 };
 } // namespace
 
-/// On a terminal, unless the user or a replay wants quiet.
+/// Shows progress on a terminal, unless the user disabled it or this is a
+/// reproducer run.
 static adze::CompileStatus compileOnTerminal(adze::CompileOptions &options,
                                              bool *isOfCompilation) {
   if (!adze::isTerminal() || options.quiet || !options.reproducer.empty())

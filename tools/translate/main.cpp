@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The program around atranslate's function.
+// Calls the main function of atranslate.
 #include "Main.h"
 
 int main(int argc, char **argv) { return adze_translate_main(argc, argv); }
