@@ -112,7 +112,7 @@ struct Attribute {
 /// A node whose operator is implemented by the program that runs the module.
 struct Operator {
   std::string name, node;
-  // indices of the operands of the call; -1: omitted
+  // Indices of the operands of the call; -1: omitted.
   std::vector<int32_t> inputs;
   std::vector<Attribute> attributes;
 };

@@ -67,7 +67,7 @@ struct PassCut;
 struct ProbedProduct {
   std::string name; // of its ONNX node
   double work = 0;  // multiplications; dynamic dims count as 1
-  // relative to the range of the outputs, if only it is narrow
+  // Error of the outputs relative to their range if only it is narrow.
   double error = -1;
   bool isWide = false;
 };
@@ -77,7 +77,7 @@ struct CompileOptions {
   /// The file with the bytes of the input; empty: `input` itself. Messages,
   /// external data and the name of the module refer to `input`.
   std::string contents;
-  // receives messages instead of the stream
+  // Receives messages instead of the stream.
   CompileObserver *observer = nullptr;
   Emit emit = Emit::Module;
   unsigned optLevel = 2;
@@ -97,7 +97,7 @@ struct CompileOptions {
   std::vector<std::string> dims, shapes; // as given to --dim and --shape
   std::vector<std::string> blobDirs;
   std::string weightsFile; // side file of folded constants; empty: temporary
-  // file for the weights of the module; empty: none
+  // File for the weights of the module; empty: none.
   std::string externalWeights;
   std::string kernels; // tile kernels in a file
   Tune tune = Tune::Off;

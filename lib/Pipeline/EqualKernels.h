@@ -14,7 +14,7 @@ namespace adze {
 /// A kernel that equals another one with other symbols.
 struct KernelTwin {
   llvm::StringRef name, of;
-  // that of the other kernel, own
+  // Pairs of a symbol of the other kernel and one of this kernel.
   llvm::SmallVector<std::pair<unsigned, unsigned>> symbols;
   /// Symbols of the other kernel that are constants here.
   llvm::SmallVector<std::pair<unsigned, int64_t>> numbers;

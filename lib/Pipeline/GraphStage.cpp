@@ -73,7 +73,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     // between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
     if (!options.forExport) {
-      // merging concatenates constants, not ops on constants
+      // Merging concatenates constants, not ops on constants.
       if (options.foldConstants)
         manager.addPass(graph::createFoldConstantsPass());
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());

@@ -84,7 +84,7 @@ private:
   }
 
   std::string &error;
-  // declared symbols to those of the model
+  // Maps declared symbols to those of the model.
   llvm::SmallDenseMap<unsigned, AffineExpr> symbols;
 };
 } // namespace

@@ -38,7 +38,7 @@ static llvm::Error writeConstant(const Constant &constant,
   ShapedType type = constant.value.getShapedType();
   unsigned elementBytes =
       std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
-  // of memory, for weights of any size
+  // Limits the memory for weights of any size.
   constexpr uint64_t pieceBytes = 64 << 20;
   uint64_t written = 0;
   packInPieces(*bytes, type.getShape(), constant.layout.getValue(),

@@ -55,7 +55,7 @@ private:
   size_t numWide = 0;        // the first ones of `order` are computed in f32
   std::string probePath;
   Execution probe;
-  // inputs of the probe; the last ones are the flags
+  // Inputs of the probe; the last ones are the flags.
   std::vector<HostTensor> inputs;
   Numbers exact;
 };

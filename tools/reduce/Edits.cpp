@@ -346,7 +346,7 @@ static void resize(TensorProto &tensor, int64_t from, int64_t to) {
   }
   if (bytes == 0 || tensor.raw_data().size() != size_t(count) * bytes)
     return;
-  // the size of a constant of shapes, axes or pads
+  // The size of a constant of shapes, axes or pads.
   constexpr int64_t mostNumbers = 16;
   if (tensor.data_type() == TensorProto::INT64 && count <= mostNumbers) {
     std::string raw = tensor.raw_data();

@@ -42,7 +42,7 @@ struct Arguments {
   std::string threads, variant;
 
   bool bench = false;
-  // whether tensors of runs are on a device
+  // Whether tensors of runs are on a device.
   bool resident = false, withCopies = false;
   int64_t warmup = 3;
   /// By default, at least 10 runs and one second.

@@ -55,7 +55,7 @@ static void copy(char *to, const char *from, size_t bytes) {
         reinterpret_cast<__m128i *>(to + i),
         _mm_load_si128(reinterpret_cast<const __m128i *>(from + i)));
   _mm_sfence();
-  // prevents the copy from being optimized away
+  // Prevents the copy from being optimized away.
   __asm__ volatile("" : : "r"(to) : "memory");
 }
 
@@ -83,7 +83,7 @@ static void *work(void *argument) {
   std::memset(self->from, 1, kCopyBytes);
   std::memset(self->to, 2, kCopyBytes);
   double (*burst)(int) = fmaBurst();
-  // powers up the wide vector units before the measurement starts
+  // Powers up the wide vector units before the measurement starts.
   burst(kSteps);
   pthread_barrier_wait(self->start);
   self->gflops = 1e-9 * measureRate(self->seconds, self->rate,

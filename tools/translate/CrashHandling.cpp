@@ -28,7 +28,7 @@ namespace {
 struct CommandLine {
   int argc = 0;
   char **argv = nullptr;
-  // the run that writes a reproducer must not write another one
+  // The run that writes a reproducer must not write another one.
   bool isReplay = false;
   // Prepared in advance: a crash may leave no memory for allocations.
   posix_spawn_file_actions_t quiet;

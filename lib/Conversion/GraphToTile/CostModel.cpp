@@ -97,7 +97,7 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
 /// no remainder, close to a register block. Returns 0 if there is none. The
 /// remainder is computed as a full block.
 static int64_t chooseEvenRows(int64_t rows) {
-  // at most one row in 16
+  // The remainder may add at most one row in 16.
   constexpr int64_t fewest = 5, most = 12, overhang = 16;
   int64_t best = 0, bestOver = rows / overhang + 1;
   for (int64_t block = fewest; block <= most && block < rows; ++block) {

@@ -72,7 +72,7 @@ private:
 
   DenseMap<StringAttr, func::FuncOp> kernels;
   std::deque<Insertion> insertions;
-  // by the value that they change
+  // Insertions by the value that they change.
   DenseMap<Value, SmallVector<Insertion *, 1>> into;
   DenseSet<Operation *> copying;
 };

@@ -139,7 +139,7 @@ public:
   /// Emits and stores all outputs of the kernel, given the places of the
   /// elements of `anchor`, from which the outputs are computed elementwise.
   mlir::LogicalResult storeOutputs(mlir::Value anchor, PlacesRef places);
-  // of one kernel
+  // Stores the outputs of several anchors in one kernel.
   mlir::LogicalResult storeOutputs(llvm::ArrayRef<Anchor> anchors);
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
                             PlacesRef places);

@@ -84,7 +84,7 @@ void KernelLowering::prepareOperand(Value operand, bool isRhs) {
 void KernelLowering::prepareOperands(DotOp op) {
   if (classes.multipliesGroups(op))
     return prepareGroups(op);
-  // each element of the right operand is read once
+  // Each element of the right operand is read once.
   if (classes.runsAlongDepth(op))
     return prepareOperand(op.getLhs(), /*isRhs=*/true);
   prepareOperand(op.getLhs(), /*isRhs=*/false);
@@ -185,7 +185,7 @@ Registers KernelLowering::dotOfOperands(DotOp op, const Layout &layout) {
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
   bool runsOnce = op->getParentOp() == root;
-  // hides the latency of loading the lines of the result
+  // A long loop hides the latency of loading the lines of the result.
   constexpr int64_t longLoop = 32;
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchStores(layout);

@@ -89,7 +89,7 @@ private:
 
   OpBuilder &b;
   Location loc;
-  // levels: log2 of the number of added vectors
+  // Partial sums with log2 of the number of added vectors.
   SmallVector<std::pair<size_t, Value>> parts;
 };
 } // namespace

@@ -117,7 +117,7 @@ struct Kept {
   llvm::SmallVector<mlir::Value, 0> matrices; // or in the matrix unit
   mlir::Value scratch;                        // or in memory
   llvm::SmallVector<int64_t, 0> scratchOrder;
-  // the indices of its part of the memory
+  // The indices of its part of the memory.
   llvm::SmallVector<mlir::Value, 0> prefix;
   bool isWhole = false; // including split classes, not only the current slice
 };

@@ -13,7 +13,7 @@ using Handler = mlir::LogicalResult (*)(Binder &);
 
 struct OpRow {
   llvm::StringRef name;
-  // first version of the definition that the handler supports
+  // First version of the definition that the handler supports.
   int first;
   unsigned required; // number of required operands
   Handler handler;

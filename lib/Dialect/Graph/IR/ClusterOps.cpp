@@ -36,7 +36,7 @@ ParseResult ClusterOp::parse(OpAsmParser &parser, OperationState &state) {
       }))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("anchor"))) {
-    // not an attribute, which would parse the colon as that of its type
+    // Not an attribute, which would parse the colon as that of its type.
     std::string anchor;
     if (parser.parseString(&anchor))
       return failure();

@@ -119,7 +119,7 @@ Causal AttentionMask::matchTriangle(Value condition) const {
   if (!hasPairs(condition))
     return Causal::None;
   Value ones = condition;
-  // a test for nonzero values
+  // The cast to bool tests for nonzero values.
   if (auto cast = condition.getDefiningOp<CastOp>())
     ones = cast.getInput();
   if (auto trilu = ones.getDefiningOp<TriluOp>()) {

@@ -65,7 +65,7 @@ private:
   bool zeroEmpty = false, outputTransposed = false;
   std::optional<Dims> level; // batch dims at the position of the mask
   Dims scoreBatch;           // of the first product
-  // condition that drops weights, and its polarity
+  // Condition that drops weights, and its polarity.
   std::pair<Value, bool> dropped;
   SmallVector<Location> locations;
 };

@@ -28,7 +28,7 @@ private:
 
   mlir::func::FuncOp function;
   llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> names;
-  // of those at the beginning of the function
+  // The last of the ops that name sizes at the beginning of the function.
   mlir::Operation *lastName = nullptr;
   llvm::DenseSet<unsigned> known;
   llvm::SmallVector<int64_t> common;

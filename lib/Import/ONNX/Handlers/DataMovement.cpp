@@ -233,7 +233,7 @@ static Value buildEqualSizes(Binder &b, Value x, int64_t axis) {
     return b.broadcastTo(part, b.expr(parts));
   }
   Value part = s.div(s.add(size, s.number(parts - 1)), number);
-  // neither is empty unless the dim is, and the last is not larger
+  // Neither part is empty unless the dim is, and the last is not larger.
   if (parts == 2)
     return s.concat({part, s.sub(size, part)});
   Value rest = s.sub(size, s.mul(s.vector(iota(parts)), part));

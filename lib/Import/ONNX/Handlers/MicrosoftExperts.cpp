@@ -41,7 +41,7 @@ private:
   Arithmetic a;
   bool isQuantised;
   Projection projections[3];
-  // weights of the selected experts, instead of those of the router
+  // Weights of the selected experts, instead of those of the router.
   Value mixing;
   int64_t numExperts = 0;
   llvm::StringRef activation;

@@ -125,7 +125,7 @@ static LogicalResult importQuantizeLinear(Binder &b) {
     return b.unsupported("expected to quantise to 16 bits at most");
   if (!llvm::isa<mlir::IntegerType>(b.getElementType(x)))
     type = b.getElementType(x);
-  // both are integers, but their quotient is not
+  // Both are integers, but their quotient is not.
   if (llvm::isa<mlir::IntegerType>(type))
     type = b.builder.getF64Type();
   // Quotients of 16-bit types are rounded to 16 bits before they are rounded to

@@ -318,7 +318,7 @@ LogicalResult Layer::run() {
     return b.fail("expected hidden_size to be that of R, " +
                   llvm::Twine(hidden) + ", but got " +
                   llvm::Twine(b.getInt("hidden_size", hidden)));
-  // times gates: the greatest size
+  // The size of all gates is at most a small multiple of it.
   constexpr int64_t mostHidden = int64_t(1) << 31;
   if (hidden > mostHidden)
     return b.fail("expected hidden_size up to 2^31, but got " +

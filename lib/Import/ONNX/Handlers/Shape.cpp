@@ -83,7 +83,7 @@ static std::optional<int64_t> countFloats(Binder &b) {
   }
   double count = std::ceil((values[1] - values[0]) / values[2]);
   if (values[2] == 0 || !(count < kMostElements)) // also false for NaN
-    // countByData reports the error
+    // `countByData` reports the error.
     return std::nullopt;
   return int64_t(std::max(count, 0.0));
 }

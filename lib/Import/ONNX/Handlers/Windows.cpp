@@ -116,7 +116,7 @@ static LogicalResult addSamePads(Binder &b, mlir::Value &input, bool moreAtEnd,
     int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
     int64_t total = reach - 1;
     if (size)
-      // the difference is small, but the sum may overflow
+      // The difference is small, but the sum may overflow.
       total = std::max<int64_t>(
           (llvm::divideCeil(*size, stride) - 1) * stride - *size + reach, 0);
     window.pads[i] = moreAtEnd ? total / 2 : total - total / 2;
