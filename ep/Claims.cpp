@@ -280,7 +280,7 @@ bool Provider::refuseCaptures(const Nodes &nodes,
         isRefused = true;
         refuse(nodes[i], "'" + reader.getName(value) +
                              "' is read in its bodies only, which ONNX "
-                             "Runtime 1.27 or newer can do");
+                             "Runtime 1.27 or newer supports");
       }
   return isRefused;
 }

@@ -180,7 +180,7 @@ static Type getSignless(Type type) {
 LogicalResult Instantiation::matchOperand(unsigned index) {
   Value operand = call.operands[index];
   if (!operand)
-    return fail("expected operand " + llvm::Twine(index) + " to be there");
+    return fail("expected operand " + llvm::Twine(index) + " to be present");
   auto type = dyn_cast<RankedTensorType>(operand.getType());
   auto wanted = cast<MemRefType>(kernel.getArgumentTypes()[index]);
   if (!type || type.getRank() != wanted.getRank() ||
@@ -361,7 +361,7 @@ LogicalResult HostFunction::takeOperand(unsigned index) {
     if (declaration.getArgAttr(index, optionalAttr))
       return success();
     return fail("expected operand " + llvm::Twine(index) +
-                " to be there, or '" + optionalAttr + "' on argument " +
+                " to be present, or '" + optionalAttr + "' on argument " +
                 llvm::Twine(index) + " of the declaration");
   }
   inputs.push_back(operands.size());

@@ -179,7 +179,7 @@ TEST(Operators, OutputsAreChecked) {
     std::function<void(adze::Call &)> run;
     const char *message;
   } rows[] = {
-      {[](adze::Call &) {}, "the function made no output 0"},
+      {[](adze::Call &) {}, "the function did not set output 0"},
       {[](adze::Call &call) { call.output<float>(0, {3}); },
        "expected dim 0 of result 0 to be 2, but got 3"},
       {[](adze::Call &call) { call.output<float>(1); },
@@ -194,7 +194,7 @@ TEST(Operators, OutputsAreChecked) {
          call.output<float>(0);
          call.output<float>(0);
        },
-       "output 0 is made twice"},
+       "output 0 is set twice"},
       {[](adze::Call &call) {
          DLTensor *tensor;
          adze::check(adze_call_output(call.get(), 2, nullptr, &tensor));

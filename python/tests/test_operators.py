@@ -137,7 +137,7 @@ def test_declarations_that_do_not_fit(tmp_path):
 
     scale = r"node 'own' \(com.example.Scale-1\): "
     fail(
-        "none {adze.optional}", "none", scale + "expected operand 1 to be there, or 'adze.optional'"
+        "none {adze.optional}", "none", scale + "expected operand 1 to be present, or 'adze.optional'"
     )
     fail("adze.like = 0", "adze.like = 1", scale + "expected 'adze.like' on result 0")
     fail("tensor<?x3xf32", "tensor<?x3xf64", scale + "expected operand 0 to fit tensor")

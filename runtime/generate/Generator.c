@@ -233,7 +233,7 @@ adze_status adze_generator_create(adze_module *module,
                                   adze_generator **generator) {
   if (!module || !generator)
     return gen_error(ADZE_INVALID_ARGUMENT,
-                     "expected a module and a place for the generator");
+                     "expected a module and a pointer to the generator");
   adze_generator_options given = {0};
   if (options)
     memcpy(&given, options,
@@ -256,7 +256,7 @@ adze_status adze_generator_get_info(const adze_generator *generator,
                                     adze_generator_info *info, size_t size) {
   if (!generator || !info)
     return gen_error(ADZE_INVALID_ARGUMENT,
-                     "expected a generator and a place for what it says");
+                     "expected a generator and a pointer to its description");
   adze_generator_info all = {.batch = generator->slots,
                              .limits = generator->limits,
                              .num_runs = generator->num_runs,

@@ -130,8 +130,8 @@ adze_status adze_sequence_create(adze_generator *generator,
                                  adze_sequence **sequence) {
   if (!generator || !sequence || !prompt || !count)
     return gen_error(ADZE_INVALID_ARGUMENT,
-                     "expected a generator, at least one token, and a place "
-                     "for the sequence");
+                     "expected a generator, at least one token, and a pointer "
+                     "to the sequence");
   adze_sequence *made = NULL;
   adze_status status = create(generator, callback, user, &made);
   if (!status)
@@ -211,9 +211,10 @@ adze_status adze_sequence_fork(adze_sequence *sequence,
                                adze_token_fn callback, void *user,
                                adze_sequence **fork) {
   if (!sequence || !fork || sequence->failed)
-    return gen_error(ADZE_INVALID_ARGUMENT,
-                     "expected a sequence that has not failed, and a place for "
-                     "the new one");
+    return gen_error(
+        ADZE_INVALID_ARGUMENT,
+        "expected a sequence that has not failed, and a pointer to "
+        "the new one");
   adze_sequence *made = NULL;
   adze_status status = create(sequence->generator, callback, user, &made);
   if (!status)
@@ -233,7 +234,7 @@ adze_status adze_sequence_rewind(adze_sequence *sequence, size_t count) {
                      sequence ? sequence->count : 0, count);
   if (!sequence->generator->can_rewind)
     return gen_error(ADZE_UNSUPPORTED,
-                     "the model has states that can't go back");
+                     "the model has states that cannot be rewound");
   sequence->count = count;
   /* The logits of the last token are computed again. */
   if (sequence->done >= count)

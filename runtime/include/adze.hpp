@@ -422,7 +422,7 @@ public:
     if (!tensor)
       throw Error(ADZE_INVALID_ARGUMENT,
                   "expected input " + std::to_string(index) +
-                      " to be there, as a tensor of numbers");
+                      " to be present, as a tensor of numbers");
     return {tensor->data, tensor->dtype,
             Shape(tensor->shape, tensor->shape + tensor->ndim)};
   }

@@ -283,8 +283,8 @@ static adze_status run_function(const char *function, rt_call *call,
   for (uint32_t i = 0; i < call->num_results; ++i) {
     const rt_result *result = &call->results[i];
     if (!result->data)
-      return rt_error(ADZE_INTERNAL_ERROR, "'%s' made no result %u", function,
-                      i);
+      return rt_error(ADZE_INTERNAL_ERROR, "'%s' did not set result %u",
+                      function, i);
     memcpy(values + 2, result->dims, (size_t)result->rank * sizeof(int64_t));
     values += 2 + result->rank;
   }

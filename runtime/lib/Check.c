@@ -224,7 +224,7 @@ static adze_status check_all_bound(const adze_module_desc *desc,
   for (uint32_t i = 0; i < desc->num_symbols; ++i)
     if (symbols[i] < 0)
       return rt_error(ADZE_UNSUPPORTED,
-                      "symbol %u ('%s') is given by no input's shape", i,
+                      "symbol %u ('%s') is not a dim of any input", i,
                       symbol_name(desc, (int32_t)i));
   return NULL;
 }

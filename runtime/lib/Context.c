@@ -118,7 +118,7 @@ adze_status adze_context_workspace_size(const adze_context *context,
                                         uint64_t *bytes) {
   if (!context || !bytes)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a context and a place for the size");
+                    "expected a context and a pointer to the size");
   const adze_module_desc *desc = context->module->desc;
   int64_t *symbols =
       calloc(rt_num_symbols(context->module) + 1, sizeof(int64_t));
@@ -260,7 +260,7 @@ adze_status adze_context_create(adze_module *module, DLDevice device,
                                 adze_context **context) {
   if (!module || !context)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a module and a place for the context");
+                    "expected a module and a pointer to the context");
   adze_context *made = calloc(1, sizeof(*made));
   if (!made)
     return rt_out_of_memory(sizeof(*made));
@@ -293,7 +293,7 @@ adze_status adze_memory_stats(const adze_context *context,
                               adze_memory_info *info, size_t size) {
   if (!context || !info || !size)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a context and a place for the numbers");
+                    "expected a context and a pointer to the numbers");
   rt_memory *memory = context->module->memory;
   adze_memory_info now = {0};
   now.current_bytes = atomic_load(&memory->current);

@@ -36,7 +36,7 @@ static adze_status load(library *which) {
     const char *reason = dlerror();
     status = rt_error(ADZE_UNSUPPORTED,
                       "expected %s, which decodes images of this format, to be "
-                      "there (install %s): %s",
+                      "installed (package %s): %s",
                       which->file, which->package, reason ? reason : "");
   }
   which->is_loaded |= !is_missing;

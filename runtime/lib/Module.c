@@ -286,8 +286,9 @@ static adze_status open_fd(int fd, const char *path, const char *name,
 adze_status adze_module_open(const char *path, const adze_options *options,
                              adze_module **module) {
   if (!path || !module)
-    return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a path and a place for the module, but got NULL");
+    return rt_error(
+        ADZE_INVALID_ARGUMENT,
+        "expected a path and a pointer to the module, but got NULL");
   /* dlopen would search the library path for a name without a slash. */
   char *full = realpath(path, NULL);
   int fd = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
@@ -306,7 +307,7 @@ adze_status adze_module_open_memory(const void *data, size_t size,
                                     adze_module **module) {
   if (!data || !module)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected data and a place for the module, but got NULL");
+                    "expected data and a pointer to the module, but got NULL");
   int fd = memfd_create("adze-module", MFD_CLOEXEC);
   if (fd < 0)
     return rt_error(rt_errno_code(errno), "memfd_create: %s", strerror(errno));
@@ -327,7 +328,7 @@ adze_status adze_module_link(adze_query_fn query, const adze_options *options,
                              adze_module **module) {
   if (!query || !module)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a query function and a place for the module");
+                    "expected a query function and a pointer to the module");
   adze_module_query_fn call = (adze_module_query_fn)query;
   const adze_module_desc *desc = NULL;
   for (uint32_t abi = ADZE_MODULE_ABI; !desc && abi >= ADZE_MODULE_OLDEST_ABI;

@@ -98,7 +98,7 @@ static adze_status get_info(const char *what, const adze_value_info *infos,
                             const adze_value_info **info) {
   if (!info)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a place for the info, but got NULL");
+                    "expected a pointer to the info, but got NULL");
   if (index < 0 || (uint32_t)index >= count)
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected an %s below %u, but got %d", what, count, index);
@@ -130,7 +130,7 @@ adze_status adze_module_state(const adze_module *module, int32_t index,
                               adze_state_info *info, size_t size) {
   if (!module || !info || !size)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a module and a place for the info");
+                    "expected a module and a pointer to the info");
   if (index < 0 || (uint64_t)index >= module->desc->num_states)
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected a state below %llu, but got %d",
@@ -364,8 +364,9 @@ static adze_status make_json(const adze_module *module, char **json) {
 
 adze_status adze_module_info(adze_module *module, const char **json) {
   if (!module || !json)
-    return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a module and a place for the text, but got NULL");
+    return rt_error(
+        ADZE_INVALID_ARGUMENT,
+        "expected a module and a pointer to the text, but got NULL");
   pthread_mutex_lock(&module->mutex);
   adze_status status = NULL;
   if (!module->json)

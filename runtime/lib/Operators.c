@@ -124,7 +124,7 @@ static DLTensor view_output(const rt_result *result) {
 static adze_status check_outputs(const adze_call *call) {
   for (uint32_t i = 0; i < call->call->num_results; ++i)
     if (!call->call->results[i].data)
-      return rt_error(ADZE_RUN_ERROR, "the function made no output %u", i);
+      return rt_error(ADZE_RUN_ERROR, "the function did not set output %u", i);
   return NULL;
 }
 
@@ -225,8 +225,9 @@ const DLTensor *adze_call_input(const adze_call *call, int32_t index) {
 adze_status adze_call_input_value(adze_call *call, int32_t index,
                                   adze_value **value) {
   if (!call || !value || index < 0 || index >= adze_call_num_inputs(call))
-    return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected the index of an input and a place for its value");
+    return rt_error(
+        ADZE_INVALID_ARGUMENT,
+        "expected the index of an input and a pointer to its value");
   int32_t number = find_input(call, index);
   *value = NULL;
   return number < 0 ? NULL
@@ -247,7 +248,7 @@ static adze_status find_result(adze_call *call, int32_t index,
                     adze_call_num_outputs(call), index);
   *result = &call->call->results[index];
   if ((*result)->data)
-    return rt_error(ADZE_INVALID_ARGUMENT, "output %d is made twice", index);
+    return rt_error(ADZE_INVALID_ARGUMENT, "output %d is set twice", index);
   return NULL;
 }
 
@@ -265,10 +266,11 @@ adze_status adze_call_output(adze_call *call, int32_t index,
   rt_result *result;
   RT_TRY(find_result(call, index, &result));
   if (!tensor || result->kind != ADZE_TENSOR)
-    return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a place for output %d, which must be a tensor of "
-                    "numbers",
-                    index);
+    return rt_error(
+        ADZE_INVALID_ARGUMENT,
+        "expected a pointer to output %d, which must be a tensor of "
+        "numbers",
+        index);
   if (!dims)
     dims = result->dims;
   RT_TRY(check_dims(result, index, dims));

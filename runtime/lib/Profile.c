@@ -169,7 +169,7 @@ static adze_status write_trace(adze_context *context) {
 adze_status adze_profile_end(adze_context *context, const char **json) {
   if (!json)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a place for the trace, but got NULL");
+                    "expected a pointer to the trace, but got NULL");
   RT_TRY(rt_context_enter(context));
   adze_status status = NULL;
   if (!context->profile.on)

@@ -291,7 +291,8 @@ static adze_status run_alloc(adze_context *context,
   RT_TRY(run_bound(context, inputs, tensors, num_outputs, NULL, true));
   for (int32_t i = 0; i < num_outputs; ++i)
     if (!made[i])
-      return rt_error(ADZE_INVALID_MODULE, "output '%s': the run made none",
+      return rt_error(ADZE_INVALID_MODULE,
+                      "output '%s': the run did not compute it",
                       desc->outputs[i].name);
   return NULL;
 }

@@ -26,7 +26,7 @@ static adze_status new_value(adze_kind kind, size_t parts, adze_value **value) {
 static adze_status no_place(const void *value) {
   return value ? NULL
                : rt_error(ADZE_INVALID_ARGUMENT,
-                          "expected a place for the result, but got NULL");
+                          "expected a pointer to the result, but got NULL");
 }
 
 const char *rt_kind_name(adze_kind kind) {
@@ -80,7 +80,7 @@ adze_status adze_value_from_dlpack(DLManagedTensorVersioned *tensor,
   adze_status status = NULL;
   if (!tensor || !value)
     status = rt_error(ADZE_INVALID_ARGUMENT,
-                      "expected a tensor and a place for the value");
+                      "expected a tensor and a pointer to the value");
   else if (tensor->version.major != DLPACK_MAJOR_VERSION)
     status = rt_error(ADZE_INVALID_ARGUMENT,
                       "expected a tensor of DLPack %d, but got %u",
@@ -260,7 +260,7 @@ static adze_status make_container(adze_kind kind, adze_value *first,
     depth = rest[i]->depth > depth ? rest[i]->depth : depth;
   if (depth >= MAX_DEPTH)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected values at most %u deep in each other", MAX_DEPTH);
+                    "expected a nesting depth of at most %u", MAX_DEPTH);
   adze_value *made;
   RT_TRY(new_value(kind, parts, &made));
   made->depth = depth + 1;

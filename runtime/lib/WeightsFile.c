@@ -24,8 +24,8 @@ static adze_status find_path(const adze_module *module, const char *module_path,
   const char *slash = module_path ? strrchr(module_path, '/') : NULL;
   if (!*wanted && !slash)
     return rt_error(ADZE_IO_ERROR,
-                    "the module's weights are in a file '%s': say where by "
-                    "option 'weights'",
+                    "the module's weights are in a file '%s': give its path by "
+                    "the option 'weights'",
                     note->name);
   size_t folder = *wanted ? 0 : (size_t)(slash - module_path) + 1;
   size_t bytes = folder + strlen(*wanted ? wanted : note->name) + 1;

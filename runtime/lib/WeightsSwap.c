@@ -20,8 +20,8 @@ static adze_status check(const adze_module *module, adze_module *newer,
                          const char *path) {
   if (!module->desc->structure_id)
     return rt_error(ADZE_UNSUPPORTED,
-                    "%s: its weights can't be swapped: an older compiler made "
-                    "it",
+                    "%s: its weights cannot be swapped: it was compiled by "
+                    "an older compiler",
                     module->path);
   if (!has_same_code(module->desc, newer->desc))
     return rt_error(ADZE_INVALID_MODULE,

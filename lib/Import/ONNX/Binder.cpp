@@ -31,7 +31,7 @@ mlir::LogicalResult Binder::done(llvm::ArrayRef<mlir::Value> values) {
 
 bool Binder::canCreate(llvm::ArrayRef<mlir::Value> values) {
   if (!failed && llvm::is_contained(values, mlir::Value()))
-    (void)fail("expected all operands to be there");
+    (void)fail("expected all operands to be present");
   return !failed;
 }
 

@@ -159,7 +159,7 @@ void Importer::checkInitializers() {
       issueOf(tensor, problem);
     else if (!isNew)
       warn(path + ": initializer '" + tensor.name +
-           "': defined twice with the same elements; one is taken");
+           "': defined twice with the same elements; one is used");
   }
 }
 
@@ -382,7 +382,7 @@ mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
     for (unsigned i = 0; i < row->required; ++i)
       if (!binder.operand(i))
         return binder.fail("expected operand " + llvm::Twine(i) +
-                           " to be there");
+                           " to be present");
     for (mlir::Value operand : binder.operands)
       if (operand && graph::isHandle(operand.getType()) &&
           !row->takesContainers)
@@ -459,7 +459,8 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
   const Node &node = binder.node;
   expansions += function.nodes.size();
   if (place.depth >= kMaxDepth || expansions > kMaxExpansions)
-    return binder.fail("expected functions that end, but got too many calls");
+    return binder.fail(
+        "expected functions without recursion, but got too many calls");
   if (node.inputs.size() > function.inputs.size() ||
       node.outputs.size() > function.outputs.size())
     return binder.fail("expected at most " +

@@ -166,7 +166,7 @@ Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
     (void)unsupported("expected branches of one type and rank, but got " +
                       mlir::debugString(lhs.getType()) + " and " +
                       mlir::debugString(rhs.getType()) +
-                      ", and nothing that says which; fix the sizes that the "
+                      ", and no shape of the result; fix the sizes that the "
                       "condition depends on by --shape or --dim, or export the "
                       "model with the shape of the result in value_info");
     return {};

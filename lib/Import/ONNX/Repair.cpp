@@ -70,8 +70,8 @@ void Repair::spellDomain(onnx::NodeProto &node, int index) {
   if (told.contains("domain"))
     return; // describing all of them takes too long
   warn("domain",
-       "the domain 'ai.onnx' is written out; it is taken for the domain '', "
-       "here and wherever else it is",
+       "the domain 'ai.onnx' is treated as the domain '', here and in other "
+       "nodes",
        describe(node, index));
 }
 
@@ -101,7 +101,7 @@ void Repair::addOpset(const onnx::NodeProto &node, int index) {
   import->set_version(version);
   warn("opset " + domain,
        "the model has no opset_import for domain '" + domain + "'; version " +
-           std::to_string(version) + " is taken",
+           std::to_string(version) + " is assumed",
        std::move(place));
 }
 
@@ -235,7 +235,7 @@ void Repair::sort(Nodes &list) {
     if (node.name().empty())
       node.set_name(node.op_type() + "_" + std::to_string(i));
   warn("order",
-       "its input '" + dependencies.value + "' is made by a later node, '" +
+       "its input '" + dependencies.value + "' is computed by a later node, '" +
            list.Get(dependencies.late).name() +
            "'; nodes that are not in topological order are sorted",
        describe(list.Get(dependencies.early), dependencies.early));

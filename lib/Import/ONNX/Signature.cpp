@@ -272,7 +272,7 @@ void Importer::checkType(const ValueInfo &output, mlir::Value value) {
            "' is declared " +
            (isWrong ? "as " + describeDataType(output.elementType)
                     : std::string("without a type")) +
-           "; it is " + describeType(made) + ", which its node makes",
+           "; it is " + describeType(made) + ", which its node computes",
        place ? &*place : nullptr);
 }
 

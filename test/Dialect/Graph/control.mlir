@@ -81,7 +81,7 @@ func.func @loop_results(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @slice_sizes(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, affine_map<()[s0, s1] -> (s1, s0)>> {
-  // expected-error@+1 {{expected sizes of slices that carried values do not change, but got 'tensor<?x?xf32, affine_map<()[s0, s1] -> (s1, s0)>>'}}
+  // expected-error@+1 {{expected sizes of slices that do not depend on carried values, but got 'tensor<?x?xf32, affine_map<()[s0, s1] -> (s1, s0)>>'}}
   %r:2 = "graph.loop"(%n, %x) <{count = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1>, symbols = array<i64: 0, 1>}> ({
   ^bb0(%i: tensor<i64>, %a: tensor<?xf32, affine_map<()[s0] -> (s0)>>):
     graph.yield %a, %a : tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<?xf32, affine_map<()[s0] -> (s0)>>
@@ -92,7 +92,7 @@ func.func @slice_sizes(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, af
 // -----
 
 func.func @assign_length() {
-  // expected-error@+1 {{expected a value of symbols for each of 2 symbols, but got affine_map<()[s0] -> (s0)>}}
+  // expected-error@+1 {{expected an expression of symbols for each of 2 symbols, but got affine_map<()[s0] -> (s0)>}}
   graph.assign {symbols = array<i64: 1, 2>, values = affine_map<()[s0] -> (s0)>}
   return
 }

@@ -58,7 +58,7 @@ func.func @call_c1(%x: tensor<2xf32>) {
 // -----
 
 func.func @call_c2(%x: tensor<2xf32>) {
-  // expected-error @+1 {{expected dims that are known, but got 'tensor<?xf32>'}}
+  // expected-error @+1 {{expected known dims, but got 'tensor<?xf32>'}}
   %0 = graph.call "unique"(%x) : (tensor<2xf32>) -> tensor<?xf32>
   return
 }

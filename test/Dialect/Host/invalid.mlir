@@ -48,7 +48,7 @@ func.func @slot_size() {
 
 func.func @slot_c1() {
   %0 = host.slot {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
-  // expected-error@+1 {{expected an offset or slots to lie behind, but got both}}
+  // expected-error@+1 {{expected an offset or preceding slots, but got both}}
   %1 = host.slot behind(%0 : memref<4xf32>) {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
   return
 }
@@ -56,7 +56,7 @@ func.func @slot_c1() {
 // -----
 
 func.func @slot_c2(%x: memref<4xf32>) {
-  // expected-error@+1 {{expected to lie behind slots, but got}}
+  // expected-error@+1 {{expected preceding slots, but got}}
   %0 = host.slot behind(%x : memref<4xf32>) {size = 16 : i64} : memref<4xf32>
   return
 }

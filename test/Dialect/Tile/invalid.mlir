@@ -149,7 +149,7 @@ tile.kernel @dot_c4_sum(%j: i32, %l: i64) {
 // -----
 tile.kernel @product_sign(%j: i32) {
   %a = tile.broadcast %j to [4, 4] : i32 -> tensor<4x4xi32>
-  // expected-error @+1 {{expected floats, or integers that say whether they have a sign, but got 'i8'}}
+  // expected-error @+1 {{expected floats, or integers with explicit signedness, but got 'i8'}}
   %d = tile.dot %a, %a, %a compute <i8 * ui8 + si32> : tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi32>
   tile.return
 }

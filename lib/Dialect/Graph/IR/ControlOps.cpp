@@ -33,7 +33,7 @@ LogicalResult AssignOp::verify() {
   AffineMap map = getValues();
   if (map.getNumDims() == 0 && map.getNumResults() == getSymbols().size())
     return success();
-  return emitOpError("expected a value of symbols for each of ")
+  return emitOpError("expected an expression of symbols for each of ")
          << getSymbols().size() << " symbols, but got " << getValuesAttr();
 }
 
@@ -148,7 +148,7 @@ LogicalResult CallOp::verify() {
        llvm::concat<const Type>(SmallVector<Type>(getInputs().getTypes()),
                                 SmallVector<Type>(getResultTypes())))
     if (llvm::is_contained(getDims(type), AffineExpr()))
-      return emitOpError("expected dims that are known, but got ") << type;
+      return emitOpError("expected known dims, but got ") << type;
   return success();
 }
 
@@ -267,8 +267,8 @@ LogicalResult LoopOp::verify() {
     for (AffineExpr dim : getDims(type))
       for (int64_t symbol : getSymbols())
         if (dim && ofCarried.contains(symbol) && dim.isFunctionOfSymbol(symbol))
-          return emitOpError("expected sizes of slices that carried values do "
-                             "not change, but got ")
+          return emitOpError("expected sizes of slices that do not depend on "
+                             "carried values, but got ")
                  << type;
   SmallVector<Type> collected;
   for (Value slice : getYieldedSlices()) {

@@ -203,12 +203,11 @@ void LaunchOp::getEffects(
 
 LogicalResult SlotOp::verify() {
   if (getOffsetAttr() && !getBehind().empty())
-    return emitOpError("expected an offset or slots to lie behind, but got "
+    return emitOpError("expected an offset or preceding slots, but got "
                        "both"); // C1
   for (Value other : getBehind())
     if (!other.getDefiningOp<SlotOp>())
-      return emitOpError("expected to lie behind slots, but got ")
-             << other; // C2
+      return emitOpError("expected preceding slots, but got ") << other; // C2
   if (failed(verifyBytes(*this, "size", getSize())))
     return failure();
   if (getBox() && (getOffsetAttr() || !getBehind().empty()))

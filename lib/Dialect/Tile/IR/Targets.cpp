@@ -61,10 +61,9 @@ LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   Type lhs, Type rhs, Type acc) {
   for (Type type : {lhs, rhs, acc})
     if (!type.isIntOrFloat() || type.isSignlessInteger())
-      return emitError()
-             << "expected floats, or integers that say whether they "
-                "have a sign, but got "
-             << type;
+      return emitError() << "expected floats, or integers with explicit "
+                            "signedness, but got "
+                         << type;
   return success();
 }
 

@@ -121,7 +121,7 @@ LogicalResult importLoop(Binder &b) {
   auto inits =
       b.getOperands().drop_front(std::min<size_t>(2, b.getOperands().size()));
   if (llvm::is_contained(inits, Value()))
-    return b.fail("expected all carried values to be there");
+    return b.fail("expected all carried values to be present");
   size_t carried = inits.size();
   if (body->inputs.size() != carried + 2 || body->outputs.size() < carried + 1)
     return b.fail("expected a body of " + llvm::Twine(carried + 2) +
@@ -286,7 +286,7 @@ LogicalResult importScan(Binder &b) {
     return importBatchedScan(b);
   Scan scan;
   if (llvm::is_contained(b.getOperands(), Value()))
-    return b.fail("expected all operands to be there");
+    return b.fail("expected all operands to be present");
   if (mlir::failed(readScan(b, b.getOperands().size(), scan)))
     return mlir::failure();
   Values operands(b.getOperands());

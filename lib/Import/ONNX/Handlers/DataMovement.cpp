@@ -27,7 +27,7 @@ static LogicalResult importReshape(Binder &b) {
   if (auto sizes = b.version() < 5 ? b.getInts("shape") : std::nullopt)
     shape = b.ints(*sizes);
   if (!shape)
-    return b.fail("expected a shape to be there");
+    return b.fail("expected a shape to be present");
   shape = b.withDeclaredRank(shape);
   auto elements = graph::getElements(shape);
   if (!elements)
@@ -86,8 +86,8 @@ static LogicalResult importSqueeze(Binder &b) {
     return b.done(squeezeUnits(b, x, *rank));
   auto isOpen = [](AffineExpr dim) { return !dim || !graph::getConstant(dim); };
   if (!axes && llvm::any_of(kept, isOpen))
-    b.warn("there are no axes, and dims whose sizes are not known stay, also "
-           "where a run has 1 there; --dim or --shape makes them known");
+    b.warn("there are no axes, so dynamic dims are kept, even if their size in "
+           "a run is 1; --dim or --shape makes them known");
   return b.done(b.reshape(x, kept));
 }
 
@@ -213,7 +213,7 @@ static LogicalResult getSplitSizes(Binder &b, AffineExpr dim,
     return mlir::success(); // computed at run time
   int64_t part = llvm::divideCeil(*size, parts);
   if (*size % parts != 0 && b.version() < 18)
-    return b.fail("expected a dim that divides by " + llvm::Twine(parts) +
+    return b.fail("expected a dim divisible by " + llvm::Twine(parts) +
                   ", but got " + llvm::Twine(*size));
   for (int64_t i = 0; i < parts; ++i)
     sizes.push_back(std::clamp<int64_t>(*size - i * part, 0, part));
@@ -229,7 +229,7 @@ static Value buildEqualSizes(Binder &b, Value x, int64_t axis) {
   if (b.version() < 18) {
     Value part = s.div(size, number);
     b.checkEqual(s.mul(part, number), size,
-                 "expected a dim that divides by the number of outputs");
+                 "expected a dim divisible by the number of outputs");
     return b.broadcastTo(part, b.expr(parts));
   }
   Value part = s.div(s.add(size, s.number(parts - 1)), number);
@@ -375,7 +375,7 @@ static LogicalResult importDepthToSpace(Binder &b) {
   AffineExpr block = b.expr(size);
   AffineExpr depth = Arithmetic(b).quotient(d[1], size * size);
   if (!depth)
-    return b.fail("expected channels that divide by blocksize^2, but got " +
+    return b.fail("expected channels divisible by blocksize^2, but got " +
                   graph::toString(d));
   Value apart =
       mode == "DCR"
@@ -400,7 +400,7 @@ static LogicalResult importSpaceToDepth(Binder &b) {
   AffineExpr high = Arithmetic(b).quotient(d[2], size);
   AffineExpr wide = Arithmetic(b).quotient(d[3], size);
   if (!high || !wide)
-    return b.fail("expected spatial dims that divide by blocksize, but got " +
+    return b.fail("expected spatial dims divisible by blocksize, but got " +
                   graph::toString(d));
   Value apart = b.reshape(x, {d[0], d[1], high, block, wide, block});
   apart = mode == "DCR" ? b.transpose(apart, {0, 3, 5, 1, 2, 4})

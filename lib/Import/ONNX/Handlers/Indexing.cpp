@@ -65,7 +65,8 @@ static Value getTuples(Binder &b, std::optional<int64_t> picked) {
   }
   int64_t length = b.getRank(b.operand(0)) + int64_t(dims.size()) - 1 - *picked;
   if (length < 0) {
-    (void)b.fail("expected indices that pick from all dims at most");
+    (void)b.fail("expected index tuples of at most as many elements as the "
+                 "data has dims");
     return {};
   }
   Dims wanted(dims.size());
@@ -143,7 +144,7 @@ static LogicalResult importOneHot(Binder &b) {
       isConstant(depth)) {
     auto constant = b.getConstantFloat(1);
     if (!constant || *constant < 0 || *constant > INT32_MAX)
-      return b.unsupported("expected a depth that is constant and a size");
+      return b.unsupported("expected a constant depth of at least 0");
     size = b.expr(int64_t(*constant));
   } else {
     Dims sizes = b.getSizes(Sizes(b).toVector(depth));

@@ -208,7 +208,7 @@ LogicalResult importMatMulNBits(Binder &b) {
     return b.fail("expected N, K and block_size of at least 1, and 2, 4 or 8 "
                   "bits");
   if (groups)
-    return b.unsupported("expected g_idx not to be there");
+    return b.unsupported("expected g_idx to be absent");
   if (mlir::failed(expectInts(b, {{"weight_prepacked", 0}})))
     return mlir::failure();
   int64_t blocks = llvm::divideCeil(columns, block);
@@ -308,7 +308,7 @@ LogicalResult importRotaryEmbedding(Binder &b) {
                           : graph::mulExprs(graph::getDims(cos)[1], b.expr(2));
     AffineExpr number = size ? graph::divideExactly(dims[2], size) : size;
     if (!number)
-      return b.fail("expected a hidden size that divides by the heads, but "
+      return b.fail("expected a hidden size divisible by the heads, but "
                     "got " +
                     graph::toString(dims));
     heads4 = b.reshape(x, {dims[0], dims[1], number, size});

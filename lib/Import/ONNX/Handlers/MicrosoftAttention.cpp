@@ -45,7 +45,7 @@ public:
     Dims dims = graph::getDims(x);
     AffineExpr size = heads < 1 ? AffineExpr() : a.quotient(dims[2], heads);
     if (!size) {
-      (void)b.fail("expected a hidden size that divides by the heads, but "
+      (void)b.fail("expected a hidden size divisible by the heads, but "
                    "got " +
                    graph::toString(dims));
       return {};
@@ -330,7 +330,7 @@ LogicalResult GroupQuery::getInputs() {
   k = b.operand(1);
   v = b.operand(2);
   if (heads < 1 || groups < 1 || heads % groups != 0 || b.getRank(q) != 3)
-    return b.fail("expected a query of 3 dims, and num_heads that divides by "
+    return b.fail("expected a query of 3 dims, and num_heads divisible by "
                   "kv_num_heads");
   if (!k) {
     // One tensor has all heads: queries, keys, values.
@@ -421,7 +421,7 @@ LogicalResult GroupQuery::checkForm() {
   for (unsigned i : {12u, 13u, 14u, 15u, 16u})
     if (b.operand(i))
       return b.unsupported("expected operand " + llvm::Twine(i) +
-                           " not to be there");
+                           " to be absent");
   if (!b.operand(5) || !b.operand(6))
     return b.fail("expected seqlens_k and total_sequence_length");
   if (Value sink = b.operand(11); sink && b.getRank(sink) != 1)

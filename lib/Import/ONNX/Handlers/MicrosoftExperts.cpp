@@ -75,7 +75,7 @@ LogicalResult Experts::checkQuantised() {
   for (unsigned i = 15; i < 21; ++i)
     if (b.operand(i))
       return b.unsupported("expected operand " + llvm::Twine(i) +
-                           " not to be there");
+                           " to be absent");
   for (const Projection &p : projections) {
     if (!p.weights)
       continue;

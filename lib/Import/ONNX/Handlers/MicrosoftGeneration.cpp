@@ -211,8 +211,7 @@ Value SingleSearch::draw(Value scores, Value &generator) {
 
 LogicalResult importSampling(Binder &b) {
   if (b.wants(1))
-    return b.unsupported(
-        "expected output 'filtered_logits' not to be asked for");
+    return b.unsupported("expected output 'filtered_logits' not to be used");
   Arithmetic a(b);
   mlir::Type i64 = b.builder.getI64Type();
   Value seed = b.operand(8) ? b.cast(b.reshape(b.operand(8), {}), i64)
@@ -388,7 +387,7 @@ LogicalResult BeamSearch::finish(Beams state) {
 
 LogicalResult BeamSearch::build() {
   if (b.wants(2))
-    return b.unsupported("expected output 'scores' not to be asked for");
+    return b.unsupported("expected output 'scores' not to be used");
   if (b.operand(10) || b.operand(11))
     return b.unsupported("expected no decoder_input_ids and logits_processor");
   if (b.hasFailed() || mlir::failed(s.start()))
@@ -421,7 +420,7 @@ LogicalResult BeamSearch::build() {
 
 LogicalResult importBeamSearch(Binder &b) {
   if (!b.operand(3) || !b.operand(4))
-    return b.fail("expected num_beams and num_return_sequences to be there");
+    return b.fail("expected num_beams and num_return_sequences to be present");
   Sizes sizes(b);
   Value beams = b.withLength(sizes.toVector(b.operand(3)), 1),
         wanted = b.withLength(sizes.toVector(b.operand(4)), 1);

@@ -93,7 +93,7 @@ LogicalResult readForest(Binder &b, llvm::StringRef prefix, Forest &forest) {
       auto found = places.find({trees[i], sides[side]});
       if (found == places.end())
         return b.fail("expected node " + llvm::Twine(sides[side]) +
-                      " of tree " + llvm::Twine(trees[i]) + " to be there");
+                      " of tree " + llvm::Twine(trees[i]) + " to be present");
       node.next[side] = found->second;
       isInner[found->second] = true;
     }
@@ -115,7 +115,7 @@ LogicalResult readForest(Binder &b, llvm::StringRef prefix, Forest &forest) {
   for (size_t i = 0; i < weights.size(); ++i) {
     auto found = places.find({weightTrees[i], weightIds[i]});
     if (found == places.end() || targets[i] < 0 || targets[i] >= forest.targets)
-      return b.fail("expected weights of nodes and targets that are there");
+      return b.fail("expected weights of existing nodes and targets");
     forest.nodes[found->second].weights.push_back({targets[i], weights[i]});
   }
   return mlir::success();
@@ -231,7 +231,7 @@ LogicalResult TreeEnsemble::readNodes() {
                     llvm::Twine(node.mode));
     for (int side = 0; side < 2; ++side) {
       if (sides[side] < 0 || sides[side] >= (isLeaf[side] ? leaves : count))
-        return b.fail("expected nodes and leaves that are there");
+        return b.fail("expected existing nodes and leaves");
       node.next[side] = sides[side] + (isLeaf[side] ? count : 0);
     }
   }

@@ -156,7 +156,7 @@ static LogicalResult importTopK(Binder &b) {
   llvm::SmallVector<Value> operands{x};
   if (b.version() >= 10) {
     if (!b.operand(1))
-      return b.fail("expected operand 1 to be there");
+      return b.fail("expected operand 1 to be present");
     Sizes sizes(b);
     Value wanted = b.withLength(sizes.toVector(b.operand(1)), 1);
     Dims elements = b.getSizes(wanted);

@@ -330,7 +330,7 @@ LogicalResult importUpsample(Binder &b) {
   LogicalResult added = mlir::failure();
   if (b.version() >= 9) {
     if (!b.operand(1))
-      return b.fail("expected operand 1 to be there");
+      return b.fail("expected operand 1 to be present");
     added = request.addScales(1);
   } else if (const Attribute *attribute = b.node.find("scales")) {
     llvm::SmallVector<double> scales(attribute->floats.begin(),

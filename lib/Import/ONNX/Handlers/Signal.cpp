@@ -410,8 +410,7 @@ LogicalResult importSTFT(Binder &b) {
   Value signal = b.operand(0), window = b.operand(2), count;
   // PyTorch exports a 2-D signal.
   if (b.getRank(signal) == 2) {
-    b.warn("the signal has 2 dims instead of 3; it is taken for one of real "
-           "numbers");
+    b.warn("the signal has 2 dims instead of 3; it is treated as real");
     signal = b.unsqueeze(signal, {2});
   }
   if (b.getRank(signal) != 3)

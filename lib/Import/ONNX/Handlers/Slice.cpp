@@ -181,7 +181,7 @@ LogicalResult getRanges(Binder &b, int64_t rank, Dims &starts, Dims &ends,
     axesGiven = b.getInts("axes");
   } else {
     if (!b.operand(1) || !b.operand(2))
-      return b.fail("expected operands 1 and 2 to be there");
+      return b.fail("expected operands 1 and 2 to be present");
     auto startsGiven = getExprs(b, 1), endsGiven = getExprs(b, 2);
     if (!startsGiven || !endsGiven)
       return mlir::failure();
@@ -229,7 +229,7 @@ bool isDetermined(Binder &b) {
 LogicalResult importSlice(Binder &b) {
   Value x = b.operand(0);
   if (b.version() >= 10 && (!b.operand(1) || !b.operand(2)))
-    return b.fail("expected operands 1 and 2 to be there");
+    return b.fail("expected operands 1 and 2 to be present");
   if (!isDetermined(b))
     return b.done(sliceByData(b, x, b.operand(1), b.operand(2), b.operand(3),
                               b.operand(4)));

@@ -72,8 +72,8 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
   if (!starts || !places || shortest < 1 || longest < shortest ||
       longest > 64 || int64_t(starts->size()) < longest || skips < 0 ||
       (mode != "TF" && mode != "IDF" && mode != "TFIDF"))
-    return b.fail("expected ngram_counts and ngram_indexes of the lengths "
-                  "asked for, and mode TF, IDF or TFIDF");
+    return b.fail("expected ngram_counts and ngram_indexes of the required "
+                  "lengths, and mode TF, IDF or TFIDF");
   Value x = b.operand(0);
   int64_t rank = b.getRank(x);
   if (rank == 1)
@@ -105,7 +105,7 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
     int64_t count = (end - start) / length;
     if (start < 0 || end < start || end > int64_t(poolSize) ||
         gram + count > int64_t(places->size()))
-      return b.fail("expected ngram_counts that cut the pool");
+      return b.fail("expected ngram_counts that divide the pool");
     if (count > 0 && length >= shortest && length <= longest) {
       Value grams =
           byText ? b.strings(texts->slice(start, count * length))

@@ -22,7 +22,7 @@ public:
                    " operands a tensor");
     for (Value operand : b.getOperands())
       if (!operand)
-        (void)b.fail("expected all operands to be there");
+        (void)b.fail("expected all operands to be present");
   }
 
   Value operand(unsigned group, unsigned i) {
