@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The arena: a rectangle a place, from its first launch to its last one and from
+// The arena: a rectangle for each slot, from its first to its last launch and from
 // its offset to its end.
 'use strict';
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Bars and the roofline.
+// Bar charts and the roofline.
 'use strict';
 
 /**
@@ -21,7 +21,7 @@ function drawBars(target, rows, onSelect) {
   }));
 }
 
-/** Sums of time, roof and launches by operator type, the longest first. */
+/** Returns sums of time, roof and launches by operator type, the longest first. */
 function sumByType() {
   const types = new Map();
   for (const kernel of kernels) {
@@ -72,7 +72,7 @@ function svgElement(tag, properties, text) {
   return made;
 }
 
-/** Draws operations a second over operations a byte, both logarithmic. */
+/** Draws operations per second over operations per byte, both logarithmic. */
 function drawRoofline(target, onSelect, selected) {
   const width = Math.max(480, target.clientWidth), height = 340;
   const area = {left: 82, right: width - 16, top: 14, bottom: height - 40};

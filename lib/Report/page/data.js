@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the page shows: the compiler's report and the profile, joined by the
+// The data of the page: the compiler's report and the profile, joined by the
 // names of the kernels.
 'use strict';
 
-/** Returns the JSON of an element; what is none is said in the page's head. */
+/** Returns the JSON of an element; an error is shown in the page's head. */
 function readData(id) {
   try {
     return JSON.parse(document.getElementById(id).textContent);
@@ -17,7 +17,7 @@ function readData(id) {
 const report = readData('report-data');
 const profile = readData('profile-data');
 
-/** What is assumed where nothing was measured: of a core, and of a GPU of a data center. */
+/** Rates that are assumed without a measurement: of a core, and of a data center GPU. */
 const ASSUMED = {hertz: 3e9, fmasPerCycle: 2, bytesPerSecond: 20e9, gpuFlops: 60e12, gpuBytesPerSecond: 3e12};
 
 function median(values) {
@@ -77,7 +77,7 @@ function measureRuns(trace) {
 
 const measured = profile ? measureRuns(profile.trace) : null;
 
-/** The operator type of a kernel: its name without number and use. */
+/** Returns the operator type of a kernel: its name without number and suffix. */
 function typeOfKernel(name) {
   return name.replace(/\.\d+$/, '').replace(/_\d+$/, '');
 }
@@ -108,7 +108,7 @@ const kernels = makeKernels();
 
 const isOnGPU = profile ? profile.device.startsWith('cuda') : report.targets.every(target => target.startsWith('cuda'));
 
-/** What the machine gives, in operations and bytes a second; the user may change it. */
+/** The peak rates of the machine, in operations and bytes per second; editable. */
 const machine = {
   flops: profile?.limits ? profile.limits.fma_gflops * 1e9 : isOnGPU ? ASSUMED.gpuFlops :
       (report?.vector_bytes || 32) / 4 * 2 * ASSUMED.fmasPerCycle * ASSUMED.hertz,
@@ -116,17 +116,17 @@ const machine = {
   isMeasured: Boolean(profile?.limits),
 };
 
-/** The microseconds that a kernel takes at least on the machine. */
+/** Returns the lower bound of a kernel's time on the machine, in microseconds. */
 function roofTime(kernel) {
   return 1e6 * Math.max(kernel.flops / machine.flops, kernel.bytes / machine.bytes);
 }
 
-/** The kernel's measured time, or the roofline's where none was measured. */
+/** Returns the kernel's measured time, or that of the roofline if there is none. */
 function timeOf(kernel) {
   return kernel.us ?? (measured ? 0 : roofTime(kernel));
 }
 
-/** Kernels by the node that they compute; a node may be computed by several. */
+/** Returns the kernels of each node; a node may be computed by several. */
 const kernelsOfNode = new Map();
 for (const kernel of kernels)
   for (const node of kernel.nodes) {
@@ -137,7 +137,7 @@ for (const kernel of kernels)
 
 const colorTexts = new Map();
 
-/** Returns a color: those of neighbouring numbers are far from each other. */
+/** Returns a color; those of adjacent numbers are easy to distinguish. */
 function colorOfNumber(number, alpha = 1) {
   const key = number * 1000 + Math.round(alpha * 100);
   if (!colorTexts.has(key))

@@ -1,14 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Numbers with units and thousands, and elements made of text.
+// Formats numbers with units and separators, and creates elements from text.
 'use strict';
 
-/** Returns a number with thousands: 1,234,567. */
+/** Returns a number with separators: 1,234,567. */
 function formatCount(value) {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Returns three significant digits and the unit of the value's thousand. */
+/** Returns three significant digits with the unit prefix. */
 function formatScaled(value, units, step = 1000) {
   let scaled = value, unit = 0;
   while (Math.abs(scaled) >= step && unit + 1 < units.length) {

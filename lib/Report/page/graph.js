@@ -17,7 +17,7 @@ function makeBox(label, sub, inputs, properties) {
   return {label: shown, sub: below, inputs, width, height: sub ? 42 : 28, x: 0, y: 0, ...properties};
 }
 
-/** The imported graph: an input, op or output a node. */
+/** The imported graph: a node for each input, op and output. */
 function makeModelGraph() {
   const boxes = report.nodes.map((node, number) => {
     const op = node.op.replace(/^graph\./, '');
@@ -55,13 +55,13 @@ function addMerged(boxes) {
   }
 }
 
-/** Returns true if the box reads a result of the cluster, perhaps through ops of no cluster. */
+/** Returns true if the box reads a result of the cluster, also through ops outside of clusters. */
 function readsFrom(boxes, box, cluster) {
   return box.inputs.some(input => boxes[input].cluster === cluster ||
     (boxes[input].cluster === null && !boxes[input].isEnd && readsFrom(boxes, boxes[input], cluster)));
 }
 
-/** The kernels in their order, behind the inputs of the model and before its outputs. */
+/** The kernels in their order, after the inputs of the model and before its outputs. */
 function makeKernelGraph() {
   const ends = (list, place) => {
     const names = new Map();
@@ -121,7 +121,7 @@ class GraphView {
     new ResizeObserver(() => this.redraw()).observe(canvas);
   }
 
-  /** Shows "before" or "after"; a graph is placed when it is first shown. */
+  /** Shows "before" or "after"; the layout is computed when it is first shown. */
   show(which) {
     if (!this.graphs[which]) {
       const boxes = which === 'before' ? makeModelGraph() : makeKernelGraph();
@@ -141,7 +141,7 @@ class GraphView {
 
   get current() { return this.graphs[this.which]; }
 
-  /** Shows all, or, where that is too small to read, the beginning. */
+  /** Shows all of the graph, or its beginning if that would be too small to read. */
   fit(all = false) {
     const {boxes} = this.current;
     if (!boxes.length) {
@@ -218,7 +218,7 @@ class GraphView {
     this.redraw();
   }
 
-  /** Marks what matches and returns how many do; the first one comes into view. */
+  /** Marks matches, scrolls to the first one, and returns their number. */
   search(query) {
     this.query = query;
     const wanted = query.trim().toLowerCase();
@@ -230,7 +230,7 @@ class GraphView {
     return this.found.size;
   }
 
-  /** Brings the next match after the last one into view. */
+  /** Scrolls to the next match. */
   showNext() {
     const all = [...this.found];
     if (!all.length)
@@ -274,7 +274,7 @@ class GraphView {
     };
     const overlaps = (left, top, right, bottom) =>
       right >= seen.left && left <= seen.right && bottom >= seen.top && top <= seen.bottom;
-    // Far away, a box is a plain rectangle and an edge a straight line.
+    // At low zoom, a box is a plain rectangle and an edge a straight line.
     this.isFar = view.scale < GRAPH.roundScale;
     const visible = boxes.filter(box => overlaps(box.x - box.width / 2 - 10, box.y - box.height / 2 - 10,
       box.x + box.width / 2 + 10, box.y + box.height / 2 + 10));

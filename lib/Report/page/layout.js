@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Places of a graph's nodes: layers by the longest path, in each of them an
-// order with few crossings, then columns near the neighbours.
+// Computes the layout of a graph: layers by the longest path, in each of them an
+// order with few crossings, then columns near the adjacent nodes.
 'use strict';
 
 const LAYOUT = {sweeps: 6, rowGap: 38, columnGap: 22};
@@ -47,7 +47,7 @@ function placeNodes(nodes) {
   return edges.map(({from, to, chain}) => ({from, to, points: chain.map(cell => [cell.x, cell.y])}));
 }
 
-/** Returns each node's layer. What reads nothing lies just above its first reader. */
+/** Returns each node's layer. A node without operands is just above its first user. */
 function assignLayers(nodes) {
   const layers = nodes.map(() => 0);
   nodes.forEach((node, number) => {
@@ -81,7 +81,7 @@ function orderRows(rows) {
   }
 }
 
-/** Moves each cell towards its neighbours, as far as those of its row allow. */
+/** Moves each cell towards its adjacent nodes, as far as the cells of its row allow. */
 function placeColumns(rows) {
   for (const row of rows) {
     let x = 0;

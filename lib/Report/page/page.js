@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The page: tabs, theme, and what is selected in all views.
+// The page: tabs, theme, and the selection in all views.
 'use strict';
 
 const $ = id => document.getElementById(id);
@@ -24,7 +24,7 @@ function showPanel(content) {
     $('panel').replaceChildren(element('button', {class: 'close', 'aria-label': 'Close', onclick: () => select(null)}, '\u00d7'), ...content);
 }
 
-/** A box of the graph was clicked: its kernel is selected, if it is alone. */
+/** Handles a click on a box of the graph: selects its kernel, if there is only one. */
 function selectBox(box) {
   if (!box)
     return select(null);
@@ -181,7 +181,7 @@ function prepareTabs(onShow) {
   show(sections[0]);
 }
 
-/** The theme goes from the system's to light to dark. */
+/** Switches the theme from the system's to light to dark. */
 function prepareTheme(redraw) {
   const names = ['system', 'light', 'dark'];
   let at = 0;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tables: kernels, weights, refusals; and the panel of what is selected.
+// Tables of kernels, weights and refusals, and the panel of the selection.
 'use strict';
 
 /** Columns of the kernels' table: [title, key of a row, cell, is a number]. */
@@ -24,7 +24,7 @@ function kernelColumns() {
   return columns;
 }
 
-/** Bytes of the first target's machine code of a kernel, 0 where it has none. */
+/** Returns the bytes of a kernel's machine code for the first target, or 0. */
 function codeBytes(kernel) {
   const code = kernel.code?.same_code_as ? report.functions[kernel.code.same_code_as] : kernel.code;
   return Object.values(code?.code_bytes ?? {})[0] ?? 0;
@@ -40,7 +40,7 @@ class KernelTable {
     this.sort = 2;
     this.isAscending = false;
     this.query = '';
-    // Rows are made when the last one comes into view.
+    // Rows are created when the last one becomes visible.
     this.observer = new IntersectionObserver(entries => {
       if (entries.some(entry => entry.isIntersecting))
         this.addRows();
@@ -113,7 +113,7 @@ function drawWeights() {
       element('td', {}, shorten(weight.kernels.map(number => kernels[number].name).join(', '), 48)), element('td', {class: 'number'}, formatCount(weight.bytes))))));
 }
 
-/** A fold for each reason, the most frequent first. */
+/** Creates a fold for each reason, the most frequent first. */
 function drawRefusals() {
   const reasons = new Map();
   for (const refusal of report.refusals) {
@@ -180,7 +180,7 @@ function kernelPanel(kernel) {
   ];
 }
 
-/** Of an input, output or op of the model; an op leads to its kernels. */
+/** Shows an input, output or op of the model; an op has links to its kernels. */
 function nodePanel(box, onSelect) {
   const {node} = box;
   return [
