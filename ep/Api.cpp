@@ -36,9 +36,9 @@ static const void *const *getTable(const void *table) {
 }
 
 std::string loadApi(const OrtApiBase &base, Api &api) {
-  // Version 1.MINOR.PATCH has API version MINOR. Asking for a newer one than
-  // the running version has returns NULL and prints to stderr. What has no
-  // such number is newer, and knows whether it still has the API.
+  // Version 1.MINOR.PATCH has API version MINOR. A request for a newer API
+  // version returns NULL and prints to stderr. A version of another form is
+  // newer, and returns NULL if it does not have the API any more.
   const char *text = base.GetVersionString();
   unsigned minor = 0;
   if (!text || sscanf(text, "1.%u", &minor) != 1)
@@ -77,7 +77,7 @@ OrtStatus *makeStatus(const Api &api, OrtErrorCode code, const char *message) {
   try {
     return api.ort.CreateStatus(code,
                                 (std::string(kName) + ": " + message).c_str());
-  } catch (const std::exception &) { // no memory for the text
+  } catch (const std::exception &) { // out of memory for the text
     return api.ort.CreateStatus(code, message);
   }
 }

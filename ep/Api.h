@@ -12,11 +12,11 @@
 
 namespace adze::ep {
 
-/// The name that sessions know the provider by.
+/// The name of the provider in sessions.
 constexpr const char *kName = "AdzeExecutionProvider";
 
-/// The oldest API version with all that is needed, and the newest one that
-/// OrtApi.h knows something of.
+/// The oldest API version with all required functions, and the newest one that
+/// OrtApi.h declares functions of.
 constexpr uint32_t kOldestApi = 23, kNewestApi = 24;
 
 /// Goes to `ort_version_supported`: ONNX Runtime reads the members of our
@@ -41,18 +41,18 @@ struct Api {
   OrtFunctions ort;
   OrtEpFunctions ep;
   OrtModelEditorFunctions editor;
-  /// The version that the tables are read by: kNewestApi at most.
+  /// The version by which the tables are read: at most kNewestApi.
   uint32_t version = 0;
-  /// The version that runs.
+  /// The version of the running ONNX Runtime.
   uint32_t running = 0;
 };
 
 /// Reads the tables of the running ONNX Runtime, and no slot that its version
-/// does not have. Returns what is wrong; `api.ort.CreateStatus` is set if there
-/// is a table at all.
+/// does not have. Returns an error message, or an empty string;
+/// `api.ort.CreateStatus` is set if there is a table at all.
 std::string loadApi(const OrtApiBase &base, Api &api);
 
-/// A failure on its way to `guarded`.
+/// An error that `guarded` converts to a status.
 class Error : public std::exception {
 public:
   Error(OrtErrorCode code, std::string message)
@@ -74,7 +74,7 @@ void check(const Api &api, OrtStatus *status);
 /// Makes the status of a caught exception, with the provider's name in front.
 OrtStatus *makeStatus(const Api &api, OrtErrorCode code, const char *message);
 
-/// Runs what a callback of ONNX Runtime does: no exception may leave one.
+/// Runs the body of a callback of ONNX Runtime, which no exception may leave.
 template <typename Body>
 OrtStatus *guarded(const Api &api, Body &&body) noexcept {
   try {

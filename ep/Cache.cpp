@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Digests, and files that are whole or absent.
+// Digests, and files that are written completely or not at all.
 #include "Cache.h"
 #include "Api.h"
 #include <cerrno>
@@ -79,7 +79,7 @@ void writeFile(const fs::path &path, std::string_view data) {
   if (fd < 0)
     fail(errno);
   int error = writeAll(fd, data);
-  mode_t mask = umask(0); // what a file of the user's own would have
+  mode_t mask = umask(0); // the permissions of a file that the user creates
   umask(mask);
   if (!error && fchmod(fd, 0666 & ~mask) != 0)
     error = errno;

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compiled modules and results of checks in a folder, by what they are made of.
+// A cache folder of compiled modules and results of checks, with digests as
+// keys.
 #ifndef ADZE_EP_CACHE_H
 #define ADZE_EP_CACHE_H
 
@@ -20,16 +21,16 @@ std::string getDigest(std::string_view description,
 /// Returns the content of a file; none if it cannot be read.
 std::optional<std::string> readFile(const std::filesystem::path &path);
 
-/// Writes a file that appears whole or not at all; folders on the way are
-/// made. Throws with the path and the reason.
+/// Writes a file completely or not at all, and creates its folders. Throws with
+/// the path and the reason.
 void writeFile(const std::filesystem::path &path, std::string_view data);
 
 /// Returns a text that differs between CPUs for which the compiler may generate
 /// different code.
 std::string describeCpu();
 
-/// Returns a text that differs between builds of a library: where it is not
-/// loaded, its file says so.
+/// Returns a text that differs between builds of a library, from its file if it
+/// is not loaded.
 std::string describeFile(const std::filesystem::path &path);
 
 } // namespace adze::ep

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which nodes the provider claims.
+// Selects the nodes that the provider claims.
 #include "Context.h"
 #include "Partition.h"
 #include "Provider.h"
@@ -89,10 +89,10 @@ bool Provider::isBody(const OrtGraph *graph) {
   check(api, api.ort.Graph_GetParentNode(graph, &parent));
   if (parent || api.running >= 24)
     return parent != nullptr;
-  // Version 1.23 does not give the parent here, and names fused nodes of two
-  // graphs alike. Branches have no inputs; loops have a trip count and a
-  // condition, and yield a condition. Any other graph is taken as the main
-  // graph if it comes first.
+  // Version 1.23 does not give the parent here, and uses equal names for fused
+  // nodes of two graphs. Branches have no inputs; loops have a trip count and a
+  // condition, and yield a condition. The first other graph is taken as the
+  // main graph.
   Values inputs =
       list(api, graph, api.ort.Graph_GetNumInputs, api.ort.Graph_GetInputs);
   Values outputs =
@@ -115,7 +115,7 @@ bool Provider::isBody(const OrtGraph *graph) {
 /// Returns false if the If, Loop or Scan around a body cannot be claimed: its
 /// operator is excluded, or the compiler does not support it with these bodies.
 /// Other nodes with bodies (SequenceMap) are functions, which ONNX Runtime
-/// inlines: a fused node in their bodies would be none that it knows.
+/// inlines: it would not find a fused node in their bodies.
 bool Provider::isClaimedWhole(const OrtGraph *body) {
   const OrtNode *parent = nullptr;
   check(api, api.ort.Graph_GetParentNode(body, &parent));
@@ -150,8 +150,8 @@ void Provider::warnOfDims(const OrtGraph *graph) {
                     dim + "'");
 }
 
-/// Claims each of our EPContext nodes by itself. Models that have some are
-/// compiled already: their other nodes were refused then.
+/// Claims each EPContext node of this provider separately. Models with such
+/// nodes are compiled already: their other nodes were rejected then.
 bool Provider::claimContexts(const Nodes &nodes, OrtEpGraphSupportInfo *info) {
   bool isFound = false;
   for (const OrtNode *node : nodes)
@@ -207,7 +207,7 @@ std::vector<bool> Provider::getCandidates(const Nodes &nodes) {
   return isSupported;
 }
 
-/// Returns why a value can be no input or output of a partition, or "".
+/// Returns why a value cannot be an input or output of a partition, or "".
 static std::string getObstacle(const GraphReader &reader,
                                const OrtValueInfo *value) {
   std::string name = "'" + reader.getName(value) + "'";

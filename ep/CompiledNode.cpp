@@ -65,7 +65,7 @@ std::unique_ptr<CompiledNode::Slot> CompiledNode::makeSlot() {
   auto fill = [](const std::vector<const adze_value_info *> &infos,
                  std::vector<DLTensor> &tensors, auto &pointers,
                  std::vector<std::vector<int64_t>> &dims) {
-    tensors.reserve(infos.size()); // pointers to its elements stay
+    tensors.reserve(infos.size()); // pointers to its elements remain valid
     for (const adze_value_info *info : infos) {
       tensors.push_back(
           {nullptr, {kDLCPU, 0}, info->rank, info->dtype, nullptr, nullptr, 0});
@@ -179,7 +179,7 @@ CompiledNode::CompiledNode(const Api &api, const Options &options,
     throw;
   }
   ort_version_supported = kStructVersion;
-  // ONNX Runtime shares one state among concurrent runs: this object.
+  // ONNX Runtime shares one state among concurrent runs, which is this object.
   CreateState = [](OrtNodeComputeInfo *self, OrtNodeComputeContext *,
                    void **state) -> OrtStatus * {
     *state = self;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What ONNX Runtime runs in place of a partition.
+// The compiled form of a partition, which ONNX Runtime runs.
 #ifndef ADZE_EP_COMPILEDNODE_H
 #define ADZE_EP_COMPILEDNODE_H
 
@@ -27,11 +27,11 @@ RunProfile *findProfile(const void *owner);
 /// Ends the profile, and writes its traces as one Chrome trace.
 void finishProfile(const void *owner);
 
-/// A module in place of a partition. Runs may come from several threads.
+/// A module that implements a partition. Runs may come from several threads.
 class CompiledNode : public OrtNodeComputeInfo {
 public:
   /// `inputs` and `outputs` name the values of the fused node. A module has the
-  /// same names, but perhaps in another order.
+  /// same names, possibly in another order.
   CompiledNode(const Api &api, const Options &options, const void *owner,
                const ModuleSource &source,
                const std::vector<std::string> &inputs,
@@ -56,7 +56,7 @@ private:
   const Api &api;
   const void *owner;
   adze_module *module = nullptr;
-  /// For each value of the module, its place among those of the fused node.
+  /// The index of each value of the module among those of the fused node.
   std::vector<size_t> inputPlaces, outputPlaces;
   std::mutex mutex; ///< of `idle`
   std::vector<std::unique_ptr<Slot>> idle;

@@ -49,7 +49,7 @@ static void find(void *handle, const fs::path &path, const char *name,
                 name + "'");
 }
 
-/// Loads a library once; it stays for the rest of the process.
+/// Loads a library once; it is kept until the process ends.
 static const CompilerLibrary &loadLibrary(const fs::path &path) {
   static std::mutex mutex;
   static std::map<fs::path, CompilerLibrary> libraries;
@@ -69,7 +69,7 @@ static const CompilerLibrary &loadLibrary(const fs::path &path) {
   return libraries.emplace(path, library).first->second;
 }
 
-/// The compiler's library in the folder of this one.
+/// Returns the path of the compiler's library in the folder of this one.
 static fs::path getDefaultLibrary() {
   Dl_info info;
   const char *name = "libadze_compiler.so";
@@ -93,7 +93,7 @@ struct Result {
     const void *data = library.adze_compiler_result_data(result, &size);
     return {static_cast<const char *>(data), size};
   }
-  /// The errors, without the end of the last line.
+  /// Returns the errors, without the last newline.
   std::string getMessage() const {
     std::string text = library.adze_compiler_result_message(result);
     while (!text.empty() && text.back() == '\n')
@@ -126,7 +126,7 @@ static void writeDiagnostic(void *user,
                diagnostic->formatted);
 }
 
-/// The options of the compiler for one model.
+/// Returns the options of the compiler for one model.
 Pairs Compiler::getOptions(const Source &source) const {
   Pairs pairs = options.compilerOptions;
   for (const auto &[symbol, dim] : options.dims)
@@ -137,7 +137,7 @@ Pairs Compiler::getOptions(const Source &source) const {
 }
 
 namespace {
-/// The same as an object of the library.
+/// The options as an object of the library.
 struct Settings {
   Settings(const CompilerLibrary &library, const Pairs &pairs, const Log &log)
       : library(library) {
@@ -197,7 +197,7 @@ std::string Compiler::runCheck(const Source &source) {
   return json;
 }
 
-/// A model of one node, y = Identity(x), with these dims.
+/// Makes a model of one node, y = Identity(x), with these dims.
 static Message makeSmallModel(const std::vector<std::string> &symbols) {
   Message opset, node, graph, model;
   opset.addText(1, "");
@@ -228,7 +228,7 @@ static Message makeSmallModel(const std::vector<std::string> &symbols) {
 }
 
 void Compiler::checkOptions() {
-  // Only a compilation checks options against each other.
+  // Only a compilation checks combinations of options.
   Source source;
   source.name = "options.onnx";
   for (const auto &[symbol, dim] : options.dims)

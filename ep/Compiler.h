@@ -13,26 +13,26 @@ namespace adze::ep {
 
 struct CompilerLibrary;
 
-/// A reason why a node is left to other providers.
+/// A node that is left to other providers, and the reason.
 struct Refusal {
-  size_t node; ///< its place among the nodes of the model
+  size_t node; ///< its index among the nodes of the model
   std::string reason;
 };
 
 /// The result of a check.
 struct CheckResult {
   std::vector<Refusal> refusals;
-  /// Why nothing of the model can be compiled; "" if something can.
+  /// Why nothing of the model can be compiled; "" if some nodes can.
   std::string wholeModel;
 };
 
-/// Bytes in memory, which live as long as a copy of this.
+/// Bytes in memory, which are valid as long as a copy of this object.
 struct Bytes {
   std::shared_ptr<const void> owner;
   std::string_view view;
 };
 
-/// A compiled module: in a file, or in memory.
+/// A compiled module, in a file or in memory.
 using ModuleSource = std::variant<std::filesystem::path, Bytes>;
 
 /// A model to be compiled.
@@ -53,7 +53,7 @@ public:
 
   /// Returns which nodes of a model are supported.
   CheckResult check(const Source &source);
-  /// Compiles a model, or takes its module from the cache.
+  /// Compiles a model, or loads its module from the cache.
   ModuleSource compile(const Source &source);
 
 private:
@@ -67,7 +67,7 @@ private:
   std::filesystem::path path; ///< of the library
 };
 
-/// Reads the JSON of adze_compiler_check. Throws if it is none.
+/// Parses the JSON of adze_compiler_check. Throws if it is invalid.
 CheckResult readCheckResult(const std::string &json);
 
 } // namespace adze::ep

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reads and makes EPContext nodes.
+// Reads and creates EPContext nodes.
 #include "Context.h"
 #include "AdzeCommit.h"
 #include "Cache.h"
@@ -100,7 +100,7 @@ static Bytes readModule(const ModuleSource &module) {
   return {owner, *owner};
 }
 
-/// Writes the module beside the model, and returns the name of its file.
+/// Writes the module to the folder of the model, and returns its file name.
 static std::string writeModule(const GraphReader &reader, const OrtGraph *graph,
                                const std::string &name, std::string_view module,
                                const Options &options) {

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The library's entry points: the factory that ONNX Runtime makes providers by.
+// The library's entry points: the factory by which ONNX Runtime creates
+// providers.
 #include "AdzeCommit.h"
 #include "Context.h"
 #include "Provider.h"
@@ -8,7 +9,7 @@
 namespace adze::ep {
 namespace {
 
-/// One for each registration.
+/// A factory, one for each registration.
 struct Factory : OrtEpFactory {
   explicit Factory(const Api &api) : OrtEpFactory{}, api(api) {
     ort_version_supported = kStructVersion;
@@ -80,7 +81,7 @@ CreateEpFactories(const char *, const OrtApiBase *base, const OrtLogger *,
   std::string problem = loadApi(*base, api);
   if (problem.empty() && !room)
     problem = "expected room for a factory, but got none";
-  if (!problem.empty()) // without a table there is nobody to make a status
+  if (!problem.empty()) // without a table no status can be created
     return api.ort.CreateStatus
                ? makeStatus(api, ORT_NOT_IMPLEMENTED, problem.c_str())
                : nullptr;

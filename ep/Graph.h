@@ -21,13 +21,13 @@ public:
   /// A node's inputs and outputs; an absent optional one is null.
   Values getInputs(const OrtNode *node) const;
   Values getOutputs(const OrtNode *node) const;
-  /// The values that a node reads: its inputs, and what its bodies take from
-  /// outside. None is null.
+  /// Returns the values that a node reads: its inputs, and outer values that
+  /// its bodies read. None is null.
   Values getReads(const OrtNode *node) const;
-  /// The values that a node writes; none is null.
+  /// Returns the values that a node writes; none is null.
   Values getWrites(const OrtNode *node) const;
 
-  /// The bodies of control flow, with the names of their attributes.
+  /// Returns the bodies of control flow, with the names of their attributes.
   std::vector<std::pair<const OrtGraph *, const char *>>
   getBodies(const OrtNode *node) const;
 
@@ -35,7 +35,7 @@ public:
   std::string getName(const OrtNode *node) const;
   std::string getOperator(const OrtNode *node) const;
   std::string getDomain(const OrtNode *node) const;
-  /// The execution provider that has the node already, or "".
+  /// Returns the execution provider that has claimed the node already, or "".
   std::string getProvider(const OrtNode *node) const;
   std::string getName(const OrtValueInfo *value) const;
   std::vector<std::string> getNames(const Values &values) const;
@@ -43,17 +43,17 @@ public:
   bool isGraphOutput(const OrtValueInfo *value) const;
   /// Returns true if the value is an initializer that callers cannot override.
   bool isConstant(const OrtValueInfo *value) const;
-  /// The type of a tensor; null of anything else.
+  /// Returns the type of a tensor; null for other values.
   const OrtTensorTypeAndShapeInfo *
   getTensorType(const OrtValueInfo *value) const;
   ONNXTensorElementDataType getElementType(const OrtValueInfo *value) const;
-  /// The names of a tensor's symbolic dims.
+  /// Returns the names of a tensor's symbolic dims.
   std::vector<std::string> getSymbols(const OrtValueInfo *value) const;
   /// Returns true if the rank is known. Before API version 24 an unknown rank
-  /// looks like a scalar's, and the answer is always true.
+  /// appears as that of a scalar, and the result is always true.
   bool hasRank(const OrtValueInfo *value) const;
 
-  /// A text or integer attribute, or the default if the node has none.
+  /// Returns a text or integer attribute, or the default if the node has none.
   std::string getText(const OrtNode *node, const char *attribute) const;
   int64_t getInteger(const OrtNode *node, const char *attribute,
                      int64_t otherwise) const;
@@ -64,16 +64,16 @@ public:
   const Api &api;
 };
 
-/// What a model holds of its initializers.
+/// How a model represents its initializers.
 enum class Weights {
   Whole,
-  /// Large tensors of floats and bytes are zeros that take no memory: enough to
-  /// tell what is supported.
+  /// Large tensors of floats and bytes are zeros without memory, which suffices
+  /// to check whether nodes are supported.
   Shapes
 };
 
 /// A part of a graph: some of its nodes in order, the values that they read
-/// from outside (but for constants), and those that others read of them.
+/// from outside (except for constants), and their values that others read.
 struct Subgraph {
   Nodes nodes;
   Values inputs, outputs;
@@ -83,8 +83,8 @@ struct Subgraph {
 Subgraph getSubgraph(const GraphReader &reader, const Nodes &all,
                      const std::vector<size_t> &members);
 
-/// Writes an onnx.ModelProto. Initializers stay in ONNX Runtime's memory, which
-/// has to outlive the message.
+/// Writes an onnx.ModelProto. Initializers remain in ONNX Runtime's memory,
+/// which must outlive the message.
 Message writeModel(const GraphReader &reader, const OrtGraph *graph,
                    const Subgraph &part, Weights weights);
 

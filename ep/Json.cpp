@@ -111,7 +111,7 @@ Json Parser::parseNumber() {
   return value;
 }
 
-/// Characters beyond ASCII that are escaped become '?': texts are for logs.
+/// Escaped characters beyond ASCII become '?', since texts are only logged.
 void Parser::parseEscape(std::string &result) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
   if (at == text.size())

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Protobuf messages in wire format, whose large fields stay where they are.
+// Protobuf messages in wire format, which refer to the memory of large fields.
 #ifndef ADZE_EP_MODEL_H
 #define ADZE_EP_MODEL_H
 
@@ -12,19 +12,19 @@
 
 namespace adze::ep {
 
-/// A message, as a sequence of its own bytes and of memory that others own.
+/// A message, as a sequence of its own bytes and of external memory.
 class Message {
 public:
   void addInteger(int field, uint64_t value);
   void addFloat(int field, float value);
   void addText(int field, std::string_view value);
   void addMessage(int field, Message value);
-  /// Adds `size` bytes that have to outlive the message; NULL: zeros that take
-  /// no memory.
+  /// Adds `size` bytes that must outlive the message; NULL: zeros without
+  /// memory.
   void addMemory(int field, const void *data, size_t size);
 
   size_t getSize() const { return size; }
-  /// The parts of the message; they belong to it.
+  /// Returns the parts of the message, which owns them.
   std::vector<adze_model_part> getParts() const;
 
 private:

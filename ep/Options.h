@@ -15,9 +15,9 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 struct Options {
   /// Kernels run on the threads of the session instead of Adze's own.
   bool usesSessionThreads = true;
-  /// Where compiled modules are kept; empty: nowhere.
+  /// The folder of compiled modules; empty: none.
   std::filesystem::path cacheFolder;
-  /// The compiler's library; empty: the one beside the provider's.
+  /// The path of the compiler's library; empty: in the folder of the provider.
   std::filesystem::path compiler;
   /// Partitions with fewer nodes stay with other providers.
   size_t minNodes = 1;
@@ -25,8 +25,8 @@ struct Options {
   std::vector<std::string> excludedOperators;
   Pairs runtime;         ///< for adze_options_set
   Pairs compilerOptions; ///< for adze_compiler_options_set
-  /// Options `dim` of the compiler, by the symbolic dim; each is for those
-  /// models that have the dim.
+  /// Options `dim` of the compiler, by the symbolic dim; each applies to models
+  /// with the dim.
   Pairs dims;
 
   /// Session options of ONNX Runtime about EPContext models.
@@ -34,13 +34,13 @@ struct Options {
   std::filesystem::path contextFile;
 };
 
-/// Reads the options of a session. They are entries of its configuration with
-/// a prefix: `ep.adzeexecutionprovider.`, as add_provider_for_devices writes
-/// it, or `ep.adze.`. Throws for a value that is wrong; what is no option here
-/// is left to the compiler, which refuses what it does not know.
+/// Reads the options of a session. They are entries of its configuration with a
+/// prefix: `ep.adzeexecutionprovider.`, as add_provider_for_devices writes it,
+/// or `ep.adze.`. Throws for a wrong value; unknown options are passed to the
+/// compiler, which rejects those that it does not have.
 Options readOptions(const Api &api, const OrtSessionOptions *session);
 
-/// The same for entries in a list.
+/// Reads the entries of a list likewise.
 Options readOptions(const Pairs &entries);
 
 } // namespace adze::ep

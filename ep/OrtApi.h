@@ -1,9 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The part of ONNX Runtime's C ABI that the execution provider uses. Tables of
-// functions are arrays of pointers that only grow at their end: a function is
-// known by its place. Structures that the provider fills have the members of
-// API version 23; ONNX Runtime reads no more than `ort_version_supported` says.
+// functions are arrays of pointers that are extended only at their end, so a
+// function is identified by its index. Structures that the provider fills have
+// the members of API version 23; ONNX Runtime reads only those of
+// `ort_version_supported`.
 #ifndef ADZE_EP_ORTAPI_H
 #define ADZE_EP_ORTAPI_H
 
@@ -94,7 +95,7 @@ struct OrtEp;
 struct OrtEpFactory;
 struct OrtNodeComputeInfo;
 
-/// What ONNX Runtime hands to CreateEpFactories.
+/// The argument of CreateEpFactories.
 struct OrtApiBase {
   const void *(*GetApi)(uint32_t version);
   const char *(*GetVersionString)();
@@ -113,7 +114,7 @@ struct OrtNodeComputeInfo {
   void (*ReleaseState)(OrtNodeComputeInfo *, void *state);
 };
 
-/// A provider of one session. What is NULL keeps ONNX Runtime's default.
+/// A provider of one session. NULL members select ONNX Runtime's default.
 struct OrtEp {
   uint32_t ort_version_supported;
   const char *(*GetName)(const OrtEp *);
@@ -164,7 +165,7 @@ struct OrtEpFactory {
 // Tables of functions
 //===----------------------------------------------------------------------===//
 
-// F(name, place in the table, the first API version that has it, result,
+// F(name, index in the table, the first API version that has it, result,
 // arguments).
 #define ADZE_ORT_API(F)                                                        \
   F(CreateStatus, 0, 1, OrtStatus *, (OrtErrorCode, const char *))             \

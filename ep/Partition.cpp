@@ -10,12 +10,12 @@ namespace adze::ep {
 std::vector<std::vector<size_t>>
 findPartitions(const std::vector<std::vector<size_t>> &producers,
                const std::vector<bool> &isSupported) {
-  // A node's level is the number of changes between supported and unsupported
-  // nodes on the path to it that has most of them, where each path begins
-  // unsupported: levels of supported nodes are odd. A path from a level back to
-  // it through an unsupported node would raise the level, so that levels are
-  // convex. The node of the highest level has that many partitions on its
-  // path, so that no grouping has fewer.
+  // The level of a node is the largest number of changes between supported and
+  // unsupported nodes on any path to it, where each path begins unsupported:
+  // levels of supported nodes are odd. A path from a level back to it through
+  // an unsupported node would increase the level, so levels are convex. The
+  // path to a node of the highest level crosses that many partitions, so no
+  // grouping has fewer.
   std::vector<size_t> levels(producers.size());
   std::map<size_t, std::vector<size_t>> partitions;
   for (size_t node = 0; node < producers.size(); ++node) {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Groups the supported nodes of a graph to convex partitions.
+// Groups the supported nodes of a graph into convex partitions.
 #ifndef ADZE_EP_PARTITION_H
 #define ADZE_EP_PARTITION_H
 
@@ -14,9 +14,8 @@ namespace adze::ep {
 /// nodes are in topological order.
 ///
 /// Every partition is convex: no path leads from one of its nodes through a
-/// node outside and back. Partitions do not wait for each other in a circle,
-/// and no other set of convex partitions has fewer members. A partition need
-/// not be connected.
+/// node outside and back. Partitions have no cyclic dependencies, and no other
+/// set of convex partitions is smaller. A partition need not be connected.
 std::vector<std::vector<size_t>>
 findPartitions(const std::vector<std::vector<size_t>> &producers,
                const std::vector<bool> &isSupported);

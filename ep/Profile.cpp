@@ -6,8 +6,9 @@
 
 namespace adze::ep {
 
-// A plain pointer: a thread's variable with a destructor would keep the library
-// loaded until the thread ends. A run ends what it begins.
+// A plain pointer, since a thread-local variable with a destructor would keep
+// the library loaded until the thread ends. A run ends the profile that it
+// begins.
 static thread_local RunProfile *innermost;
 
 void beginProfile(const void *owner, std::string file) {
@@ -26,7 +27,7 @@ RunProfile *findProfile(const void *owner) {
 }
 
 static void writeProfile(const RunProfile &profile) {
-  // Each trace is an object whose events stand between the first and the last
+  // Each trace is an object; its events are between the first and the last
   // bracket.
   std::string events;
   for (const std::string &trace : profile.traces) {

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace adze::ep {
 
-/// Bytes of constants that are worth a call of malloc_trim.
+/// The bytes of constants from which malloc_trim is worthwhile.
 constexpr size_t kManyBytes = 32 << 20;
 
 Provider::Provider(const Api &api, const OrtSessionOptions *session,
@@ -21,8 +21,8 @@ Provider::Provider(const Api &api, const OrtSessionOptions *session,
     : OrtEp{}, api(api), reader(api), log(api, logger),
       options(readOptions(api, session)), compiler(options, log),
       compatibility(getCompatibility()) {
-  // A wrong option has to end the creation of the session: what fails later
-  // leaves nodes to other providers.
+  // An invalid option must end the creation of the session here: later failures
+  // only leave nodes to other providers.
   if (!options.compilerOptions.empty() || !options.dims.empty() ||
       !options.compiler.empty())
     compiler.checkOptions();
@@ -63,9 +63,9 @@ void Provider::setCallbacks() {
   };
 }
 
-/// Modules have their own copies of constants. ONNX Runtime releases its copies
-/// at the end of the session's creation, and glibc keeps such memory for later
-/// unless malloc_trim is called.
+/// Modules have separate copies of constants. ONNX Runtime releases its copies
+/// at the end of the session's creation, and glibc returns such memory to the
+/// system only on malloc_trim.
 void Provider::beginRun(const OrtRunOptions *run) {
   if (hasReleasedConstants && hasReleasedConstants.exchange(false))
     malloc_trim(0);
@@ -78,7 +78,7 @@ void Provider::beginRun(const OrtRunOptions *run) {
 // What is compiled
 //===----------------------------------------------------------------------===//
 
-/// The file of the model, without its folder.
+/// Returns the file name of the model, without its folder.
 std::string Provider::getModelName(const OrtGraph *graph) {
   const char *path = nullptr;
   check(api, api.ort.Graph_GetModelPath(graph, &path));
@@ -108,8 +108,8 @@ Provider::Job Provider::makeJob(const OrtGraph *graph, const OrtNode *fused) {
   return job;
 }
 
-/// Compiles several partitions at once, each with all of the cores: a small one
-/// does not use them all the time.
+/// Compiles several partitions concurrently, each with all of the cores: a
+/// small one does not use them all the time.
 void Provider::compileAll(std::vector<Job> &jobs) {
   std::atomic<size_t> next{0};
   auto work = [&] {
@@ -128,7 +128,7 @@ void Provider::compileAll(std::vector<Job> &jobs) {
     for (size_t i = 1; i < count; ++i)
       threads.emplace_back(work);
   } catch (const std::system_error &) {
-    // There are no more threads: those that there are do the work.
+    // No further threads can be started: the existing ones do the work.
   }
   work();
   for (std::thread &thread : threads)
@@ -138,8 +138,8 @@ void Provider::compileAll(std::vector<Job> &jobs) {
       std::rethrow_exception(job.failure);
 }
 
-/// Opens a module. One of the cache that is damaged, or for another machine, is
-/// made anew.
+/// Opens a module. A module in the cache that is damaged, or for another
+/// machine, is compiled again.
 std::unique_ptr<CompiledNode> Provider::open(Job &job) {
   std::vector<std::string> inputs =
       reader.getNames(reader.getInputs(job.fused));
@@ -150,7 +150,7 @@ std::unique_ptr<CompiledNode> Provider::open(Job &job) {
                                           inputs, outputs);
   };
   auto *file = std::get_if<fs::path>(&*job.module);
-  if (!file || !job.source) // not of the cache
+  if (!file || !job.source) // not from the cache
     return make();
   try {
     return make();
@@ -176,12 +176,13 @@ void Provider::compile(const OrtGraph **graphs, const OrtNode **fused,
     size += job.source ? job.source->model.getSize() : 0;
   hasReleasedConstants = size > kManyBytes;
   for (size_t i = 0; i < count; ++i) {
-    // ONNX Runtime releases what is set, also if a later one fails.
+    // ONNX Runtime releases the entries that are set, also if a later one
+    // fails.
     infos[i] = open(jobs[i]).release();
     if (options.makesContexts && jobs[i].source)
       contexts[i] =
           makeContext(reader, graphs[i], fused[i], *jobs[i].module, options);
-    jobs[i].module.reset(); // the run time has its own copy
+    jobs[i].module.reset(); // the run time has a copy
   }
 }
 

@@ -20,7 +20,7 @@ public:
   Provider(const Provider &) = delete;
 
 private:
-  /// A partition on its way to a CompiledNode.
+  /// A partition that is being compiled.
   struct Job {
     const OrtNode *fused;
     std::optional<Source> source; ///< none of an EPContext node
@@ -68,7 +68,7 @@ private:
   Options options;
   Compiler compiler;
   std::string compatibility;
-  /// Of the graph that has claimed nodes; see isBody.
+  /// The graph that has claimed nodes; see isBody.
   std::optional<std::string> claimedGraph;
   /// True until the first run of a session with many constants.
   std::atomic<bool> hasReleasedConstants{false};

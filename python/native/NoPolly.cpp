@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Debian's LLVM asks for Polly when it optimises bitcode at link time, which we
-// never do: without this definition its library would have to be linked.
+// Debian's LLVM refers to Polly for link-time optimization of bitcode, which
+// Adze does not use. This definition avoids linking its library.
 #include "llvm/Plugins/PassPlugin.h"
 
 llvm::PassPluginLibraryInfo getPollyPluginInfo() {

@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * What libstdc++ and LLVM take from glibc 2.36, so that the wheel runs with older
- * ones.
- */
+ * Functions of glibc 2.36 that libstdc++ and LLVM use, so that the wheel runs
+ * with older versions.
+ * */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/random.h>
