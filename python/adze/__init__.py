@@ -9,9 +9,9 @@
 ONNX Runtime runs models with Adze by its execution provider, whose library is
 ``adze.get_library_path()``.
 
-Inputs are taken without a copy from anything that has the DLPack protocol
-(numpy, torch, jax, cupy) and is dense and row-major.  Modules may be called
-from any number of threads: the interpreter's lock is released meanwhile.
+Inputs are used without a copy if they have the DLPack protocol (numpy, torch,
+jax, cupy) and are dense and row-major.  Modules may be called from any number
+of threads: the GIL is released during a run.
 """
 
 from ._compile import CompileError, Diagnostic, check, compile

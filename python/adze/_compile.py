@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Models to modules: options, diagnostics, progress, cancelling."""
+"""Compilation of models: options, diagnostics, progress, cancellation."""
 
 from __future__ import annotations
 

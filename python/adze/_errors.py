@@ -26,7 +26,7 @@ class AdzeError(RuntimeError):
         code: Number of the kind of error (``adze_code`` of ``adze.h``).
         kind: The same in words: "invalid argument", "invalid module",
             "unsupported", "input or output", "out of memory", "device", "run"
-            (the data made the model fail) or "internal".
+            (a data-dependent error of the model) or "internal".
     """
 
     def __init__(self, message: str, code: int = 8) -> None:

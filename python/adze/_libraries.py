@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""The C libraries, loaded on first use, and their signatures."""
+"""The C libraries, loaded on first use, and the signatures of their functions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Modules: opened, called, profiled."""
+"""Modules: opening, running, and profiling."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class _Handle:
 
 
 class _Signature:
-    """Inputs and outputs of a module, and how values are matched with them."""
+    """Inputs and outputs of a module, and the conversion of values for them."""
 
     def __init__(self, handle: _Handle) -> None:
         rt = lib.runtime()
@@ -279,7 +279,7 @@ class Context:
         return [result.to(library) for result in results]
 
     def _run_planned(self, values: list[Any]) -> list[Any] | None:
-        """Runs by a plan; None if there is none for such values."""
+        """Runs by a plan; returns None if there is none for such values."""
         try:
             shapes = tuple([value.shape for value in values])
             plan = self._plans[shapes]
@@ -451,7 +451,7 @@ def _infer_shapes(
 
 
 def _library(values: list[Any]) -> str:
-    """The library that results are of: the first input's that is an array."""
+    """Returns the library of results: that of the first input that is an array."""
     for value in values:
         library = library_of(value)
         if library:

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Where ONNX Runtime finds the execution provider."""
+"""The path of the execution provider for ONNX Runtime."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Tensors across libraries: DLPack in and out, numpy directly."""
+"""Conversion of tensors between libraries: by DLPack, and directly for numpy."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _dl_by_numpy: dict[np.dtype, tuple[int, int]] = {}
 
 
 def dl_dtype(dtype: np.dtype) -> tuple[int, int]:
-    """Code and bits of a numpy type, as DLPack has them."""
+    """Returns the DLPack code and bits of a numpy type."""
     known = _dl_by_numpy.get(dtype)
     if known is None:
         known = _CODES.get(dtype.name)
@@ -386,7 +386,7 @@ class Tensor:
     __slots__ = ("__weakref__", "_managed", "_release", "_tensor", "_value")
 
     def __init__(self, managed: Any) -> None:
-        """Takes over a DLManagedTensorVersioned of the run time."""
+        """Takes ownership of a DLManagedTensorVersioned of the run time."""
         self._value: Any = None
         self._managed = managed
         self._tensor = managed.contents.dl_tensor

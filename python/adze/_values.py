@@ -215,7 +215,7 @@ def _dict_maker(width: int) -> Callable[[list[Any], Iterable[tuple[Any, ...]]], 
 
 
 def _read_element(element: Any, library: str) -> Any:
-    """A scalar in a map is a number."""
+    """Returns a scalar of a map as a number."""
     if not isinstance(element, Tensor):
         return element
     return element.to(library) if element.shape else element.numpy().item()
