@@ -230,7 +230,8 @@ TEST(Value, DepthHasABound) {
       value = outer;
     }
   }
-  EXPECT_ADZE_ERROR(status, ADZE_INVALID_ARGUMENT, "at most 1000 deep");
+  EXPECT_ADZE_ERROR(status, ADZE_INVALID_ARGUMENT,
+                    "a nesting depth of at most 1000");
   adze_value_release(value);
 }
 
