@@ -37,11 +37,11 @@ typedef enum {
   ADZE_OK = 0,
   ADZE_INVALID_ARGUMENT = 1, /* the call is wrong: shape, dtype, device ... */
   ADZE_INVALID_MODULE = 2,   /* not a module, damaged, or too new */
-  ADZE_UNSUPPORTED = 3,      /* right, but this machine or module cannot */
+  ADZE_UNSUPPORTED = 3,      /* not supported by this machine or module */
   ADZE_IO_ERROR = 4,         /* a file could not be read or written */
   ADZE_OUT_OF_MEMORY = 5,
   ADZE_DEVICE_ERROR = 6, /* a driver call failed */
-  ADZE_RUN_ERROR = 7,    /* the data made the model fail; names the node */
+  ADZE_RUN_ERROR = 7,    /* a data-dependent error; names the node */
   ADZE_INTERNAL_ERROR = 8
 } adze_code;
 
@@ -49,19 +49,19 @@ typedef struct adze_status_object *adze_status;
 
 /* ADZE_OK for NULL. */
 ADZE_API adze_code adze_status_code(adze_status status);
-/* What went wrong, naming the input or ONNX node; lives as long as `status`;
- * "" for NULL. */
+/* Returns the error message, which names the input or ONNX node; valid as long
+ * as `status`; "" for NULL. */
 ADZE_API const char *adze_status_message(adze_status status);
 ADZE_API void adze_status_free(adze_status status);
-/* A status of the caller's own, with a copy of the message; for libraries that
- * return statuses, too. */
+/* Creates a status with a copy of the message, for callbacks and for libraries
+ * that return statuses. */
 ADZE_API adze_status adze_status_create(adze_code code, const char *message);
 /* The newest module ABI that this run time reads. */
 ADZE_API uint32_t adze_abi_version(void);
 
 /* ---- Options ----------------------------------------------------------- */
 
-/* Taken over (copied) by adze_module_open; may be released right after. */
+/* Copied by adze_module_open; may be released right after. */
 typedef struct adze_options adze_options;
 
 ADZE_API adze_status adze_options_create(adze_options **options);
@@ -108,7 +108,7 @@ typedef enum {
 } adze_log_level;
 typedef void (*adze_log_fn)(void *user, adze_log_level level,
                             const char *message);
-/* Without it the run time says nothing. */
+/* Without it the run time logs nothing. */
 ADZE_API adze_status adze_options_set_log(adze_options *options,
                                           adze_log_fn log, void *user);
 
@@ -117,25 +117,28 @@ ADZE_API adze_status adze_options_set_log(adze_options *options,
 typedef struct adze_module adze_module;
 
 /* Checks the file without executing any of it, then loads it. `options` may be
- * NULL. A module is trusted code: the checks are against accidents. */
+ * NULL. A module is trusted code: the checks find accidental damage, not
+ * attacks. */
 ADZE_API adze_status adze_module_open(const char *path,
                                       const adze_options *options,
                                       adze_module **module);
-/* The same for a file in memory, which may be freed afterwards. */
+/* Opens a module in memory, which may be freed afterwards. */
 ADZE_API adze_status adze_module_open_memory(const void *data, size_t size,
                                              const adze_options *options,
                                              adze_module **module);
-/* A module linked into the program: `query` is its adze_module_query, cast. */
+/* Opens a module linked into the program: `query` is its adze_module_query,
+   cast. */
 typedef void (*adze_query_fn)(void);
 ADZE_API adze_status adze_module_link(adze_query_fn query,
                                       const adze_options *options,
                                       adze_module **module);
 ADZE_API void adze_module_retain(adze_module *module);
-/* The last release unloads the module, when its last context is gone too. */
+/* The last release unloads the module, as soon as its last context is released
+   too. */
 ADZE_API void adze_module_release(adze_module *module);
 
-/* A JSON object: names, types, symbols, variants, device images, memory.
- * Belongs to the module. */
+/* Returns a JSON object with names, types, symbols, variants, device images and
+ * memory. It belongs to the module. */
 ADZE_API adze_status adze_module_info(adze_module *module, const char **json);
 
 typedef enum {
@@ -152,7 +155,7 @@ typedef struct {
   int64_t min, max, multiple_of;
 } adze_range;
 
-/* One input or output; belongs to the module. Fields are only ever appended. */
+/* One input or output; belongs to the module. New fields are only appended. */
 typedef struct {
   const char *name;
   adze_kind kind;
@@ -196,7 +199,7 @@ typedef enum {
   ADZE_STATE_KEEP = 2
 } adze_state_kind;
 
-/* Fields are only ever appended. */
+/* New fields are only appended. */
 typedef struct {
   adze_state_kind kind;
   int32_t input, output; /* indices of the module's values */
@@ -208,21 +211,22 @@ ADZE_API int32_t adze_module_num_states(const adze_module *module);
 ADZE_API adze_status adze_module_state(const adze_module *module, int32_t index,
                                        adze_state_info *info, size_t size);
 
-/* Returns the dim of an output of which a run may be given fewer rows than the
- * model has: it computes the last ones then, and not the others. -1: none. */
+/* Returns the dim of an output for which a run may request fewer rows than the
+ * model has: only the last ones are then computed. -1: none. */
 ADZE_API int32_t adze_module_last_rows(const adze_module *module,
                                        int32_t output);
 
-/* Takes new weights from the module at `path`, which must have the same code: a
- * model of the same graph, compiled by the same compiler with the same options.
- * Runs that begin later use them; runs under way end with the weights that they
- * began with, and these are unmapped when the last one has ended. The module's
- * own weights stay mapped. Devices with contexts get a copy of the new weights,
- * and each frees the old copy when its contexts have begun a run with the new
- * one. The file's checksums are held against its bytes by the option "verify"
- * before anything changes. From any thread.
- * ADZE_INVALID_MODULE: the code is another one, as where values of weights are
- * compiled into it; ADZE_UNSUPPORTED: the module is of an older compiler. */
+/* Replaces the weights by those of the module at `path`, which must have the
+ * same code: a model of the same graph, compiled by the same compiler with the
+ * same options. Runs that begin later use them; active runs end with the
+ * weights that they began with, and these are unmapped when the last one has
+ * ended. The module's own weights stay mapped. Devices with contexts get a copy
+ * of the new weights, and each frees the old copy when its contexts have begun
+ * a run with the new one. The file's checksums are verified according to the
+ * option "verify" before anything changes. May be called from any thread.
+ * ADZE_INVALID_MODULE: the code differs, for example because values of weights
+ * are compiled into it; ADZE_UNSUPPORTED: the module was compiled by an older
+ * compiler. */
 ADZE_API adze_status adze_swap_weights(adze_module *module, const char *path);
 
 typedef struct {
@@ -230,10 +234,10 @@ typedef struct {
   int64_t *dims;
 } adze_shape;
 
-/* The outputs' shapes for these inputs' shapes. outputs[i].dims has room for
- * outputs[i].rank dims, which must be the output's rank; a dynamic dim becomes
- * -1. `workspace_bytes` (may be NULL): what adze_context_bind_workspace needs
- * for such a run. */
+/* Computes the outputs' shapes for these inputs' shapes. outputs[i].dims must
+ * have outputs[i].rank elements, where the rank is that of the output; a
+ * dynamic dim becomes -1. `workspace_bytes` (may be NULL) receives the size
+ * that adze_context_bind_workspace needs for such a run. */
 ADZE_API adze_status adze_infer_shapes(const adze_module *module,
                                        const adze_shape *inputs,
                                        int32_t num_inputs, adze_shape *outputs,
@@ -280,9 +284,10 @@ typedef struct {
 typedef struct adze_call adze_call;
 
 /* Computes the call's outputs, on the thread that called adze_run; calls for
- * several contexts may come at once. A status that is not NULL ends the run
- * with ADZE_RUN_ERROR, its message and the node; it is taken over. The function
- * may run other contexts, and must not use the context that calls it. */
+ * several contexts may be concurrent. A status other than NULL ends the run
+ * with ADZE_RUN_ERROR, its message and the node; the run time releases it. The
+ * function may run other contexts, but must not use the context that calls
+ * it. */
 typedef adze_status (*adze_operator_fn)(void *user, adze_call *call);
 
 /* Contexts that are created later call `run` for the nodes of the operator
@@ -301,68 +306,69 @@ ADZE_API adze_status adze_module_register_operator(adze_module *module,
 ADZE_API const char *adze_call_operator(const adze_call *call);
 ADZE_API const char *adze_call_node(const adze_call *call);
 
-/* The attribute of this name; NULL where the node has none. */
+/* Returns the attribute of this name; NULL if the node has none. */
 ADZE_API const adze_attribute *adze_call_attribute(const adze_call *call,
                                                    const char *name);
 /* All attributes of the node, `*count` in number. */
 ADZE_API const adze_attribute *adze_call_attributes(const adze_call *call,
                                                     size_t *count);
 
-/* As many as the declaration of the operator has. */
+/* The number of inputs and of outputs in the operator's declaration. */
 ADZE_API int32_t adze_call_num_inputs(const adze_call *call);
 ADZE_API int32_t adze_call_num_outputs(const adze_call *call);
-/* A dense tensor in host memory, which must not be written; NULL where the node
- * leaves the input out, or where it is a string tensor. */
+/* Returns a dense tensor in host memory, which must not be written; NULL if the
+ * node omits the input, or if it is a string tensor. */
 ADZE_API const DLTensor *adze_call_input(const adze_call *call, int32_t index);
-/* An input of any kind, as a reference that the caller releases; *value is
- * NULL where the node leaves the input out. Tensors are copied. */
+/* Returns an input of any kind, as a reference that the caller releases; *value
+ * is NULL if the node omits the input. Tensors are copied. */
 ADZE_API adze_status adze_call_input_value(adze_call *call, int32_t index,
                                            adze_value **value);
-/* The element type and the shape of an output, without data; a data-dependent
- * dim is -1. NULL for an index that is out of range. */
+/* Returns the element type and the shape of an output, without data; a
+ * data-dependent dim is -1. NULL for an index that is out of range. */
 ADZE_API const DLTensor *adze_call_output_type(const adze_call *call,
                                                int32_t index);
-/* Memory for an output, aligned to 64 and filled with zeros, which the function
- * writes. `dims`: its shape; may be NULL where adze_call_output_type knows it.
- * A shape that contradicts the declaration is an error. Once for each output.
- */
+/* Allocates memory for an output, aligned to 64 and filled with zeros, which
+ * the function writes. `dims` is its shape; it may be NULL if
+ * adze_call_output_type has it. A shape that contradicts the declaration is an
+ * error. May be called once for each output. */
 ADZE_API adze_status adze_call_output(adze_call *call, int32_t index,
                                       const int64_t *dims, DLTensor **tensor);
-/* The same where the function has the output already: a tensor in host memory,
- * or strings. Retains the value. */
+/* Sets an output to an existing value: a tensor in host memory, or strings.
+ * Retains the value. */
 ADZE_API adze_status adze_call_set_output(adze_call *call, int32_t index,
                                           adze_value *value);
 
 /* ---- Contexts ---------------------------------------------------------- */
 
-/* What one run needs: working memory and, on a device, a stream. One context
- * serves one run at a time; any number of contexts of one module may run at
- * once, from any threads. Weights are shared by all of them. */
+/* The resources of one run: working memory and, on a device, a stream. One
+ * context serves one run at a time; any number of contexts of one module may
+ * run concurrently, from any threads. Weights are shared by all of them. */
 typedef struct adze_context adze_context;
 
 /* kDLCPU, or kDLCUDA with the device's number. */
 ADZE_API adze_status adze_context_create(adze_module *module, DLDevice device,
                                          adze_context **context);
-/* A fresh context of the same module and device. */
+/* Creates a context of the same module and device. */
 ADZE_API adze_status adze_context_clone(const adze_context *context,
                                         adze_context **clone);
 ADZE_API void adze_context_release(adze_context *context);
 
-/* Bytes of working memory for the largest shapes that the module allows;
- * ADZE_UNSUPPORTED where there is no bound (see adze_infer_shapes then). */
+/* Returns the bytes of working memory for the largest shapes that the module
+ * allows; ADZE_UNSUPPORTED if there is no bound (use adze_infer_shapes
+ * then). */
 ADZE_API adze_status adze_context_workspace_size(const adze_context *context,
                                                  uint64_t *bytes);
-/* Runs use this memory, aligned to 64, on the context's device, instead of
- * their own; a run that needs more is refused. NULL goes back to own memory. */
+/* Lets runs use this memory, aligned to 64, on the context's device, instead of
+ * allocated memory; a run that needs more fails. NULL restores the default. */
 ADZE_API adze_status adze_context_bind_workspace(adze_context *context,
                                                  void *workspace,
                                                  uint64_t bytes);
 
-/* Runs of this context use `value` for the overridable weight of this name;
- * NULL goes back to the model's own. The value is retained, and may be shared
- * by any number of contexts; everything else of the weights is shared anyway.
- * In a CUDA context, a tensor in host memory is copied to the device here. A
- * clone has the model's own values. */
+/* Sets the value of the overridable weight of this name for runs of this
+ * context; NULL restores the model's own. The value is retained, and may be
+ * shared by any number of contexts; all other weights are always shared. In a
+ * CUDA context, a tensor in host memory is copied to the device here. A clone
+ * has the model's own values. */
 ADZE_API adze_status adze_context_override(adze_context *context,
                                            const char *name, adze_value *value);
 
@@ -380,15 +386,15 @@ ADZE_API adze_status adze_run(adze_context *context,
                               int32_t num_inputs, DLTensor *const outputs[],
                               int32_t num_outputs);
 /* Allocates the outputs on the context's device; each is released by its own
- * deleter, also after context and module are gone. */
+ * deleter, which may be after context and module are released. */
 ADZE_API adze_status adze_run_alloc(adze_context *context,
                                     const DLTensor *const inputs[],
                                     int32_t num_inputs,
                                     DLManagedTensorVersioned *outputs[],
                                     int32_t num_outputs);
-/* In a CUDA context: queues the run on `stream` (a CUstream) and returns; the
- * tensors must live until it is done. An error that only the data shows ends
- * the context's next call instead. In a CPU context: as adze_run. */
+/* In a CUDA context: enqueues the run on `stream` (a CUstream) and returns; the
+ * tensors must be valid until it is complete. A data-dependent error ends the
+ * context's next call instead. In a CPU context: as adze_run. */
 ADZE_API adze_status adze_run_async(adze_context *context,
                                     const DLTensor *const inputs[],
                                     int32_t num_inputs,
@@ -401,10 +407,10 @@ ADZE_API adze_kind adze_value_kind(const adze_value *value);
 ADZE_API void adze_value_retain(adze_value *value);
 ADZE_API void adze_value_release(adze_value *value);
 
-/* Takes over the tensor, also when it fails. */
+/* Takes ownership of the tensor, also on failure. */
 ADZE_API adze_status adze_value_from_dlpack(DLManagedTensorVersioned *tensor,
                                             adze_value **value);
-/* A tensor that shares the value's memory and keeps the value alive. */
+/* Returns a tensor that shares the value's memory and keeps the value alive. */
 ADZE_API adze_status adze_value_as_dlpack(adze_value *value,
                                           DLManagedTensorVersioned **tensor);
 /* Copies a dense tensor in host memory. */
@@ -415,8 +421,8 @@ ADZE_API adze_status adze_value_from_strings(const char *const *strings,
                                              const size_t *lengths,
                                              const int64_t *dims, int32_t rank,
                                              adze_value **value);
-/* The strings of a string tensor in row-major order and their lengths (each
- * null-terminated as well); belong to the value. */
+/* Returns the strings of a string tensor in row-major order and their lengths
+ * (each is also null-terminated); they belong to the value. */
 ADZE_API adze_status adze_value_strings(const adze_value *value,
                                         const char *const **strings,
                                         const size_t **lengths, size_t *count);
@@ -435,7 +441,7 @@ ADZE_API adze_status adze_value_from_optional(adze_value *element,
                                               adze_value **value);
 ADZE_API adze_status adze_value_sequence_size(const adze_value *value,
                                               size_t *count);
-/* The getters below give a reference that the caller releases. */
+/* The getters below return a reference that the caller releases. */
 ADZE_API adze_status adze_value_sequence_get(const adze_value *value,
                                              size_t index,
                                              adze_value **element);
@@ -464,21 +470,22 @@ ADZE_API adze_status adze_run_values(adze_context *context,
 
 /* Records every launch of this context's runs from now on. */
 ADZE_API adze_status adze_profile_begin(adze_context *context);
-/* Stops, and gives a Chrome trace (JSON): one event a launch with its kernel,
- * ONNX nodes, bytes, FLOPs and device. Belongs to the context, until the next
- * adze_profile_begin. */
+/* Stops recording, and returns a Chrome trace (JSON): one event for each launch
+ * with its kernel, ONNX nodes, bytes, FLOPs and device. It belongs to the
+ * context, and is valid until the next adze_profile_begin. */
 ADZE_API adze_status adze_profile_end(adze_context *context, const char **json);
 
 typedef struct {
-  uint64_t current_bytes; /* held now by the module's contexts and outputs */
-  uint64_t peak_bytes;    /* the most that was ever held */
-  uint64_t allocations;   /* how often memory was taken */
+  /* allocated now by the module's contexts and outputs */
+  uint64_t current_bytes;
+  uint64_t peak_bytes;    /* the maximum of current_bytes */
+  uint64_t allocations;   /* the number of allocations */
   uint64_t weights_bytes; /* mapped from the file, shared by processes */
   uint64_t arena_bytes;   /* of this context's last run; before it: at the */
   uint64_t arena_lower_bound_bytes; /* smallest shapes, 0 if they are refused */
 } adze_memory_info;
 
-/* `size` is sizeof(adze_memory_info): fields are only ever appended. */
+/* `size` is sizeof(adze_memory_info): new fields are only appended. */
 ADZE_API adze_status adze_memory_stats(const adze_context *context,
                                        adze_memory_info *info, size_t size);
 

@@ -37,26 +37,27 @@ typedef enum {
   ADZE_FAILED = 4     /* the last event: see what the step returned */
 } adze_event;
 
-/* Writes at most `most` tokens that may follow the `count` ones to `draft`, and
- * returns how many. A token that the model does not know fails the sequence. */
+/* Writes at most `most` tokens that may follow the `count` given ones to
+ * `draft`, and returns their number. A token that the model does not have fails
+ * the sequence. */
 typedef size_t (*adze_draft_fn)(void *user, const int64_t *tokens, size_t count,
                                 int64_t *draft, size_t most);
 
-/* How tokens are chosen. All zeros but for `size` is the most likely token each
- * time. The filters apply in the order of the fields. */
+/* Parameters of sampling. With all zeros but `size`, the most likely token is
+ * selected each time. The filters apply in the order of the fields. */
 typedef struct {
   size_t size; /* of this struct */
   /* Logits of tokens that occur are divided by it where positive, and
    * multiplied where negative (Keskar et al., CTRL, 2019). 0 or 1: off. */
   float repetition_penalty;
   float temperature; /* logits are divided by it; 0: the most likely token */
-  int32_t top_k;     /* only so many of the most likely tokens; 0: all */
+  int32_t top_k;     /* only this many of the most likely tokens; 0: all */
   float top_p;       /* only the most likely ones, up to this sum of
                         probabilities (Holtzman et al., 2020); 0 or 1: all */
   float min_p;       /* only those at least so likely, relative to the most
                         likely one; 0: all */
-  /* Random numbers are a function of the seed and the position alone: results
-   * depend neither on threads nor on what else the generator runs. */
+  /* Random numbers are a function of the seed and the position: results do not
+   * depend on threads or on other sequences of the generator. */
   uint64_t seed;
   int64_t max_tokens; /* after the prompt; 0: until the buffers are full */
   /* Token sequences that end the generation. They are copied. */
@@ -64,9 +65,9 @@ typedef struct {
   const size_t *stop_lengths;
   size_t num_stops;
   /* Speculative decoding: at most this many tokens (up to 64) are drafted after
-   * the next one. One run of the model verifies all of them and keeps those that
-   * it would have chosen: the tokens are the same, in fewer runs. 0: none, as
-   * for any model whose states cannot be rewound. */
+   * the next one. One run of the model verifies all of them and accepts those
+   * that it would have chosen: the tokens are the same, in fewer runs. 0: none,
+   * as for any model whose states cannot be rewound. */
   int32_t draft;
   adze_draft_fn drafter; /* NULL: prompt lookup, by the last tokens */
   void *drafter_user;
@@ -79,7 +80,7 @@ typedef struct {
 typedef int (*adze_token_fn)(void *user, adze_sequence *sequence,
                              adze_event event, int64_t token, float logprob);
 
-/* Fields are only ever appended. NULL and 0 are the defaults. */
+/* New fields are only appended. NULL and 0 are the defaults. */
 typedef struct {
   size_t size;   /* of this struct */
   int64_t rows;  /* of the buffers of a sequence: prompt and tokens; 2048 */
@@ -92,13 +93,13 @@ typedef struct {
   int64_t batch; /* most sequences that one run of the model takes; 8 */
 } adze_generator_options;
 
-/* Fails with ADZE_UNSUPPORTED if the module has no such values or no states,
- * and says which. The module must live as long. `options` may be NULL. */
+/* Fails with ADZE_UNSUPPORTED if the module lacks such values or states, and
+ * names them. The module must outlive the generator. `options` may be NULL. */
 ADZE_API adze_status adze_generator_create(
     adze_module *module, const adze_generator_options *options,
     adze_generator **generator);
 
-/* Fields are only ever appended. */
+/* New fields are only appended. */
 typedef struct {
   int64_t batch;      /* most sequences that one run of the model takes */
   const char *limits; /* why these are 1, or only some of those that run; NULL:
@@ -112,50 +113,54 @@ typedef struct {
 ADZE_API adze_status adze_generator_get_info(const adze_generator *generator,
                                              adze_generator_info *info,
                                              size_t size);
-/* Releases its sequences, too. */
+/* Also releases its sequences. */
 ADZE_API void adze_generator_release(adze_generator *generator);
 
-/* Joins at the next step. `prompt` has at least one token. The tensors `extra`
- * are inputs by name that stay for the sequence (results of an encoder); they
- * must live as long. `sampling` and `callback` may be NULL. */
+/* Creates a sequence, which joins at the next step. `prompt` has at least one
+ * token. The tensors `extra` are inputs by name that are constant for the
+ * sequence (such as results of an encoder); they must outlive it. `sampling`
+ * and `callback` may be NULL. */
 ADZE_API adze_status adze_sequence_create(
     adze_generator *generator, const adze_sampling *sampling,
     const int64_t *prompt, size_t count, const char *const *names,
     const DLTensor *const *extra, size_t num_extra, adze_token_fn callback,
     void *user, adze_sequence **sequence);
-/* Goes on with more tokens: the next turn of a chat. max_tokens counts from
- * here. The sequence must have ended, not by a failure. */
+/* Appends more tokens, for the next turn of a chat. max_tokens counts from
+ * here. The sequence must have ended without a failure. */
 ADZE_API adze_status adze_sequence_extend(adze_sequence *sequence,
                                           const int64_t *tokens, size_t count);
-/* A copy that goes on from here by itself; copies the rows that are in use.
+/* Creates a copy that continues independently; copies the rows that are in use.
  * `sampling` NULL: that of the original. */
 ADZE_API adze_status adze_sequence_fork(adze_sequence *sequence,
                                         const adze_sampling *sampling,
                                         adze_token_fn callback, void *user,
                                         adze_sequence **fork);
-/* Drops all tokens but the first `count`, and ends the sequence if it runs.
- * ADZE_UNSUPPORTED if the model has states that can't go back (recurrent ones).
- */
+/* Drops all tokens but the first `count`, and ends the sequence if it is
+ * active. ADZE_UNSUPPORTED if the model has states that cannot be rewound
+ * (recurrent ones).
+ * */
 ADZE_API adze_status adze_sequence_rewind(adze_sequence *sequence,
                                           size_t count);
-/* The tokens so far, with those of the prompt; valid until the next call. */
+/* Returns the tokens so far, including the prompt; valid until the next
+   call. */
 ADZE_API const int64_t *adze_sequence_tokens(const adze_sequence *sequence,
                                              size_t *count);
 /* May be called by any thread; takes effect before the next step. */
 ADZE_API void adze_sequence_cancel(adze_sequence *sequence);
 ADZE_API void adze_sequence_release(adze_sequence *sequence);
 
-/* For each sequence that runs: a chunk of its prompt, or one token, or some of
- * a draft. Only one sequence gets a chunk of more than one token, so that
- * others do not wait long; but short prompts share a run of the model, filled
- * up to one length, with as many rows as a chunk at most. Sequences that get
- * one token share runs of the model, as far as its form allows
- * (adze_generator_get_info), and get the tokens that each of them gets alone.
- * `*active` (may be NULL): how many go on. If one fails, the others are as they
- * were or one token further; the first error is returned. */
+/* Runs, for each active sequence, a chunk of its prompt, or one token, or some
+ * of a draft. Only one sequence gets a chunk of more than one token, so that
+ * others are not delayed; but short prompts share a run of the model, padded to
+ * one length, with at most as many rows as a chunk. Sequences that get one
+ * token share runs of the model, as far as its form allows
+ * (adze_generator_get_info); tokens do not depend on the batch. `*active` (may
+ * be NULL) receives the number of sequences that continue. If a sequence fails,
+ * the others are unchanged or one token further; the first error is
+ * returned. */
 ADZE_API adze_status adze_generator_step(adze_generator *generator,
                                          int32_t *active);
-/* Steps until none is active. */
+/* Steps until no sequence is active. */
 ADZE_API adze_status adze_generator_run(adze_generator *generator);
 
 #ifdef __cplusplus
