@@ -65,6 +65,7 @@ private:
                          const llvm::DenseMap<mlir::Value, mlir::Value> &ends);
   mlir::Value emitEnd(Formula &formula, host::SlotOp op, mlir::Value offset);
   void createFormula(const llvm::Twine &name, mlir::AffineExpr expr);
+  void createCost(const llvm::Twine &name, mlir::AffineExpr expr);
   void createCosts();
   void createPlaces(host::LaunchOp launch, unsigned number);
   void createStates();
@@ -145,6 +146,7 @@ private:
   /// Results of ops on integers.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers;
   llvm::DenseMap<mlir::Operation *, unsigned> launchNumbers;
+  llvm::DenseMap<mlir::AffineExpr, mlir::LLVM::LLVMFuncOp> costs;
   llvm::DenseMap<mlir::Operation *, unsigned> faultNumbers;
   /// The rows of the operators that calls run.
   llvm::DenseMap<mlir::Operation *, unsigned> operatorNumbers;

@@ -104,7 +104,26 @@ void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
   LLVM::ReturnOp::create(builder, program.getLoc(), formula.emit(expr));
 }
 
-/// Stores the bytes of each place of a launch, for copies of the places.
+/// A formula that only profiles ask for: to optimize its code is not worth the
+/// time. Launches of equal cost share it.
+void HostLowering::createCost(const Twine &name, AffineExpr expr) {
+  auto function = createFunction(name.str(), i64, {pointer});
+  function.setOptimizeNone(true);
+  function.setNoInline(true);
+  Location loc = program.getLoc();
+  LLVM::LLVMFuncOp &first = costs[expr];
+  Value result;
+  if (first) {
+    result = LLVM::CallOp::create(builder, loc, first, function.getArgument(0))
+                 .getResult();
+  } else {
+    first = function;
+    result = Formula(builder, loc, function.getArgument(0)).emit(expr);
+  }
+  LLVM::ReturnOp::create(builder, loc, result);
+}
+
+/// Writes the bytes of each place of a launch, for copies of them.
 void HostLowering::createPlaces(host::LaunchOp launch, unsigned number) {
   auto function =
       createFunction((host::placesFunction + Twine(number)).str(),
@@ -137,11 +156,11 @@ void HostLowering::createCosts() {
       read = host::getBytesExpr(part, context);
     if (Attribute part = launch->getAttr(host::bytesWrittenAttr))
       written = host::getBytesExpr(part, context);
-    createFormula(host::bytesReadFunction + Twine(number), read);
-    createFormula(host::bytesWrittenFunction + Twine(number), written);
+    createCost(host::bytesReadFunction + Twine(number), read);
+    createCost(host::bytesWrittenFunction + Twine(number), written);
     if (Attribute flops = launch->getAttr(host::flopsAttr))
-      createFormula(host::flopsFunction + Twine(number),
-                    host::getBytesExpr(flops, context));
+      createCost(host::flopsFunction + Twine(number),
+                 host::getBytesExpr(flops, context));
     if (launch->hasAttr(host::hostFallbackAttr))
       createPlaces(launch, number);
   });
