@@ -6,6 +6,7 @@
 #include "Dialect/Graph/IR/Blob.h"
 #include "JITLoad.h"
 #include "Kernels.h"
+#include "LightKernels.h"
 #include "Package/Package.h"
 #include "Support/ConstantEvaluator.h"
 #include "adze_module.h"
@@ -86,8 +87,40 @@ static int32_t recordFailure(adze_exec *exec, const char *node,
   return 1;
 }
 
-/// Lowers the module to the LLVM dialect; `description` and `weights` are set
-/// from the planned host program.
+/// Returns the names of the kernels that compute for so long that it is worth
+/// to optimize their code.
+static llvm::StringSet<> findHeavyKernels(func::FuncOp program) {
+  // In bytes from memory: unoptimized code takes some 50 ms for that.
+  constexpr double mostUnoptimized = 4e6;
+  llvm::StringMap<double> times;
+  for (host::LaunchOp launch : getLaunches(program))
+    times[launch.getCallee()] += estimateTime(launch, /*symbols=*/{});
+  SmallVector<std::pair<double, StringRef>> order;
+  for (const auto &entry : times)
+    order.push_back({entry.second, entry.first()});
+  llvm::sort(order);
+  llvm::StringSet<> heavy;
+  double sum = 0;
+  for (auto [time, name] : order)
+    if ((sum += time) > mostUnoptimized)
+      heavy.insert(name);
+  return heavy;
+}
+
+/// Keeps LLVM from optimizing what runs once and not for long.
+static void optimizeOnly(const llvm::StringSet<> &kernels, ModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    StringRef kernel = function.getName();
+    kernel.consume_back(".body");
+    if (function.isExternal() || kernels.contains(kernel))
+      continue;
+    function.setOptimizeNone(true);
+    function.setNoInline(true);
+  }
+}
+
+/// Lowers the module to the LLVM dialect; the host program as it was planned
+/// goes to `description` and `weights`.
 static LogicalResult lower(ModuleOp module,
                            package::ModuleDescription &description,
                            std::vector<package::Weight> &weights,
@@ -110,7 +143,11 @@ static LogicalResult lower(ModuleOp module,
     return failure();
   for (host::LaunchOp launch : getLaunches(*program))
     kernels.push_back(launch.getCallee().str());
-  return run({Stage::Kernel, Stage::LLVM});
+  llvm::StringSet<> heavy = findHeavyKernels(*program);
+  if (failed(run({Stage::Kernel, Stage::LLVM})))
+    return failure();
+  optimizeOnly(heavy, module);
+  return success();
 }
 
 /// Runs the loaded program; outputs are written to `results`.

@@ -11,29 +11,12 @@ using namespace mlir;
 
 namespace adze {
 
-namespace {
-/// An estimate of time, in units of the time of a byte.
-class Estimate {
-public:
-  explicit Estimate(func::FuncOp program)
-      : program(program), symbols(getTypicalSymbols(program)) {}
-
-  double get(host::LaunchOp launch);
-
-private:
-  double getValue(Attribute attr) {
-    return evaluate(host::getBytesExpr(attr, program.getContext()), symbols);
-  }
-
-  func::FuncOp program;
-  SmallVector<int64_t> symbols;
-};
-} // namespace
-
-double Estimate::get(host::LaunchOp launch) {
-  // A core executes about eight multiply-adds in the time of a byte from
-  // memory.
+double estimateTime(host::LaunchOp launch, ArrayRef<int64_t> symbols) {
+  // A core multiplies and adds some eight times while a byte comes from memory.
   constexpr double operationsPerByte = 8;
+  auto getValue = [&](Attribute attr) -> double {
+    return evaluate(host::getBytesExpr(attr, launch.getContext()), symbols);
+  };
   double bytes[] = {0, 0}; // read, written
   size_t numInputs = launch.getNumOperands() - launch.getNumOutputs();
   for (auto [index, place] : llvm::enumerate(launch.getOperands()))
@@ -42,7 +25,8 @@ double Estimate::get(host::LaunchOp launch) {
     bytes[0] = getValue(part);
   if (Attribute part = launch->getAttr(host::bytesWrittenAttr))
     bytes[1] = getValue(part);
-  double operations = getValue(launch->getAttr(host::flopsAttr));
+  Attribute flops = launch->getAttr(host::flopsAttr);
+  double operations = flops ? getValue(flops) : 0;
   return std::max(operations / operationsPerByte, bytes[0] + bytes[1]);
 }
 
@@ -52,7 +36,7 @@ llvm::StringSet<> findLightKernels(ModuleOp module, func::FuncOp program,
   llvm::StringMap<StringRef> compiledFor;
   for (const KernelTwin &twin : kernels.twins)
     compiledFor[twin.name] = twin.of;
-  Estimate estimate(program);
+  SmallVector<int64_t> symbols = getTypicalSymbols(program);
   llvm::StringMap<double> times;
   llvm::StringSet<> inLoops;
   double whole = 0;
@@ -62,7 +46,7 @@ llvm::StringSet<> findLightKernels(ModuleOp module, func::FuncOp program,
       name = other->second;
     if (launch->getParentOp() != program)
       inLoops.insert(name);
-    double time = estimate.get(launch);
+    double time = estimateTime(launch, symbols);
     times[name] += time;
     whole += time;
   }

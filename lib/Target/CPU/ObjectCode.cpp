@@ -89,6 +89,17 @@ static bool isVectorized(const Module &module) {
   return found;
 }
 
+/// Returns whether no function has loops: formulas of sizes, and the sequence
+/// of launches of a host program.
+static bool isStraight(Module &module) {
+  return llvm::none_of(module, [](Function &function) {
+    if (function.isDeclaration())
+      return false;
+    DominatorTree dominators(function);
+    return !LoopInfo(dominators).empty();
+  });
+}
+
 namespace {
 /// Marks loops that are too large to be unrolled. LLVM would also decide so,
 /// but only after an analysis that takes an eighth of the compile time of
@@ -156,7 +167,7 @@ static void optimize(Module &module, TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  if (isVectorized(module)) {
+  if (isVectorized(module) || isStraight(module)) {
     ModulePassManager manager;
     // Value ranges of indices show which rows of a last block are equal.
     manager.addPass(IPSCCPPass());
@@ -201,12 +212,11 @@ static bool usesTiles(const Module &module) {
   });
 }
 
-/// Disables unoptimized code generation on x86 with AVX512-FP16. There LLVM 22
-/// keeps bf16 values in f16 registers and cannot select the zero constants that
-/// earlier optimizations left.
-static void avoidHalfRegisters(Module &module) {
+/// Keeps unoptimized code for x86 from AVX512-FP16. There LLVM 22 holds bf16 in
+/// registers of f16, and cannot select zeros that its optimizations left.
+static void avoidHalfRegisters(Module &module, bool isOptimized) {
   for (Function &function : module) {
-    if (function.isDeclaration())
+    if (function.isDeclaration() || (isOptimized && !function.hasOptNone()))
       continue;
     StringRef features =
         function.getFnAttribute("target-features").getValueAsString();
@@ -226,12 +236,13 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   if (verifyModule(module, &problemStream))
     return createStringError("invalid LLVM IR: " + problem);
 
-  if (optLevel == 0 || isHuge(module)) {
+  bool isOptimized = optLevel > 0 && !isHuge(module);
+  if (machine->getTargetTriple().isX86())
+    avoidHalfRegisters(module, isOptimized);
+  if (!isOptimized) {
     machine->setOptLevel(usesTiles(module) ? CodeGenOptLevel::Less
                                            : CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
-    if (machine->getTargetTriple().isX86())
-      avoidHalfRegisters(module);
   } else {
     if (optLevel < 2 || isVectorized(module)) {
       static WithoutStrengthReduction gate; // the gate has no state
