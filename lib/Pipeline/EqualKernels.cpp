@@ -1,15 +1,17 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Finds kernels that are equal up to symbols or constants. Examples are
-// post-processing of detections class by class, with kernels for different
-// numbers of boxes; a tensor that is split into thousands of slices, with
-// kernels that differ in offsets; and a forest with one node for each tree,
-// whose kernels differ in the numbers of tree nodes.
+// Detection of post-processing has a class after the other: the same kernels,
+// each time for as many boxes as that class has. A network that concatenates
+// and splits channels convolves slices of tensors of different sizes. A tensor
+// cut into thousands of pieces has the same kernel for each, but for where it
+// reads. A forest that is stored as a node a tree has the same kernels for
+// each, but for how many nodes the tree has.
 #include "EqualKernels.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include "KernelSlices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -181,7 +183,19 @@ static void clear(const Number &at) {
   setOffset(at, Builder(at.op->getContext()).getIndexAttr(0));
 }
 
-/// Replaces a constant by a symbol with a known minimum, maximum and divisor.
+/// The value of a symbol of which the range is known.
+static Value makeSize(OpBuilder &builder, Location loc, unsigned symbol,
+                      ArrayRef<int64_t> range) {
+  auto map = AffineMap::get(0, symbol + 1, builder.getAffineSymbolExpr(symbol),
+                            builder.getContext());
+  auto size = host::SizeOp::create(builder, loc, builder.getIndexType(),
+                                   AffineMapAttr::get(map));
+  size->setAttr(tile::kRangeAttribute, builder.getDenseI64ArrayAttr(range));
+  return size.getResult();
+}
+
+/// Replaces a number by a symbol, of which the least and the greatest value and
+/// a divisor are known.
 static void setSymbol(const Number &at, unsigned symbol,
                       ArrayRef<int64_t> range) {
   OpBuilder builder(at.op);
@@ -199,10 +213,7 @@ static void setSymbol(const Number &at, unsigned symbol,
     kernel.setArgAttr(at.index, host::dimsAttr, getMap(dims));
     return;
   }
-  auto size = host::SizeOp::create(builder, at.op->getLoc(),
-                                   builder.getIndexType(), getMap(value));
-  size->setAttr(tile::kRangeAttribute, builder.getDenseI64ArrayAttr(range));
-  setOffset(at, size.getResult());
+  setOffset(at, makeSize(builder, at.op->getLoc(), symbol, range));
 }
 
 static void eraseDead(Operation *kernel) {
@@ -218,17 +229,37 @@ static void eraseDead(Operation *kernel) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernels that are equal up to symbols and constants.
+/// Kernels that are equal but for symbols, numbers and slices.
 struct Form {
   struct Member {
     StringRef name;
     Operation *kernel;
     SmallVector<unsigned> symbols;
     std::vector<int64_t> numbers;
+    SmallVector<KernelSlice> slices;
+
+    bool hasSlicesOf(const Member &other) const {
+      return llvm::equal(slices, other.slices,
+                         [](const KernelSlice &x, const KernelSlice &y) {
+                           return x.size == y.size && x.begin == y.begin;
+                         });
+    }
   };
   std::vector<Member> members;
   std::set<std::vector<int64_t>> different; // of the numbers
 };
+
+/// The slices that a kernel of others' form may have elsewhere. To compile
+/// another one has to take more time than it takes the run to read their
+/// places.
+static SmallVector<KernelSlice> findSlices(Operation *op) {
+  constexpr size_t leastOps = 300;
+  auto kernel = dyn_cast<tile::KernelOp>(op);
+  size_t numOps = 0;
+  if (kernel)
+    kernel.walk([&](Operation *) { ++numOps; });
+  return numOps < leastOps ? SmallVector<KernelSlice>() : getSlices(kernel);
+}
 
 class KernelForms {
 public:
@@ -238,8 +269,9 @@ public:
   EqualKernels finish();
 
 private:
+  using Members = ArrayRef<const Form::Member *>;
   void addTwins(const Form &form);
-  void makeShared(const Form &form);
+  void makeShared(Members members);
 
   SymbolTable symbols;
   SmallVector<StringRef> names; // of all, in order
@@ -258,7 +290,11 @@ void KernelForms::add(StringRef name) {
   Operation *clone = kernel->clone();
   SymbolOrder order;
   order.renumber(clone);
-  Form::Member member{name, kernel, SmallVector<unsigned>(order.get()), {}};
+  Form::Member member{name, kernel, SmallVector<unsigned>(order.get()), {}, {}};
+  member.slices = findSlices(clone);
+  for (const KernelSlice &slice : member.slices)
+    takeSlice(cast<tile::KernelOp>(clone), slice, /*size=*/{},
+              Builder(kernel).getIndexAttr(0));
   for (const Number &number : getNumbers(clone)) {
     member.numbers.push_back(number.value);
     clear(number);
@@ -274,68 +310,130 @@ void KernelForms::add(StringRef name) {
   form.members.push_back(std::move(member));
 }
 
-/// Makes the others call the first one with its constants. Without symbols, the
-/// kernels differ in symbols only.
+/// The first with its numbers is what the others with these call, unless their
+/// slices differ. Without symbols the graph was compared before.
 void KernelForms::addTwins(const Form &form) {
-  std::map<std::vector<int64_t>, const Form::Member *> firsts;
-  for (const Form::Member &member : form.members) {
-    auto [found, isNew] = firsts.insert({member.numbers, &member});
-    if (isNew || member.symbols.empty())
+  std::map<std::vector<int64_t>, SmallVector<const Form::Member *>> groups;
+  for (const Form::Member &member : form.members)
+    groups[member.numbers].push_back(&member);
+  for (const auto &[numbers, members] : groups) {
+    const Form::Member &first = *members.front();
+    if (!llvm::all_of(members, [&](const Form::Member *member) {
+          return member->hasSlicesOf(first);
+        })) {
+      makeShared(members);
       continue;
-    KernelTwin twin{member.name, found->second->name, {}, {}};
-    for (auto pair : llvm::zip_equal(found->second->symbols, member.symbols))
-      twin.symbols.push_back({std::get<0>(pair), std::get<1>(pair)});
-    result.twins.push_back(std::move(twin));
-    twins.insert(member.name);
+    }
+    for (const Form::Member *member : llvm::drop_begin(members)) {
+      if (member->symbols.empty())
+        continue;
+      KernelTwin twin{member->name, first.name, {}, {}};
+      for (auto pair : llvm::zip_equal(first.symbols, member->symbols))
+        twin.symbols.push_back({std::get<0>(pair), std::get<1>(pair)});
+      result.twins.push_back(std::move(twin));
+      twins.insert(member->name);
+    }
   }
 }
 
-/// Creates a kernel with the differing constants as symbols after its own.
-/// Known bounds of all their values are kept, as they prove that loads are in
-/// bounds.
-void KernelForms::makeShared(const Form &form) {
-  const Form::Member &first = form.members.front();
+namespace {
+/// The symbols behind a kernel's own that stand for what differs between the
+/// kernels that it is made for.
+class TakenSymbols {
+public:
+  TakenSymbols(ArrayRef<const Form::Member *> members, unsigned numSymbols)
+      : members(members), numSymbols(numSymbols) {}
+
+  using Get = llvm::function_ref<int64_t(const Form::Member &)>;
+  /// Calls `take` with a symbol and the least and greatest value and a divisor
+  /// of the numbers, if they differ.
+  void add(Get get,
+           llvm::function_ref<void(unsigned, ArrayRef<int64_t>)> take) {
+    SmallVector<int64_t> numbers;
+    int64_t divisor = 0;
+    for (const Form::Member *member : members) {
+      numbers.push_back(get(*member));
+      divisor = std::gcd(divisor, numbers.back());
+    }
+    int64_t min = *llvm::min_element(numbers),
+            max = *llvm::max_element(numbers);
+    if (min == max)
+      return;
+    unsigned symbol = numSymbols + values.size();
+    values.push_back(std::move(numbers));
+    take(symbol, {min, max, divisor});
+  }
+
+  void addTo(KernelTwin &twin, size_t member) const {
+    for (auto [index, numbers] : llvm::enumerate(values))
+      twin.numbers.push_back({unsigned(numSymbols + index), numbers[member]});
+  }
+
+private:
+  ArrayRef<const Form::Member *> members;
+  unsigned numSymbols;
+  std::vector<SmallVector<int64_t>> values; // by symbol
+};
+} // namespace
+
+/// Makes a kernel access a slice of which the size of the dimension and the
+/// begin are symbols where they differ.
+static void shareSlice(tile::KernelOp kernel, size_t index,
+                       const KernelSlice &slice, TakenSymbols &taken) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  AffineExpr size = builder.getAffineConstantExpr(slice.size);
+  OpFoldResult begin = builder.getIndexAttr(slice.begin);
+  taken.add([&](const Form::Member &of) { return of.slices[index].size; },
+            [&](unsigned symbol, ArrayRef<int64_t>) {
+              size = builder.getAffineSymbolExpr(symbol);
+            });
+  taken.add([&](const Form::Member &of) { return of.slices[index].begin; },
+            [&](unsigned symbol, ArrayRef<int64_t> range) {
+              begin = makeSize(builder, kernel.getLoc(), symbol, range);
+            });
+  takeSlice(kernel, slice, size, begin);
+}
+
+/// A kernel that takes the numbers that differ as symbols behind its own. What
+/// is known of all their values stays known: loads inside of a tensor are it.
+void KernelForms::makeShared(Members members) {
+  const Form::Member &first = *members.front();
   Operation *kernel = first.kernel->clone();
   SymbolOrder order;
   order.renumber(kernel);
-  unsigned numSymbols = order.get().size();
-  SmallVector<unsigned> taken;
-  for (auto [position, number] : llvm::enumerate(getNumbers(kernel))) {
-    int64_t min = number.value, max = min, divisor = 0;
-    for (const Form::Member &member : form.members) {
-      min = std::min(min, member.numbers[position]);
-      max = std::max(max, member.numbers[position]);
-      divisor = std::gcd(divisor, member.numbers[position]);
-    }
-    if (min == max)
-      continue;
-    setSymbol(number, numSymbols + taken.size(), {min, max, divisor});
-    taken.push_back(position);
-  }
+  TakenSymbols taken(members, order.get().size());
+  for (auto [index, slice] : llvm::enumerate(first.slices))
+    shareSlice(cast<tile::KernelOp>(kernel), index, slice, taken);
+  SmallVector<Number> numbers = getNumbers(kernel);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    taken.add([&](const Form::Member &of) { return of.numbers[i]; },
+              [&](unsigned symbol, ArrayRef<int64_t> range) {
+                setSymbol(numbers[i], symbol, range);
+              });
   eraseDead(kernel);
   SymbolTable::setSymbolName(kernel, (first.name + "_anywhere").str());
   StringRef name = symbols.insert(kernel, Block::iterator(first.kernel));
   result.made.push_back(kernel);
-  for (const Form::Member &member : form.members) {
-    KernelTwin twin{member.name, name, {}, {}};
-    for (auto [other, own] : llvm::enumerate(member.symbols))
+  for (auto [index, member] : llvm::enumerate(members)) {
+    KernelTwin twin{member->name, name, {}, {}};
+    for (auto [other, own] : llvm::enumerate(member->symbols))
       twin.symbols.push_back({unsigned(other), own});
-    for (auto [number, position] : llvm::enumerate(taken))
-      twin.numbers.push_back(
-          {unsigned(numSymbols + number), member.numbers[position]});
+    taken.addTo(twin, index);
     result.twins.push_back(std::move(twin));
-    twins.insert(member.name);
+    twins.insert(member->name);
   }
 }
 
 EqualKernels KernelForms::finish() {
   // Fewer kernels keep their constants, which are free to read.
   constexpr size_t leastNumbers = 16;
-  for (const auto &[text, form] : forms)
-    if (form.different.size() < leastNumbers)
+  for (const auto &[text, form] : forms) {
+    if (form.different.size() < leastNumbers) {
       addTwins(form);
-    else
-      makeShared(form);
+      continue;
+    }
+    makeShared(llvm::to_vector(llvm::make_pointer_range(form.members)));
+  }
   for (StringRef name : names)
     if (!twins.contains(name))
       result.different.push_back(name);

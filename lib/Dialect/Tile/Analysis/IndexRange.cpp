@@ -203,6 +203,14 @@ static AffineExpr getSize(Value memref, int64_t dim) {
     }
     return size;
   }
+  if (auto view = memref.getDefiningOp<memref::SubViewOp>();
+      view && view.getDroppedDims().none()) {
+    auto size = dyn_cast<Value>(view.getMixedSizes()[dim]);
+    auto whole = size ? size.getDefiningOp<memref::DimOp>() : memref::DimOp();
+    std::optional<int64_t> which =
+        whole ? whole.getConstantIndex() : std::nullopt;
+    return which ? getSize(whole.getSource(), *which) : AffineExpr();
+  }
   auto argument = dyn_cast<BlockArgument>(memref);
   auto kernel = argument
                     ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
