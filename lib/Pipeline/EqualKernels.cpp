@@ -7,6 +7,7 @@
 // reads. A forest that is stored as a node a tree has the same kernels for
 // each, but for how many nodes the tree has.
 #include "EqualKernels.h"
+#include "Conversion/HostToLLVM/Formula.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
@@ -39,39 +40,62 @@ static bool isAlone(Operation *kernel, SymbolTable &symbols, StringRef name) {
 }
 
 namespace {
-/// Numbers the symbols of a kernel by their first use.
+/// The symbols of a kernel by their first appearance; with `takesQuotients`
+/// quotients of these, and multiples of quotients, are symbols by themselves,
+/// as the sizes of images that a network halves and doubles. Sizes that are
+/// equal stay so.
 class SymbolOrder {
 public:
-  /// Renumbers the symbols of the clone.
+  explicit SymbolOrder(bool takesQuotients) : takesQuotients(takesQuotients) {}
+
+  /// Gives what are symbols in the clone these numbers.
   void renumber(Operation *clone);
-  ArrayRef<unsigned> get() const { return order; }
+  ArrayRef<AffineExpr> get() const { return order; }
+  bool hasQuotients() const {
+    return !llvm::all_of(order, llvm::IsaPred<AffineSymbolExpr>);
+  }
 
 private:
+  bool isSymbol(AffineExpr expr) const;
+  AffineExpr renumber(AffineExpr expr);
   AffineMapAttr renumber(AffineMapAttr attr);
 
-  SmallVector<unsigned> order;
+  bool takesQuotients;
+  SmallVector<AffineExpr> order;
 };
 } // namespace
 
+bool SymbolOrder::isSymbol(AffineExpr expr) const {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || !takesQuotients)
+    return isa<AffineSymbolExpr>(expr);
+  if (expr.getKind() == AffineExprKind::Mul)
+    return isa<AffineConstantExpr>(binary.getRHS()) &&
+           isSymbol(binary.getLHS());
+  return expr.getKind() != AffineExprKind::Add;
+}
+
+AffineExpr SymbolOrder::renumber(AffineExpr expr) {
+  if (isa<AffineConstantExpr>(expr))
+    return expr;
+  if (!isSymbol(expr)) {
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    AffineExpr lhs = renumber(binary.getLHS()), rhs = renumber(binary.getRHS());
+    return getAffineBinaryOpExpr(expr.getKind(), lhs, rhs);
+  }
+  auto *found = llvm::find(order, expr);
+  unsigned number = found - order.begin();
+  if (found == order.end())
+    order.push_back(expr);
+  return getAffineSymbolExpr(number, expr.getContext());
+}
+
 AffineMapAttr SymbolOrder::renumber(AffineMapAttr attr) {
-  AffineMap map = attr.getValue();
-  for (AffineExpr result : map.getResults())
-    if (result)
-      result.walk([&](AffineExpr part) {
-        auto symbol = dyn_cast<AffineSymbolExpr>(part);
-        if (symbol && !llvm::is_contained(order, symbol.getPosition()))
-          order.push_back(symbol.getPosition());
-      });
-  MLIRContext *context = attr.getContext();
-  SmallVector<AffineExpr> numbers(map.getNumSymbols(),
-                                  getAffineConstantExpr(0, context));
-  for (auto [number, symbol] : llvm::enumerate(order))
-    if (symbol < numbers.size())
-      numbers[symbol] = getAffineSymbolExpr(number, context);
   SmallVector<AffineExpr> results;
-  for (AffineExpr result : map.getResults())
-    results.push_back(result.replaceSymbols(numbers));
-  return AffineMapAttr::get(AffineMap::get(0, order.size(), results, context));
+  for (AffineExpr result : attr.getValue().getResults())
+    results.push_back(renumber(result));
+  return AffineMapAttr::get(
+      AffineMap::get(0, order.size(), results, attr.getContext()));
 }
 
 void SymbolOrder::renumber(Operation *clone) {
@@ -234,7 +258,7 @@ struct Form {
   struct Member {
     StringRef name;
     Operation *kernel;
-    SmallVector<unsigned> symbols;
+    SymbolOrder symbols;
     std::vector<int64_t> numbers;
     SmallVector<KernelSlice> slices;
 
@@ -249,16 +273,13 @@ struct Form {
   std::set<std::vector<int64_t>> different; // of the numbers
 };
 
-/// The slices that a kernel of others' form may have elsewhere. To compile
-/// another one has to take more time than it takes the run to read their
-/// places.
-static SmallVector<KernelSlice> findSlices(Operation *op) {
+/// Whether to compile the kernel takes so long that it is worth to make one for
+/// several places in the network, which reads more from its symbols.
+static bool isLarge(Operation *op) {
   constexpr size_t leastOps = 300;
-  auto kernel = dyn_cast<tile::KernelOp>(op);
   size_t numOps = 0;
-  if (kernel)
-    kernel.walk([&](Operation *) { ++numOps; });
-  return numOps < leastOps ? SmallVector<KernelSlice>() : getSlices(kernel);
+  op->walk([&](Operation *) { ++numOps; });
+  return isa<tile::KernelOp>(op) && numOps >= leastOps;
 }
 
 class KernelForms {
@@ -288,10 +309,10 @@ void KernelForms::add(StringRef name) {
       !isAlone(kernel, symbols, name))
     return;
   Operation *clone = kernel->clone();
-  SymbolOrder order;
-  order.renumber(clone);
-  Form::Member member{name, kernel, SmallVector<unsigned>(order.get()), {}, {}};
-  member.slices = findSlices(clone);
+  Form::Member member{name, kernel, SymbolOrder(isLarge(kernel)), {}, {}};
+  member.symbols.renumber(clone);
+  if (isLarge(kernel))
+    member.slices = getSlices(cast<tile::KernelOp>(clone));
   for (const KernelSlice &slice : member.slices)
     takeSlice(cast<tile::KernelOp>(clone), slice, /*size=*/{},
               Builder(kernel).getIndexAttr(0));
@@ -310,26 +331,30 @@ void KernelForms::add(StringRef name) {
   form.members.push_back(std::move(member));
 }
 
-/// The first with its numbers is what the others with these call, unless their
-/// slices differ. Without symbols the graph was compared before.
+/// The first with its numbers is what the others with these call, unless it has
+/// quotients or their slices differ. Without symbols the graph was compared
+/// before.
 void KernelForms::addTwins(const Form &form) {
   std::map<std::vector<int64_t>, SmallVector<const Form::Member *>> groups;
   for (const Form::Member &member : form.members)
     groups[member.numbers].push_back(&member);
   for (const auto &[numbers, members] : groups) {
     const Form::Member &first = *members.front();
-    if (!llvm::all_of(members, [&](const Form::Member *member) {
-          return member->hasSlicesOf(first);
-        })) {
+    bool areAlike = llvm::all_of(members, [&](const Form::Member *member) {
+      return member->hasSlicesOf(first);
+    });
+    // The first one computes its quotients: others have other ones.
+    if (members.size() > 1 && (!areAlike || first.symbols.hasQuotients())) {
       makeShared(members);
       continue;
     }
     for (const Form::Member *member : llvm::drop_begin(members)) {
-      if (member->symbols.empty())
+      if (member->symbols.get().empty())
         continue;
       KernelTwin twin{member->name, first.name, {}, {}};
-      for (auto pair : llvm::zip_equal(first.symbols, member->symbols))
-        twin.symbols.push_back({std::get<0>(pair), std::get<1>(pair)});
+      for (auto [of, own] :
+           llvm::zip_equal(first.symbols.get(), member->symbols.get()))
+        twin.symbols.push_back({cast<AffineSymbolExpr>(of).getPosition(), own});
       result.twins.push_back(std::move(twin));
       twins.insert(member->name);
     }
@@ -399,7 +424,7 @@ static void shareSlice(tile::KernelOp kernel, size_t index,
 void KernelForms::makeShared(Members members) {
   const Form::Member &first = *members.front();
   Operation *kernel = first.kernel->clone();
-  SymbolOrder order;
+  SymbolOrder order(isLarge(kernel));
   order.renumber(kernel);
   TakenSymbols taken(members, order.get().size());
   for (auto [index, slice] : llvm::enumerate(first.slices))
@@ -416,7 +441,7 @@ void KernelForms::makeShared(Members members) {
   result.made.push_back(kernel);
   for (auto [index, member] : llvm::enumerate(members)) {
     KernelTwin twin{member->name, name, {}, {}};
-    for (auto [other, own] : llvm::enumerate(member->symbols))
+    for (auto [other, own] : llvm::enumerate(member->symbols.get()))
       twin.symbols.push_back({unsigned(other), own});
     taken.addTo(twin, index);
     result.twins.push_back(std::move(twin));
@@ -490,8 +515,9 @@ Value TwinMaker::renumber(Value symbols, const KernelTwin &twin) {
     return LLVM::GEPOp::create(builder, loc, pointer, i64, base,
                                ArrayRef<LLVM::GEPArg>{int32_t(index)});
   };
+  Formula formula(builder, loc, symbols);
   for (auto [other, own] : twin.symbols) {
-    Value value = LLVM::LoadOp::create(builder, loc, i64, at(symbols, own));
+    Value value = formula.emit(own);
     LLVM::StoreOp::create(builder, loc, value, at(array, other));
   }
   for (auto [other, number] : twin.numbers) {

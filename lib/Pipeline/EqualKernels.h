@@ -1,12 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that are equal up to the symbols of their sizes or, if there are
-// many, up to offsets and sizes of tables: one is compiled, and the others call
-// it.
+// Kernels that are equal but for the symbols, and quotients of these, that
+// their sizes are of, for slices of tensors, or, where they are many, but for
+// where they read and write or how large their tables are: one is compiled, the
+// others call it.
 #ifndef ADZE_LIB_PIPELINE_EQUALKERNELS_H
 #define ADZE_LIB_PIPELINE_EQUALKERNELS_H
 
 #include "Kernels.h"
+#include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace adze {
@@ -14,9 +16,9 @@ namespace adze {
 /// A kernel that equals another one with other symbols.
 struct KernelTwin {
   llvm::StringRef name, of;
-  // Pairs of a symbol of the other kernel and one of this kernel.
-  llvm::SmallVector<std::pair<unsigned, unsigned>> symbols;
-  /// Symbols of the other kernel that are constants here.
+  /// Symbols of the other one, and what they are here.
+  llvm::SmallVector<std::pair<unsigned, mlir::AffineExpr>> symbols;
+  /// Symbols of the other one that are numbers here.
   llvm::SmallVector<std::pair<unsigned, int64_t>> numbers;
 };
 

@@ -3,8 +3,8 @@
 // Checks the relations of sizes that a host program requires, before it begins
 // or at host.holds.
 #include "Broadcasts.h"
+#include "Conversion/HostToLLVM/Formula.h"
 #include "Dialect/Graph/IR/Broadcast.h"
-#include "Formula.h"
 #include "adze_module.h"
 #include "llvm/ADT/SetVector.h"
 

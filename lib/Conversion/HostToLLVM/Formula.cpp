@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits expressions of the symbols of the module in the LLVM dialect.
-#include "Formula.h"
+// Expressions of the module's symbols as LLVM dialect code.
+#include "Conversion/HostToLLVM/Formula.h"
 
 using namespace mlir;
 

@@ -4,8 +4,8 @@
 #ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_HOSTLOWERING_H
 #define ADZE_LIB_CONVERSION_HOSTTOLLVM_HOSTLOWERING_H
 
+#include "Conversion/HostToLLVM/Formula.h"
 #include "Dialect/Host/IR/Host.h"
-#include "Formula.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -3,8 +3,8 @@
 // Memory of kernels: memrefs built from pointers, and the scratch memory of a
 // call.
 #include "KernelScratch.h"
+#include "Conversion/HostToLLVM/Formula.h"
 #include "Dialect/Host/IR/Host.h"
-#include "Formula.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,12 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Converts kernels to the calling convention of modules, and the remaining
-// dialects to LLVM.
+// Kernels: the module's calling convention, and the last dialects to LLVM.
+#include "Conversion/HostToLLVM/Formula.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Targets.h"
-#include "Formula.h"
 #include "KernelPrints.h"
 #include "KernelScratch.h"
 #include "adze_module.h"

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits expressions of the symbols of the module in the LLVM dialect.
-#ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_FORMULA_H
-#define ADZE_LIB_CONVERSION_HOSTTOLLVM_FORMULA_H
+// Expressions of the module's symbols as LLVM dialect code.
+#ifndef ADZE_CONVERSION_HOSTTOLLVM_FORMULA_H
+#define ADZE_CONVERSION_HOSTTOLLVM_FORMULA_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AffineExpr.h"
@@ -44,4 +44,4 @@ private:
 
 } // namespace adze
 
-#endif // ADZE_LIB_CONVERSION_HOSTTOLLVM_FORMULA_H
+#endif // ADZE_CONVERSION_HOSTTOLLVM_FORMULA_H
