@@ -19,15 +19,6 @@ namespace adze::togpu {
 static constexpr int64_t kStreamRegs = 64;
 static constexpr int64_t kWarp = 32;
 
-unsigned bytesOf(Type elementType) {
-  if (isa<IndexType>(elementType))
-    return 8;
-  if (!elementType.isIntOrFloat())
-    return 0;
-  unsigned bits = elementType.getIntOrFloatBitWidth();
-  return bits == 1 ? 1 : bits % 8 ? 0 : bits / 8;
-}
-
 //===----------------------------------------------------------------------===//
 // Spreads
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,15 @@ using namespace mlir;
 
 namespace adze::togpu {
 
+unsigned bytesOf(Type elementType) {
+  if (isa<IndexType>(elementType))
+    return 8;
+  if (!elementType.isIntOrFloat())
+    return 0;
+  unsigned bits = elementType.getIntOrFloatBitWidth();
+  return bits == 1 ? 1 : bits % 8 ? 0 : bits / 8;
+}
+
 /// Returns x * y; either may be a constant.
 static OpFoldResult times(OpBuilder &b, Location loc, OpFoldResult x,
                           OpFoldResult y) {
