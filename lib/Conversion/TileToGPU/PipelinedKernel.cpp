@@ -131,9 +131,9 @@ void PipelinedKernel::forEachTile(ValueRange inits, TileBody body) {
              body);
 }
 
-/// Rows that are late take longer, as under the diagonal of causal attention. A
-/// block of threads computes the first and the last rows that are left of one
-/// matrix one after the other: all blocks have about the same work.
+/// Programs of later rows take longer, as in causal attention. A block of
+/// threads computes the row blocks i and n - 1 - i of a matrix in sequence, so
+/// that all blocks of threads have about the same work.
 void PipelinedKernel::forEachPair(Value block, Value blocks, ValueRange inits,
                                   TileBody body) {
   Value rows = d.toI32(frame.map.lookup(plan.product.ids.getGrid()[0]));
