@@ -59,19 +59,17 @@ void DeviceBuilder::waitWarpgroup(Value number) {
 }
 
 bool storesNarrow(Operation *kernel) {
-  return !kernel
-              ->walk([](Operation *op) {
-                if (auto store = dyn_cast<tile::StoreOp>(op)) {
-                  Type element = store.getValue().getType().getElementType();
-                  return element.isF16() || element.isBF16()
-                             ? WalkResult::advance()
-                             : WalkResult::interrupt();
-                }
-                return hasEffect<MemoryEffects::Write>(op)
-                           ? WalkResult::interrupt()
-                           : WalkResult::advance();
-              })
-              .wasInterrupted();
+  bool isNarrow = true;
+  kernel->walk([&](Operation *op) {
+    auto store = dyn_cast<tile::StoreOp>(op);
+    if (!store) {
+      isNarrow &= !hasEffect<MemoryEffects::Write>(op);
+      return;
+    }
+    Type element = store.getValue().getType().getElementType();
+    isNarrow &= element.isF16() || element.isBF16();
+  });
+  return isNarrow;
 }
 
 void setAccuracy(Operation *function, bool isNarrow) {

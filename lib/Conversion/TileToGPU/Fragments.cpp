@@ -28,6 +28,14 @@ void Fragments::setRoot(Value tile, ArrayRef<Value> elements) {
   roots[tile].assign(elements.begin(), elements.end());
 }
 
+Fragments::TileAxes Fragments::getSourceAxes(tile::BroadcastOp op,
+                                             const TileAxes &axes) {
+  TileAxes from;
+  for (int64_t dim : op.getDimsAttr().asArrayRef())
+    from.push_back(axes[dim]);
+  return from;
+}
+
 std::optional<Fragments::Pair>
 Fragments::getBounds(Value tile, const TileAxes &axes, const Rows &rows) {
   Operation *op = tile.getDefiningOp();
@@ -37,10 +45,8 @@ Fragments::getBounds(Value tile, const TileAxes &axes, const Rows &rows) {
       Value value = scalar(broadcast.getSource());
       return Pair{value, value};
     }
-    TileAxes from;
-    for (int64_t dim : broadcast.getDimsAttr().asArrayRef())
-      from.push_back(axes[dim]);
-    return getBounds(broadcast.getSource(), from, rows);
+    return getBounds(broadcast.getSource(), getSourceAxes(broadcast, axes),
+                     rows);
   }
   if (auto iota = dyn_cast_or_null<tile::IotaOp>(op)) {
     bool isColumn = axes[iota.getDim()] == Axis::Column;
@@ -77,11 +83,11 @@ Value Fragments::getUniform(Value condition, const Rows &rows) {
                                  (*rhs)[0]);
 }
 
-bool Fragments::select(arith::SelectOp op, unsigned groups, Value firstRow,
+void Fragments::select(arith::SelectOp op, unsigned groups, Value firstRow,
                        int64_t numRows) {
   Value uniform = getUniform(op.getCondition(), {firstRow, numRows});
   if (!uniform)
-    return false;
+    return;
   auto evaluateAll = [&](Value tile) {
     SmallVector<Value> elements;
     for (unsigned group = 0; group < groups; ++group)
@@ -103,7 +109,6 @@ bool Fragments::select(arith::SelectOp op, unsigned groups, Value firstRow,
   }
   known = std::move(outside);
   setRoot(op.getResult(), llvm::to_vector_of<Value>(branch.getResults()));
-  return true;
 }
 
 void Fragments::reduce(tile::ReduceOp op, unsigned groups) {
@@ -215,10 +220,7 @@ Fragments::Pair Fragments::compute(Value tile, const TileAxes &axes,
       Value value = scalar(source);
       return {value, value};
     }
-    TileAxes from;
-    for (int64_t dim : broadcast.getDimsAttr().asArrayRef())
-      from.push_back(axes[dim]);
-    return evaluate(source, from, half, group);
+    return evaluate(source, getSourceAxes(broadcast, axes), half, group);
   }
   if (auto transpose = dyn_cast<tile::TransposeOp>(op)) {
     TileAxes from(axes.size(), Axis::Row);

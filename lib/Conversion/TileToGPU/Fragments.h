@@ -38,9 +38,9 @@ public:
 
   /// Sets the elements of a select of the given number of groups. Where a
   /// scalar says that the condition holds for all rows from `firstRow` on and
-  /// all columns, nothing is selected. Returns false if there is no such
-  /// scalar.
-  bool select(mlir::arith::SelectOp op, unsigned groups, mlir::Value firstRow,
+  /// all columns, nothing is selected. Without such a scalar the elements are
+  /// computed on demand.
+  void select(mlir::arith::SelectOp op, unsigned groups, mlir::Value firstRow,
               int64_t numRows);
   /// Reduces along the columns of the given number of groups: over the thread's
   /// elements, then over the four threads that share its rows.
@@ -58,6 +58,8 @@ private:
   enum class Axis { Row, ImageRow, ImageColumn, Column };
   using TileAxes = llvm::SmallVector<Axis, 3>;
   TileAxes getAxes(mlir::Value result) const;
+  /// Returns the axes of the source of a broadcast.
+  static TileAxes getSourceAxes(tile::BroadcastOp op, const TileAxes &axes);
   /// An element of a window in memory: its indices, and the condition that it
   /// is in bounds (null: always).
   struct Place {

@@ -293,12 +293,11 @@ private:
         return;
       }
       isElementwise &= !isa<scf::ForOp, ReduceOp, GatherOp>(op);
-      for (Value v : op->getOperands())
-        if (auto type = dyn_cast<RankedTensorType>(v.getType());
-            type && isa<StoreOp>(op)) {
-          isElementwise &= type.getRank() == 1;
-          bits = std::max(bits, type.getElementTypeBitWidth());
-        }
+      if (auto store = dyn_cast<StoreOp>(op)) {
+        RankedTensorType type = store.getValue().getType();
+        isElementwise &= type.getRank() == 1;
+        bits = std::max(bits, type.getElementTypeBitWidth());
+      }
     });
     if (!isElementwise || params.size() != 1 || bits != widest ||
         params.front().getChoices() || getValue(params.front()) <= block)
