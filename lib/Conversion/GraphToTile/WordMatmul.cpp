@@ -30,6 +30,7 @@ private:
   FailureOr<Value> addBlock(Value block, Value row, Value column, Value sums,
                             ValueRange planes);
   /// What the sums of a plane of a block begin with: 0 without zero points.
+  FailureOr<Value> emitZeros(Value block, Value column);
   FailureOr<Value> startPlane(int64_t plane, Value block, Value row,
                               Value column);
   /// The sums of plane `plane` of a block, exact; `columns`: the words of the
@@ -96,9 +97,19 @@ FailureOr<Value> WordMatmul::emitRows(int64_t plane, int64_t first,
                   {M, K});
 }
 
+/// Returns the zero points of a block as i32.
+FailureOr<Value> WordMatmul::emitZeros(Value block, Value column) {
+  auto bytes = e.emitOn(op.getZeros(), {{block, -1}, {column, N}}, {N});
+  if (failed(bytes))
+    return failure();
+  return arith::ExtUIOp::create(e.builder(), e.loc(),
+                                e.tileType({N}, e.builder().getI32Type()),
+                                *bytes)
+      .getResult();
+}
+
 FailureOr<Value> WordMatmul::startPlane(int64_t plane, Value block, Value row,
                                         Value column) {
-  OpBuilder &b = e.builder();
   auto start = e.emitOn(op.getStarts(),
                         ofRow(row, {{block, -1}, {e.index(plane), -1}}), {M});
   if (failed(start))
@@ -106,13 +117,11 @@ FailureOr<Value> WordMatmul::startPlane(int64_t plane, Value block, Value row,
   Value sum = e.broadcast({*start, {M}}, {M, N});
   if (!op.getZeros())
     return sum;
-  auto bytes = e.emitOn(op.getZeros(), {{block, -1}, {column, N}}, {N});
-  if (failed(bytes))
+  auto zeros = emitZeros(block, column);
+  if (failed(zeros))
     return failure();
-  Value zeros = arith::ExtUIOp::create(b, e.loc(),
-                                       e.tileType({N}, b.getI32Type()), *bytes);
-  return arith::MulIOp::create(b, e.loc(), sum,
-                               e.broadcast({zeros, {N}}, {M, N}))
+  return arith::MulIOp::create(e.builder(), e.loc(), sum,
+                               e.broadcast({*zeros, {N}}, {M, N}))
       .getResult();
 }
 
@@ -239,13 +248,11 @@ LogicalResult WordMatmul::unpack(Value block, Value first, Value column) {
       return failure();
     Value zeros;
     if (op.getZeros() && hasSignedBytes()) {
-      auto bytes = e.emitOn(op.getZeros(), {{block, -1}, {column, N}}, {N});
+      auto bytes = emitZeros(block, column);
       if (failed(bytes))
         return failure();
-      Value wide = arith::ExtUIOp::create(
-          b, e.loc(), e.tileType({N}, b.getI32Type()), *bytes);
       zeros = e.broadcast(
-          {arith::MulIOp::create(b, e.loc(), wide, number(ones, {N})), {N}},
+          {arith::MulIOp::create(b, e.loc(), *bytes, number(ones, {N})), {N}},
           {K, N});
     }
     for (int64_t part = 0; part < parts; ++part) {
