@@ -190,14 +190,9 @@ static void setOffset(const Number &at, OpFoldResult offset) {
 /// Makes the number of rows of an argument dynamic.
 static void clearSize(tile::KernelOp kernel, unsigned index) {
   BlockArgument argument = kernel.getArgument(index);
-  auto type = cast<MemRefType>(argument.getType());
-  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<int64_t> shape(cast<MemRefType>(argument.getType()).getShape());
   shape.front() = ShapedType::kDynamic;
-  argument.setType(MemRefType::get(shape, type.getElementType(),
-                                   type.getLayout(), type.getMemorySpace()));
-  SmallVector<Type> types(kernel.getArgumentTypes());
-  types[index] = argument.getType();
-  kernel.setType(FunctionType::get(kernel.getContext(), types, {}));
+  setArgumentShape(kernel, index, shape);
 }
 
 /// Replaces a constant by one that is equal in all kernels of a form.
@@ -309,9 +304,10 @@ void KernelForms::add(StringRef name) {
       !isAlone(kernel, symbols, name))
     return;
   Operation *clone = kernel->clone();
-  Form::Member member{name, kernel, SymbolOrder(isLarge(kernel)), {}, {}};
+  bool large = isLarge(kernel);
+  Form::Member member{name, kernel, SymbolOrder(large), {}, {}};
   member.symbols.renumber(clone);
-  if (isLarge(kernel))
+  if (large)
     member.slices = getSlices(cast<tile::KernelOp>(clone));
   for (const KernelSlice &slice : member.slices)
     takeSlice(cast<tile::KernelOp>(clone), slice, /*size=*/{},

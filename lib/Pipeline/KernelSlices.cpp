@@ -75,6 +75,17 @@ SmallVector<KernelSlice> getSlices(tile::KernelOp kernel) {
   return slices;
 }
 
+void setArgumentShape(tile::KernelOp kernel, unsigned index,
+                      ArrayRef<int64_t> shape) {
+  BlockArgument argument = kernel.getArgument(index);
+  auto type = cast<MemRefType>(argument.getType());
+  argument.setType(MemRefType::get(shape, type.getElementType(),
+                                   type.getLayout(), type.getMemorySpace()));
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  types[index] = argument.getType();
+  kernel.setType(FunctionType::get(kernel.getContext(), types, {}));
+}
+
 /// Gives the last dimension of an argument another size.
 static void setLastSize(tile::KernelOp kernel, unsigned index,
                         AffineExpr size) {
@@ -83,11 +94,7 @@ static void setLastSize(tile::KernelOp kernel, unsigned index,
   SmallVector<int64_t> shape(type.getShape());
   auto constant = dyn_cast_if_present<AffineConstantExpr>(size);
   shape.back() = constant ? constant.getValue() : ShapedType::kDynamic;
-  argument.setType(MemRefType::get(shape, type.getElementType(),
-                                   type.getLayout(), type.getMemorySpace()));
-  SmallVector<Type> types(kernel.getArgumentTypes());
-  types[index] = argument.getType();
-  kernel.setType(FunctionType::get(kernel.getContext(), types, {}));
+  setArgumentShape(kernel, index, shape);
   if (constant)
     return;
   SmallVector<AffineExpr> dims;

@@ -22,6 +22,10 @@ struct KernelSlice {
 /// The slices of the arguments of which they are known.
 llvm::SmallVector<KernelSlice> getSlices(tile::KernelOp kernel);
 
+/// Gives an argument of a kernel another shape.
+void setArgumentShape(tile::KernelOp kernel, unsigned index,
+                      llvm::ArrayRef<int64_t> shape);
+
 /// Makes the kernel access the slice by a view of the argument, whose last
 /// dimension has the size `size` (null: any) from here on, and where the slice
 /// begins at `begin`.
