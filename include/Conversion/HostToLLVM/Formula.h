@@ -11,8 +11,8 @@
 namespace adze {
 
 /// Emits i64 values of expressions whose symbols are in memory at `symbols` (an
-/// array of i64). All code is emitted at the insertion point of the builder,
-/// which values of earlier calls must dominate.
+/// array of i64), or are given as values. All code is emitted at the insertion
+/// point of the builder, which values of earlier calls must dominate.
 class Formula {
 public:
   /// With `saturating`, sums and products out of the range of i64 become the
@@ -20,6 +20,11 @@ public:
   Formula(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value symbols,
           bool saturating = false)
       : builder(builder), loc(loc), symbols(symbols), saturating(saturating) {}
+  /// The symbols are these values of i64.
+  Formula(mlir::OpBuilder &builder, mlir::Location loc,
+          mlir::ValueRange symbolValues)
+      : builder(builder), loc(loc), saturating(false),
+        symbolValues(symbolValues) {}
 
   mlir::Value emit(mlir::AffineExpr expr);
 
@@ -39,6 +44,7 @@ private:
   mlir::Location loc;
   mlir::Value symbols;
   bool saturating;
+  llvm::SmallVector<mlir::Value> symbolValues;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> emitted;
 };
 

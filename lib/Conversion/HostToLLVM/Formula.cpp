@@ -65,7 +65,10 @@ Value Formula::emit(AffineExpr expr) {
   Value result;
   if (auto literal = dyn_cast<AffineConstantExpr>(expr)) {
     result = constant(literal.getValue());
-  } else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+  } else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr);
+             symbol && !symbols) {
+    result = symbolValues[symbol.getPosition()];
+  } else if (symbol) {
     Value place = LLVM::GEPOp::create(
         builder, loc, symbols.getType(), builder.getI64Type(), symbols,
         ArrayRef<LLVM::GEPArg>{int32_t(symbol.getPosition())});

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Kernels: the module's calling convention, and the last dialects to LLVM.
-#include "Conversion/HostToLLVM/Formula.h"
+#include "Conversion/HostToLLVM/KernelMemory.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Faults.h"
@@ -63,9 +63,10 @@ static LogicalResult replaceMemRefArguments(func::FuncOp function,
   for (unsigned index = 0; index < dims.size(); ++index) {
     BlockArgument argument = entry.getArgument(index);
     auto type = cast<MemRefType>(argument.getType());
+    Formula formula(builder, argument.getLoc(), frame.symbols);
     FailureOr<Value> place =
         buildMemRef(builder, argument.getLoc(), type, frame.pointers[index],
-                    dims[index], frame.symbols, types);
+                    dims[index], formula, types);
     if (failed(place))
       return function.emitError("expected 'adze.dims' on dynamic argument ")
              << index << " of type " << type;
