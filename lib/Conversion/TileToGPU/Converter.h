@@ -4,12 +4,11 @@
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
 
+#include "Conversion/TileToGPU/EntryTable.h"
 #include "Dialect/Host/IR/Host.h"
 #include "KernelLowering.h"
 #include "PipelinePlan.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace adze::togpu {
 
@@ -28,20 +27,16 @@ class Converter {
 public:
   Converter(mlir::ModuleOp module, int64_t threads, int64_t numSymbols,
             int64_t sharedLimit)
-      : module(module), b(module.getContext()), threads(threads),
+      : module(module), b(module.getContext()), table(module), threads(threads),
         sharedLimit(sharedLimit), numSymbols(numSymbols) {}
 
   /// Returns true if the kernel became an entry of the gpu.module.
   bool convert(tile::KernelOp kernel);
   void countSymbols();
-  void finish() {
-    if (gpuModule && gpuModule.getBody()->empty())
-      gpuModule.erase();
-  }
+  void finish() { table.finish(); }
 
 private:
   bool convertScheduled(tile::KernelOp kernel);
-  std::string chooseName(tile::KernelOp kernel);
   mlir::LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, llvm::StringRef name,
                                    int64_t blockThreads, unsigned numMaps = 0);
   /// Creates the function that returns the number of programs; with `split`,
@@ -63,7 +58,7 @@ private:
   bool lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
                      KernelPlan &plan, mlir::Block *block,
                      int64_t &sharedBytes);
-  void addGlobals(mlir::OpBuilder &at, const KernelFrame &frame,
+  void addGlobals(mlir::LLVM::LLVMFuncOp function, const KernelFrame &frame,
                   int64_t sharedAlign);
   bool refuse(tile::KernelOp kernel, llvm::StringRef why) {
     kernel.emitRemark("kernel stays on the host: ") << why;
@@ -73,11 +68,10 @@ private:
 
   mlir::ModuleOp module;
   mlir::OpBuilder b;
-  mlir::gpu::GPUModuleOp gpuModule;
+  EntryTable table;
   int64_t threads, sharedLimit, numSymbols;
   /// The first symbol of an argument with dynamic dims without names.
   llvm::DenseMap<mlir::Value, int64_t> ownSymbols;
-  llvm::StringSet<> entries;
 };
 
 } // namespace adze::togpu

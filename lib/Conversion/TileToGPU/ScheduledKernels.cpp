@@ -108,7 +108,7 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
                               " bytes of shared memory, but got " +
                               std::to_string(plan->getSharedBytes()));
   KernelPlan spreads(kernel, plan->getThreads());
-  std::string name = chooseName(kernel);
+  std::string name = table.chooseName(kernel.getName());
   LLVM::LLVMFuncOp function =
       makeEntry(kernel, name, plan->getThreads(), plan->maps.size());
   Block *block = function.addEntryBlock(b);
@@ -146,11 +146,9 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
     function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                       b.getDenseI32ArrayAttr({int32_t(plan->split), 1, 1}));
   function->setAttr("adze.tensor_maps", describeMaps(b, *plan));
-  b.setInsertionPoint(function);
-  addGlobals(b, frame, sharedAlign);
+  addGlobals(function, frame, sharedAlign);
   makePrograms(kernel, spreads, plan->split);
   makeMapSizes(kernel, spreads, *plan);
-  entries.insert(name);
   return true;
 }
 

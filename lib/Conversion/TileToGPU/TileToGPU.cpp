@@ -7,7 +7,6 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace adze {
 #define GEN_PASS_DEF_CONVERTTILETOGPU
@@ -21,14 +20,6 @@ using namespace adze::togpu;
 namespace {
 
 constexpr StringLiteral kDims = "adze.dims";
-
-/// Returns a name that PTX accepts.
-std::string makeEntryName(StringRef name) {
-  std::string entry;
-  for (char c : name)
-    entry += llvm::isAlnum(c) ? c : '_';
-  return llvm::isAlpha(entry.front()) ? entry : "k_" + entry;
-}
 
 /// Returns the physical shape for a layout map: `d mod c` has c positions.
 SmallVector<int64_t> physicalShape(MemRefType type) {
@@ -163,73 +154,20 @@ KernelFrame Converter::makeFrame(OpBuilder &at, tile::KernelOp kernel,
   return frame;
 }
 
-std::string Converter::chooseName(tile::KernelOp kernel) {
-  std::string name = makeEntryName(kernel.getName());
-  for (std::string base = name; entries.contains(name);)
-    name = base + "_" + std::to_string(entries.size());
-  return name;
-}
-
-/// Adds the arguments of tensor maps: each is passed by value, and used by its
-/// address.
-static void addMapArguments(OpBuilder &b, LLVM::LLVMFuncOp function,
-                            unsigned first) {
-  constexpr int64_t mapBytes = 128, mapAlign = 64;
-  for (unsigned i = first, e = function.getNumArguments(); i < e; ++i) {
-    function.setArgAttr(
-        i, LLVM::LLVMDialect::getByValAttrName(),
-        TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), mapBytes)));
-    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
-                        b.getI64IntegerAttr(mapAlign));
-    function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
-                        b.getUnitAttr());
-  }
-}
-
 LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
                                       int64_t blockThreads, unsigned numMaps) {
-  if (!gpuModule) {
-    b.setInsertionPointToEnd(module.getBody());
-    gpuModule = gpu::GPUModuleOp::create(b, module.getLoc(), "cuda_kernels");
-    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                    b.getUnitAttr());
-  }
-  b.setInsertionPointToEnd(gpuModule.getBody());
-  SmallVector<Type> types(kernel.getNumArguments(),
-                          LLVM::LLVMPointerType::get(b.getContext(), 1));
-  types.append(numSymbols + 1, b.getI64Type());
-  unsigned firstMap = types.size() + 1;
-  if (numMaps) {
-    types.push_back(b.getI64Type()); // the records of faults
-    types.append(numMaps, LLVM::LLVMPointerType::get(b.getContext()));
-  }
-  auto function = LLVM::LLVMFuncOp::create(
-      b, kernel.getLoc(), name,
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                  types));
-  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                    b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(blockThreads), 1, 1}));
-  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    b.getI32IntegerAttr(1));
-  function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
-  function->setAttr("adze.threads", b.getI64IntegerAttr(blockThreads));
-  if (numMaps)
-    addMapArguments(b, function, firstMap);
-  return function;
+  return table.make(
+      kernel.getLoc(), kernel.getName(), name,
+      {kernel.getNumArguments(), numSymbols, blockThreads, numMaps});
 }
 
-void Converter::addGlobals(OpBuilder &at, const KernelFrame &frame,
+void Converter::addGlobals(LLVM::LLVMFuncOp function, const KernelFrame &frame,
                            int64_t sharedAlign) {
-  Location loc = module.getLoc();
-  LLVM::GlobalOp::create(at, loc, LLVM::LLVMArrayType::get(at.getI8Type(), 0),
-                         /*isConstant=*/false, LLVM::Linkage::External,
-                         frame.sharedSymbol, Attribute(), sharedAlign,
-                         /*addrSpace=*/3);
+  table.addShared(function, frame.sharedSymbol, sharedAlign);
   if (frame.zeroSymbol.empty())
     return;
+  OpBuilder at(function);
+  Location loc = module.getLoc();
   auto zeros =
       DenseElementsAttr::get(RankedTensorType::get({16}, at.getI8Type()),
                              at.getI8IntegerAttr(0).getValue());
@@ -338,11 +276,7 @@ void eraseUnused(LLVM::LLVMFuncOp function) {
 void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan,
                              int64_t split) {
   Location loc = kernel.getLoc();
-  b.setInsertionPointToEnd(module.getBody());
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  auto function = LLVM::LLVMFuncOp::create(
-      b, loc, (kernel.getName() + "_cuda_programs").str(),
-      LLVM::LLVMFunctionType::get(b.getI64Type(), {pointer}));
+  LLVM::LLVMFuncOp function = table.makePrograms(loc, kernel.getName());
   OpBuilder at = OpBuilder::atBlockEnd(function.addEntryBlock(b));
   KernelFrame frame =
       beginHostFunction(at, kernel, plan, function.getArgument(0));
@@ -376,7 +310,7 @@ bool Converter::convert(tile::KernelOp kernel) {
   if (tile::getSchedule(kernel))
     return convertScheduled(kernel);
   KernelPlan plan(kernel, threads);
-  std::string name = chooseName(kernel);
+  std::string name = table.chooseName(kernel.getName());
   LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getThreads());
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(plan.getResidentBlocks()));
@@ -400,10 +334,8 @@ bool Converter::convert(tile::KernelOp kernel) {
     return false;
   }
   function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
-  b.setInsertionPoint(function);
-  addGlobals(b, frame, /*sharedAlign=*/128);
+  addGlobals(function, frame, /*sharedAlign=*/128);
   makePrograms(kernel, plan);
-  entries.insert(name);
   return true;
 }
 

@@ -1,0 +1,52 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The entry points of a module's device kernels.
+#ifndef ADZE_CONVERSION_TILETOGPU_ENTRYTABLE_H
+#define ADZE_CONVERSION_TILETOGPU_ENTRYTABLE_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace adze::togpu {
+
+/// The interface of an entry with the host.
+struct EntrySignature {
+  int64_t numPointers = 0, numSymbols = 0;
+  int64_t blockThreads = 0;
+  unsigned numMaps = 0;
+};
+
+/// Adds entries to the gpu.module @cuda_kernels, which several conversions
+/// share.
+class EntryTable {
+public:
+  explicit EntryTable(mlir::ModuleOp module);
+
+  /// Returns a free name, which PTX accepts.
+  std::string chooseName(llvm::StringRef kernel);
+  /// Creates the function of an entry without a body. Its arguments are the
+  /// pointers, the symbols, the number of programs, and, with tensor maps, the
+  /// records of faults and the maps.
+  mlir::LLVM::LLVMFuncOp make(mlir::Location loc, llvm::StringRef kernel,
+                              llvm::StringRef name, EntrySignature signature);
+  /// Declares the dynamic shared memory of an entry.
+  void addShared(mlir::LLVM::LLVMFuncOp entry, llvm::StringRef symbol,
+                 int64_t align);
+  /// Creates `i64 NAME_cuda_programs(ptr symbols)` without a body.
+  mlir::LLVM::LLVMFuncOp makePrograms(mlir::Location loc,
+                                      llvm::StringRef kernel);
+  /// Returns the module of the entries, or null before the first one.
+  mlir::gpu::GPUModuleOp getModule() { return gpuModule; }
+  /// Erases the module of the entries if it is empty.
+  void finish();
+
+private:
+  mlir::ModuleOp module;
+  mlir::gpu::GPUModuleOp gpuModule;
+  mlir::OpBuilder b;
+};
+
+} // namespace adze::togpu
+
+#endif // ADZE_CONVERSION_TILETOGPU_ENTRYTABLE_H
