@@ -7,6 +7,7 @@
 include "mlir/Pass/PassBase.td"
 
 include "Transforms/CheckPasses.td"
+include "Transforms/LoopPasses.td"
 
 def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
   let summary = "Assign memory to every tensor of the host program";
@@ -162,6 +163,9 @@ def ExpandCopies : Pass<"expand-copies", "mlir::func::FuncOp"> {
     linalg.copy ins(%a : ..) outs(%b : ..)
     ```
   }];
+  let options = [
+    Option<"all", "all", "bool", /*default=*/"false",
+           "Convert all copies, for targets without memcpy">];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
   let statistics = [Statistic<"numExpanded", "expanded", "Copies converted">];
 }
@@ -279,36 +283,6 @@ def ExpandBounds : Pass<"expand-bounds", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["mlir::arith::ArithDialect"];
   let statistics = [Statistic<"numExpanded", "expanded", "Maxima and minima with a constant">];
-}
-
-def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
-  let summary = "Turn the iterations of the outermost loop of a kernel into programs";
-  let description = [{
-    A kernel of the reference path is one program by default. If its lowering
-    states that the iterations of its outermost loop may run in any order
-    (`adze.programs`), each iteration becomes a program. Ops outside of the loop
-    run in each call, so they may write to memory of the call only.
-
-    ```mlir
-    func.func @k(%x: memref<?x8xf32>, %y: memref<?x8xf32>) attributes {adze.kernel} {
-      %n = memref.dim %x, %c0 : memref<?x8xf32>
-      scf.for %i = %c0 to %n step %c1 { "row"(%i) : (index) -> () } {adze.programs}
-      return
-    }
-    ```
-    becomes
-    ```mlir
-    func.func @k_programs(%x: memref<?x8xf32>, %y: memref<?x8xf32>) -> index {
-      %n = memref.dim %x, %c0 : memref<?x8xf32>
-      return %n : index
-    }
-    func.func @k(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %lo: index, %hi: index) attributes {adze.kernel} {
-      scf.for %i = %lo to %hi step %c1 { "row"(%i) : (index) -> () }
-      return
-    }
-    ```
-  }];
-  let statistics = [Statistic<"numCut", "cut", "Kernels whose iterations became programs">];
 }
 
 def LowerLoops : Pass<"lower-loops"> {

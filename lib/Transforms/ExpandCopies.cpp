@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// expand-copies: converts copies of strided memrefs to linalg.
+// expand-copies: converts copies of memrefs to linalg.
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,6 +15,7 @@ namespace adze {
 namespace {
 class ExpandCopiesPass final : public impl::ExpandCopiesBase<ExpandCopiesPass> {
 public:
+  using ExpandCopiesBase::ExpandCopiesBase;
   void runOnOperation() override;
 };
 } // namespace
@@ -29,7 +30,7 @@ static bool isDense(Value value) {
 
 void ExpandCopiesPass::runOnOperation() {
   getOperation().walk([&](memref::CopyOp op) {
-    if (isDense(op.getSource()) && isDense(op.getTarget()))
+    if (!all && isDense(op.getSource()) && isDense(op.getTarget()))
       return;
     OpBuilder builder(op);
     linalg::CopyOp::create(builder, op.getLoc(), op.getSource(),

@@ -1,4 +1,5 @@
 // RUN: aopt %s --pass-pipeline='builtin.module(func.func(expand-copies))' | FileCheck %s
+// RUN: aopt %s --pass-pipeline='builtin.module(func.func(expand-copies{all}))' | FileCheck %s --check-prefix=ALL
 
 // CHECK-LABEL: @strided
 func.func @strided(%a: memref<4x4xf32, strided<[8, 1]>>, %b: memref<4x4xf32>) {
@@ -8,6 +9,8 @@ func.func @strided(%a: memref<4x4xf32, strided<[8, 1]>>, %b: memref<4x4xf32>) {
 }
 
 // Dense on both sides: a memcpy.
+// ALL-LABEL: @dense
+// ALL: linalg.copy
 // CHECK-LABEL: @dense
 func.func @dense(%a: memref<?x4xf32>, %b: memref<?x4xf32>) {
   // CHECK: memref.copy

@@ -12,6 +12,11 @@ namespace adze::host {
 /// any order.
 inline constexpr llvm::StringLiteral programsAttr = "adze.programs";
 
+/// An attribute of any loop: its iterations may run in any order, also at the
+/// same time. Memory that is allocated outside of the loop is not private to an
+/// iteration.
+inline constexpr llvm::StringLiteral independentAttr = "adze.independent";
+
 } // namespace adze::host
 
 #endif // ADZE_DIALECT_HOST_IR_PROGRAMS_H

@@ -1,0 +1,61 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Iterations of loops of the reference path: a part of Passes.td.
+
+def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
+  let summary = "Turn the iterations of the outermost loop of a kernel into programs";
+  let description = [{
+    A kernel of the reference path is one program by default. If its lowering
+    states that the iterations of its outermost loop may run in any order
+    (`adze.programs`), each iteration becomes a program. Ops outside of the loop
+    run in each call, so they may write to memory of the call only.
+
+    ```mlir
+    func.func @k(%x: memref<?x8xf32>, %y: memref<?x8xf32>) attributes {adze.kernel} {
+      %n = memref.dim %x, %c0 : memref<?x8xf32>
+      scf.for %i = %c0 to %n step %c1 { "row"(%i) : (index) -> () } {adze.programs}
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @k_programs(%x: memref<?x8xf32>, %y: memref<?x8xf32>) -> index {
+      %n = memref.dim %x, %c0 : memref<?x8xf32>
+      return %n : index
+    }
+    func.func @k(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %lo: index, %hi: index) attributes {adze.kernel} {
+      scf.for %i = %lo to %hi step %c1 { "row"(%i) : (index) -> () }
+      return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numCut", "cut", "Kernels whose iterations became programs">];
+}
+
+def MarkIndependentLoops : Pass<"mark-independent-loops", "mlir::func::FuncOp"> {
+  let summary = "Mark loops whose iterations may run in any order";
+  let description = [{
+    A loop of a kernel of the reference path without carried values gets the
+    attribute `adze.independent` if no two iterations access the same element of
+    memory that the loop writes: all accesses to this memory have one index in
+    common that differs between iterations. Memory that an iteration allocates is
+    its own, and arguments of kernels do not overlap, except tied ones. A loop of
+    programs (`adze.programs`) is marked, too; memory that only its iterations use
+    is allocated in each of them.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {
+      %0 = memref.load %x[%i] : memref<?xf32>
+      memref.store %0, %y[%i] : memref<?xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {
+      %0 = memref.load %x[%i] : memref<?xf32>
+      memref.store %0, %y[%i] : memref<?xf32>
+    } {adze.independent}
+    ```
+  }];
+  let statistics = [Statistic<"numMarked", "marked", "Loops marked">];
+}
