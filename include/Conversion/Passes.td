@@ -254,6 +254,62 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
     "mlir::math::MathDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
 }
 
+//===--- linalg -> gpu ----------------------------------------------------===//
+
+def ConvertLinalgToGPU : Pass<"convert-linalg-to-gpu", "mlir::ModuleOp"> {
+  let summary = "Lower kernels of the reference path to kernels of one gpu.module";
+  let description = [{
+    Every `func.func` with `adze.kernel` on memrefs becomes an `llvm.func` in the
+    `gpu.module` @cuda_kernels, with the signature of tile kernels. Its linalg ops
+    have become loops before, and `adze.independent`, `adze.programs` or
+    `scf.parallel` state which of them may run in any order.
+
+    If a kernel is one nest of independent loops, each iteration is a thread. If
+    the body of the nest has independent loops itself, or uses more scratch memory
+    than threads have, each iteration is a block of threads. Any other kernel is
+    one block of threads: it shares out the iterations of independent loops, and
+    thread 0 runs other ops that write to memory. Scratch memory of a block is
+    shared memory.
+
+    ```mlir
+    func.func @neg(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.kernel} {
+      scf.for %i = %c0 to %c1024 step %c1 {
+        %0 = memref.load %x[%i] : memref<1024xf32>
+        %1 = arith.negf %0 : f32
+        memref.store %1, %y[%i] : memref<1024xf32>
+      } {adze.independent}
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    gpu.module @cuda_kernels {
+      llvm.func @neg(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %programs: i64)
+          attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>} {
+        %b = gpu.block_id x
+        %t = gpu.thread_id x
+        ...
+        scf.if %exists {
+          %0 = memref.load %memref[%i] : memref<1024xf32>
+          ...
+    ```
+    The attributes and `@neg_cuda_programs` are those of convert-tile-to-gpu;
+    `adze.loops` describes the distribution. A kernel that this conversion does not support stays, with a remark and the
+    reason in `adze.refusal`.
+  }];
+  let options = [
+    Option<"numSymbols", "num-symbols", "int64_t", /*default=*/"-1",
+           "Number of symbols of the module; -1: as many as the kernels use">,
+    Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
+           "Bytes of shared memory that a block may use">];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels converted">,
+    Statistic<"numRefused", "refused", "Unsupported kernels">];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::LLVM::LLVMDialect",
+    "mlir::memref::MemRefDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
+}
+
 //===--- host -> llvm -----------------------------------------------------===//
 
 def ConvertKernelToLLVM : Pass<"convert-kernel-to-llvm", "mlir::ModuleOp"> {

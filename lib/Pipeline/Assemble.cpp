@@ -186,6 +186,8 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
   result.numSymbols = numSymbols;
   result.threads = std::max(1u, context.getNumThreads());
   result.remarks = options.verbose;
+  // At -O0 kernels are the reference of CPUs.
+  result.loops = options.optLevel > 0;
   return result;
 }
 
@@ -264,6 +266,8 @@ Compilation::compileForDevices(Program &program,
     FailureOr<func::FuncOp> main = findHostProgram(*program.module);
     for (host::LaunchOp launch : getLaunches(*main))
       image.kernels.push_back(byName.lookup(launch.getCallee()));
+    if (options.verbose)
+      reportLoops(program, compiled.kernels, name);
     if (failed(checkDeviceKernels(program, description, compiled.refused)))
       return failure();
     if (!compiled.ptx.empty()) {
@@ -296,15 +300,40 @@ Compilation::compileHost(Program &program,
                            program.prefix, parts.objects.emplace_back());
 }
 
-/// Returns the reason why the kernel has no device code.
-static std::string getRefusal(ModuleOp module, StringRef kernel,
-                              const llvm::StringMap<std::string> &refused) {
-  if (auto reason = refused.find(kernel); reason != refused.end())
-    return reason->second;
+/// Returns the reason why the kernel takes the reference path.
+static std::string getRefusal(ModuleOp module, StringRef kernel) {
   if (Operation *callee = module.lookupSymbol(kernel))
     if (auto reason = callee->getAttrOfType<StringAttr>(host::refusalAttr))
       return "it has no tile form: " + reason.str();
-  return "it takes the reference path, which is for CPUs";
+  return "it takes the reference path";
+}
+
+/// Appends the nodes of the launch.
+static void addNodes(InFlightDiagnostic &message, host::LaunchOp launch) {
+  if (auto nodes = getNodeNames(launch.getLoc()); !nodes.empty())
+    message << " (nodes '" << llvm::join(nodes, "', '") << "')";
+}
+
+/// Reports kernels of the reference path that run on the device.
+void Compilation::reportLoops(Program &program,
+                              ArrayRef<cuda::CompiledKernel> kernels,
+                              StringRef target) {
+  llvm::StringMap<StringRef> loops;
+  for (const cuda::CompiledKernel &kernel : kernels)
+    if (!kernel.loops.empty())
+      loops[kernel.kernel] = kernel.loops;
+  llvm::StringSet<> told;
+  FailureOr<func::FuncOp> main = findHostProgram(*program.module);
+  for (host::LaunchOp launch : getLaunches(*main)) {
+    StringRef name = launch.getCallee();
+    if (!loops.contains(name) || !told.insert(name).second)
+      continue;
+    InFlightDiagnostic message = emitRemark(launch.getLoc());
+    message << "kernel '" << name << "'";
+    addNodes(message, launch);
+    message << " runs on " << target << " as loops, " << loops[name] << ": "
+            << getRefusal(*program.module, name);
+  }
 }
 
 void Compilation::reportNoDeviceCode(host::LaunchOp launch, StringRef target,
@@ -314,8 +343,7 @@ void Compilation::reportNoDeviceCode(host::LaunchOp launch, StringRef target,
   InFlightDiagnostic message =
       isAllowed ? emitRemark(launch.getLoc()) : emitError(launch.getLoc());
   message << "kernel '" << launch.getCallee() << "'";
-  if (auto nodes = getNodeNames(launch.getLoc()); !nodes.empty())
-    message << " (nodes '" << llvm::join(nodes, "', '") << "')";
+  addNodes(message, launch);
   message << (isAllowed ? " runs on the CPU, not on " : " has no code for ")
           << target << ": " << reason;
   if (!isAllowed)
@@ -338,9 +366,13 @@ Compilation::checkDeviceKernels(Program &program,
     launch->setAttr(host::hostFallbackAttr, UnitAttr::get(&context));
     description.kernels[number].places =
         host::placesFunction.str() + std::to_string(number);
-    if (told.insert(name).second)
-      reportNoDeviceCode(launch, image.target,
-                         getRefusal(*program.module, name, refused));
+    if (!told.insert(name).second)
+      continue;
+    std::string reason = refused.lookup(name);
+    if (reason.empty())
+      reason = getRefusal(*program.module, name) +
+               "; loops at -O0 are for CPUs only";
+    reportNoDeviceCode(launch, image.target, reason);
   }
   return failure(sawHostFallback);
 }

@@ -98,6 +98,9 @@ private:
   mlir::LogicalResult
   checkDeviceKernels(Program &program, package::ModuleDescription &description,
                      const llvm::StringMap<std::string> &refused);
+  void reportLoops(Program &program,
+                   llvm::ArrayRef<cuda::CompiledKernel> kernels,
+                   llvm::StringRef target);
   void reportNoDeviceCode(host::LaunchOp launch, llvm::StringRef target,
                           llvm::StringRef reason);
   mlir::LogicalResult

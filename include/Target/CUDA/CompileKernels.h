@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compiles tile kernels to one device image.
+// Compiles kernels to one device image.
 #ifndef ADZE_TARGET_CUDA_COMPILEKERNELS_H
 #define ADZE_TARGET_CUDA_COMPILEKERNELS_H
 
@@ -20,7 +20,7 @@ struct TensorMap {
 
 /// One kernel of an image; the fields of adze_device_kernel.
 struct CompiledKernel {
-  std::string kernel; ///< symbol of the tile.kernel
+  std::string kernel; ///< symbol of the tile.kernel or function
   std::string entry;  ///< of the image
   std::string
       programs; ///< llvm.func @..(ptr symbols) -> i64 for the host module
@@ -29,6 +29,9 @@ struct CompiledKernel {
   uint32_t residentBlocks = 0, flags = 0;
   std::vector<TensorMap> maps;
   std::string mapValues; ///< llvm.func @..(ptr symbols, ptr values), or empty
+  /// How the iterations of a kernel of the reference path are distributed;
+  /// empty for tile kernels.
+  std::string loops;
 };
 
 /// The fields of adze_device_image.
@@ -51,13 +54,20 @@ struct CompileOptions {
   int64_t numSymbols = -1; ///< of the module; -1: as many as the kernels name
   unsigned threads = 1;    ///< to compile with
   bool remarks = false;    ///< on products that no matrix unit takes
+  /// True if kernels of the reference path are compiled, too.
+  bool loops = true;
 };
 
-/// The passes from tile kernels to LLVM dialect in a gpu.module.
+/// Adds the passes from kernels of the reference path, after the linalg stage,
+/// to entries of the gpu.module.
+void buildLoopPipeline(mlir::OpPassManager &manager,
+                       const CompileOptions &options);
+
+/// The passes from kernels to LLVM dialect in a gpu.module.
 void buildCudaPipeline(mlir::OpPassManager &manager,
                        const CompileOptions &options);
 
-/// Compiles the module's tile kernels. Afterwards the module holds the
+/// Compiles the module's kernels. Afterwards the module holds the
 /// functions that count programs, in LLVM dialect, and nothing else. Errors are
 /// emitted at the module or kernel.
 mlir::LogicalResult compileKernels(mlir::ModuleOp module,

@@ -4,6 +4,7 @@
 // the reference path.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -219,29 +220,65 @@ static BlockArgument getUpdated(func::FuncOp kernel, unsigned i) {
              : BlockArgument();
 }
 
-/// Ties results of kernels to operands, so that elements are replaced in place,
-/// if the operand is the result of a launch or the buffer of a state, and has
-/// no other use.
+/// Returns true if the kernel of the launch may replace elements of the
+/// operand: it is the result of a launch or the buffer of a state, and has no
+/// other use.
+static bool mayReplace(adze::host::LaunchOp launch, Value operand) {
+  Operation *producer = operand.getDefiningOp();
+  return isa_and_nonnull<adze::host::LaunchOp, OpenStateOp>(producer) &&
+         producer->getBlock() == launch->getBlock() && operand.hasOneUse();
+}
+
+/// Inserts a launch before `launch` that copies the operand.
+static void copyOperand(adze::host::LaunchOp launch, func::FuncOp kernel,
+                        unsigned operand, SymbolTable &symbols) {
+  Value data = launch.getOperand(operand);
+  Location loc = launch.getLoc();
+  Type type = data.getType();
+  auto copy = func::FuncOp::create(
+      loc, (kernel.getName() + "_copy").str(),
+      FunctionType::get(launch.getContext(), {type}, {type}));
+  copy.setPrivate();
+  copy->setAttr(kKernelAttr, UnitAttr::get(launch.getContext()));
+  symbols.insert(copy, Block::iterator(kernel));
+  Block *body = copy.addEntryBlock();
+  OpBuilder b = OpBuilder::atBlockEnd(body);
+  func::ReturnOp::create(b, loc, body->getArguments());
+  b.setInsertionPoint(launch);
+  auto copied = adze::host::LaunchOp::create(
+      b, loc, FlatSymbolRefAttr::get(copy.getNameAttr()), TypeRange(type),
+      ValueRange(data));
+  launch->setOperand(operand, copied.getResult(0));
+}
+
+/// Ties results of kernels to operands, so that elements are replaced in place.
+/// On devices, other operands are copied by a launch of their own, as all
+/// updates of a launch run at the same time.
 static void tieUpdates(ModuleOp module) {
   DenseMap<StringAttr, SmallVector<adze::host::LaunchOp>> launches;
   module.walk([&](adze::host::LaunchOp launch) {
     launches[launch.getCalleeAttr().getAttr()].push_back(launch);
   });
-  for (auto kernel : module.getOps<func::FuncOp>()) {
+  SymbolTable symbols(module);
+  bool isForDevices = bool(adze::tile::findCudaTarget(module));
+  for (auto kernel :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
     if (!isGraphKernel(kernel))
       continue;
     ArrayRef<adze::host::LaunchOp> uses = launches[kernel.getSymNameAttr()];
     for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
       BlockArgument data = getUpdated(kernel, i);
-      bool isFree =
-          data && llvm::all_of(uses, [&](adze::host::LaunchOp launch) {
-            Value operand = launch.getOperand(data.getArgNumber());
-            Operation *producer = operand.getDefiningOp();
-            return isa_and_nonnull<adze::host::LaunchOp, OpenStateOp>(
-                       producer) &&
-                   producer->getBlock() == launch->getBlock() &&
-                   operand.hasOneUse();
-          });
+      if (!data)
+        continue;
+      bool isFree = true;
+      for (adze::host::LaunchOp launch : uses) {
+        if (mayReplace(launch, launch.getOperand(data.getArgNumber())))
+          continue;
+        if (isForDevices)
+          copyOperand(launch, kernel, data.getArgNumber(), symbols);
+        else
+          isFree = false;
+      }
       if (isFree)
         kernel.setResultAttr(
             i, adze::host::tiedAttr,
@@ -275,11 +312,11 @@ namespace {
 struct ConvertGraphToLinalgPass final
     : adze::impl::ConvertGraphToLinalgBase<ConvertGraphToLinalgPass> {
   void runOnOperation() override {
+    tieUpdates(getOperation());
     SmallVector<func::FuncOp> kernels;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (isGraphKernel(function))
         kernels.push_back(function);
-    tieUpdates(getOperation());
     for (func::FuncOp kernel : kernels) {
       if (failed(lowerKernel(kernel)))
         return signalPassFailure();

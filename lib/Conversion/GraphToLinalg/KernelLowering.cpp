@@ -5,6 +5,7 @@
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Host/IR/Programs.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,6 +27,10 @@ KernelLowering::KernelLowering(func::FuncOp from, func::FuncOp to,
   for (auto [tensor, memref] :
        llvm::zip(from.getArguments(), to.getArguments()))
     places[tensor] = memref;
+}
+
+bool KernelLowering::isForDevices() const {
+  return bool(tile::findCudaTarget(from));
 }
 
 //===----------------------------------------------------------------------===//
@@ -409,6 +414,25 @@ void KernelLowering::forEachProgram(ValueRange sizes,
     point.insert(point.begin() + outer, loop.getInductionVar());
     body(point);
   });
+}
+
+void KernelLowering::forEachUpdate(ValueRange sizes, ArrayRef<int64_t> ordered,
+                                   llvm::function_ref<void(Indices)> body) {
+  if (!isForDevices())
+    return forEach(sizes, body);
+  SmallVector<Value> indices(sizes.size());
+  OpBuilder::InsertionGuard guard(builder);
+  for (bool isOrdered : {false, true})
+    for (auto [dim, size] : llvm::enumerate(sizes)) {
+      if (llvm::is_contained(ordered, dim) != isOrdered)
+        continue;
+      auto loop = scf::ForOp::create(builder, loc, index(0), size, index(1));
+      if (!isOrdered)
+        loop->setAttr(host::independentAttr, builder.getUnitAttr());
+      indices[dim] = loop.getInductionVar();
+      builder.setInsertionPointToStart(loop.getBody());
+    }
+  body(indices);
 }
 
 Value KernelLowering::ifThenElse(Value condition,

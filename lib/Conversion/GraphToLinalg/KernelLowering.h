@@ -33,6 +33,9 @@ public:
   /// Copies results that were computed elsewhere, and returns.
   void finish();
 
+  /// Returns true if the kernel is for devices, where iterations are threads.
+  bool isForDevices() const;
+
   mlir::OpBuilder builder;
   mlir::Location loc;
 
@@ -96,6 +99,11 @@ public:
   /// order: those of the outermost loop become programs.
   void forEachProgram(mlir::ValueRange sizes,
                       llvm::function_ref<void(Indices)> body);
+  /// Emits a loop nest whose iterations differ in the elements that they write,
+  /// except along the dims in `ordered`. For devices, the nest states this, and
+  /// the ordered dims are the innermost ones.
+  void forEachUpdate(mlir::ValueRange sizes, llvm::ArrayRef<int64_t> ordered,
+                     llvm::function_ref<void(Indices)> body);
   /// Emits a loop nest with carried values; the body returns the next ones.
   llvm::SmallVector<mlir::Value>
   fold(llvm::ArrayRef<Range> ranges, mlir::ValueRange inits,

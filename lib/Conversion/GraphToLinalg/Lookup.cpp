@@ -96,6 +96,9 @@ LogicalResult lowerGatherND(GatherNDOp op, KernelLowering &k) {
 // scatter
 //===----------------------------------------------------------------------===//
 
+// ONNX allows duplicate indices only with a reduction: without one, all updates
+// are independent. Otherwise updates of one element keep their order.
+
 /// Copies the tensor to the result, unless they share their memory.
 void copyAll(Value tensor, Value result, KernelLowering &k) {
   if (k.isTied(result))
@@ -146,7 +149,10 @@ LogicalResult lowerScatterElements(ScatterElementsOp op, KernelLowering &k) {
   Value indices = k.get(op.getIndices()), updates = k.get(op.getUpdates());
   int64_t axis = op.getAxis();
   Value size = k.getSize(op.getData(), axis);
-  k.forEach(k.getSizes(op.getIndices()), [&](ValueRange from) {
+  SmallVector<int64_t> ordered;
+  if (op.getReduction() != ScatterReduction::None)
+    ordered.push_back(axis);
+  k.forEachUpdate(k.getSizes(op.getIndices()), ordered, [&](ValueRange from) {
     SmallVector<Value> at(from);
     at[axis] = toIndex(k, op, k.load(indices, from), size);
     update(k, op.getData(), axis, op.getReduction(), k.load(updates, from),
@@ -162,7 +168,10 @@ LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
   int64_t tuples = getRank(op.getIndices()) - 1;
   auto indexed = llvm::to_vector(
       llvm::seq<int64_t>(0, *getConstant(getDims(op.getIndices()).back())));
-  k.forEach(k.getSizes(op.getUpdates()), [&](ValueRange from) {
+  SmallVector<int64_t> ordered;
+  if (op.getReduction() != ScatterReduction::None)
+    llvm::append_range(ordered, llvm::seq<int64_t>(0, tuples));
+  k.forEachUpdate(k.getSizes(op.getUpdates()), ordered, [&](ValueRange from) {
     SmallVector<Value> at;
     appendTuple(k, op, indices, from.take_front(tuples), 0, at);
     llvm::append_range(at, from.drop_front(tuples));

@@ -310,7 +310,8 @@ void RowTopK::select(ValueRange row) {
            [&] { heap.replaceRoot(item, count); });
     };
     Value first = count;
-    if (axis == int64_t(row.size())) // a contiguous row
+    bool isContiguous = axis == int64_t(row.size());
+    if (isContiguous && !k.isForDevices())
       first = skipWorse(k, heap, input, row, count, size, take);
     loop(first, size, take);
   });

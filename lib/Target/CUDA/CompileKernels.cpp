@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compiles tile kernels to a device image: passes, translation to LLVM IR, PTX,
+// Compiles kernels to a device image: passes, translation to LLVM IR, PTX,
 // and ptxas.
 #include "Target/CUDA/CompileKernels.h"
 #include "Conversion/Passes.h"
@@ -11,16 +11,21 @@
 #include "OverlapLaunches.h"
 #include "Transforms/Passes.h"
 #include "adze_module.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Threading.h"
@@ -36,6 +41,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 
@@ -158,11 +164,19 @@ struct OverlapLaunchesPass
   void runOnOperation() final { overlapLaunches(getOperation()); }
 };
 
+/// Returns true for a kernel of the reference path.
+static bool isLoopKernel(Operation *op) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  return function && function->hasAttr(host::kernelAttr) &&
+         !function.isExternal();
+}
+
 /// Returns the kernels of the module and all symbols that they reference.
 static llvm::SetVector<Operation *> findKernels(ModuleOp module) {
   llvm::SetVector<Operation *> kept;
-  for (tile::KernelOp kernel : module.getOps<tile::KernelOp>())
-    kept.insert(kernel);
+  for (Operation &op : module.getOps())
+    if (isa<tile::KernelOp>(op) || isLoopKernel(&op))
+      kept.insert(&op);
   SymbolTable symbols(module);
   for (size_t i = 0; i < kept.size(); ++i)
     if (auto uses = SymbolTable::getSymbolUses(kept[i]))
@@ -203,6 +217,20 @@ private:
 
 } // namespace
 
+void buildLoopPipeline(OpPassManager &manager, const CompileOptions &options) {
+  OpPassManager &kernels = manager.nest<func::FuncOp>();
+  kernels.addPass(createExpandCopies({/*all=*/true}));
+  kernels.addPass(createConvertLinalgToParallelLoopsPass());
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(arith::createArithExpandOpsPass());
+  kernels.addPass(createMarkIndependentLoops());
+  manager.addPass(createConvertLinalgToGPU(
+      {options.numSymbols, options.target.sharedLimit}));
+}
+
 void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(std::make_unique<KeepTileKernelsPass>(options.target));
   manager.addPass(tile::createTileChooseSchedule({options.remarks}));
@@ -211,6 +239,8 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   convert.numSymbols = options.numSymbols;
   convert.sharedLimit = options.target.sharedLimit;
   manager.addPass(createConvertTileToGPU(convert));
+  if (options.loops)
+    buildLoopPipeline(manager, options);
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
@@ -259,7 +289,7 @@ splitKernels(gpu::GPUModuleOp device) {
     one->walk([](LLVM::LLVMFuncOp f) {
       for (StringRef name : {"adze.kernel", "adze.threads", "adze.shared_bytes",
                              "adze.resident_blocks", "adze.tensor_maps",
-                             "adze.waits", "gpu.kernel"})
+                             "adze.waits", "adze.loops", "gpu.kernel"})
         f->removeAttr(name);
     });
     modules.push_back(std::move(one));
@@ -269,6 +299,13 @@ splitKernels(gpu::GPUModuleOp device) {
 
 static FailureOr<std::string> translate(ModuleOp module,
                                         const CompileOptions &options) {
+  // Alignments of loads and stores follow from the layout.
+  if (std::unique_ptr<llvm::TargetMachine> machine =
+          options.target.createMachine())
+    module->setAttr(
+        LLVM::LLVMDialect::getDataLayoutAttrName(),
+        StringAttr::get(module.getContext(),
+                        machine->createDataLayout().getStringRepresentation()));
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(module, context);
@@ -319,6 +356,8 @@ static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
         function->getAttrOfType<IntegerAttr>("adze.threads").getInt();
     kernel.sharedBytes =
         function->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt();
+    if (auto loops = function->getAttrOfType<StringAttr>("adze.loops"))
+      kernel.loops = loops.str();
     if (function->hasAttr("adze.waits"))
       kernel.flags |= ADZE_KERNEL_WAITS;
     if (auto maps = function->getAttrOfType<ArrayAttr>("adze.tensor_maps"))
@@ -366,10 +405,12 @@ LogicalResult compileKernels(ModuleOp module, const CompileOptions &options,
   buildCudaPipeline(manager, options);
   if (failed(manager.run(module)))
     return failure();
-  for (auto kernel :
-       llvm::make_early_inc_range(module.getOps<tile::KernelOp>())) {
-    if (auto why = kernel->getAttrOfType<StringAttr>(host::refusalAttr))
-      image.refused[kernel.getName()] = why.str();
+  for (Operation &kernel : llvm::make_early_inc_range(module.getOps())) {
+    if (!isa<tile::KernelOp>(kernel) && !isLoopKernel(&kernel))
+      continue;
+    StringRef name = SymbolTable::getSymbolName(&kernel).getValue();
+    if (auto why = kernel.getAttrOfType<StringAttr>(host::refusalAttr))
+      image.refused[name] = why.str();
     kernel.erase();
   }
   auto devices = llvm::to_vector(module.getOps<gpu::GPUModuleOp>());
