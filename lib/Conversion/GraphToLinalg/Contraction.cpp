@@ -428,6 +428,62 @@ LogicalResult lowerWordMatmul(WordMatmulOp op, KernelLowering &k) {
   return success();
 }
 
+LogicalResult lowerBlockMatmul(BlockMatmulOp op, KernelLowering &k) {
+  constexpr int64_t wordBits = 32;
+  Value lhs = k.get(op.getLhs()), rhs = k.get(op.getRhs()),
+        scales = k.get(op.getScales()),
+        zeros = op.getZeros() ? k.get(op.getZeros()) : Value();
+  OpBuilder &b = k.builder;
+  Type i32 = b.getI32Type(), f32 = b.getF32Type();
+  int64_t bits = op.getBits(), parts = wordBits / bits;
+  auto number = [&](int64_t n) -> Value {
+    return arith::ConstantOp::create(b, k.loc, b.getI32IntegerAttr(n));
+  };
+  auto toFloat = [&](Value value) -> Value {
+    Type type = value.getType();
+    if (type.isF32())
+      return value;
+    if (type.isInteger())
+      return arith::UIToFPOp::create(b, k.loc, f32, value);
+    return arith::ExtFOp::create(b, k.loc, f32, value);
+  };
+  k.fill(op.getResult(), [&](ValueRange at) {
+    Value column = at.back(), blocks = k.getSize(op.getRhs(), 1);
+    Value total = k.fold(
+        k.getRanges(blocks), k.number(f32, 0), [&](ValueRange i, Value sum) {
+          Value block = i[0];
+          Value zero =
+              toFloat(zeros ? arith::ExtUIOp::create(
+                                  b, k.loc, i32, k.load(zeros, {column, block}))
+                                  .getResult()
+                            : number(int64_t(1) << (bits - 1)));
+          Value products = k.fold(
+              k.getRanges(k.getSize(op.getRhs(), 2)), k.number(f32, 0),
+              [&](ValueRange j, Value acc) {
+                Value word = k.load(rhs, {column, block, j[0]});
+                for (int64_t part = 0; part < parts; ++part) {
+                  SmallVector<Value> from(at.drop_back());
+                  from.append({block, j[0], k.index(part)});
+                  Value q = arith::ShRUIOp::create(b, k.loc, word,
+                                                   number(part * bits));
+                  q = arith::AndIOp::create(b, k.loc, q,
+                                            number((1 << bits) - 1));
+                  Value w = arith::SubFOp::create(b, k.loc, toFloat(q), zero);
+                  acc = k.addNum(acc, k.mulNum(toFloat(k.load(lhs, from)), w));
+                }
+                return acc;
+              });
+          Value scale = toFloat(k.load(scales, {column, block}));
+          return k.addNum(sum, k.mulNum(products, scale));
+        });
+    Type element = getElementTypeOrSelf(op.getResult().getType());
+    return element == f32
+               ? total
+               : arith::TruncFOp::create(b, k.loc, element, total).getResult();
+  });
+  return success();
+}
+
 } // namespace
 
 FamilyResult adze::graph::lowerContraction(Operation *op, KernelLowering &k) {
@@ -439,5 +495,7 @@ FamilyResult adze::graph::lowerContraction(Operation *op, KernelLowering &k) {
     return lowerConvTranspose(conv, k);
   if (auto matmul = dyn_cast<WordMatmulOp>(op))
     return lowerWordMatmul(matmul, k);
+  if (auto matmul = dyn_cast<BlockMatmulOp>(op))
+    return lowerBlockMatmul(matmul, k);
   return std::nullopt;
 }

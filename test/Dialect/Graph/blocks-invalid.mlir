@@ -47,3 +47,21 @@ func.func @planes(%x: tensor<5x2x16xi32>, %s: tensor<5x2xf32>, %t: tensor<5x2x1x
   %0 = graph.word_matmul %x, %s, %t, %w {bits = 4 : i64, planes = 2 : i64} : (tensor<5x2x16xi32>, tensor<5x2xf32>, tensor<5x2x1xi32>, tensor<2x5x16xi32>) -> tensor<5x16xf32>
   return %0 : tensor<5x16xf32>
 }
+
+// -----
+
+func.func @blocks(%x: tensor<5x2x4x8xf32>, %w: tensor<16x2x2xi32>, %s: tensor<16x2xf32>) -> tensor<5x16xf32> {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected equal blocks of both operands, but got [5, 2, 4, 8] and [16, 2, 2]}}
+  %0 = graph.block_matmul %x, %w, %s {bits = 4 : i64} : (tensor<5x2x4x8xf32>, tensor<16x2x2xi32>, tensor<16x2xf32>) -> tensor<5x16xf32>
+  return %0 : tensor<5x16xf32>
+}
+
+// -----
+
+func.func @scales(%x: tensor<5x2x4x8xf32>, %w: tensor<16x2x4xi32>, %s: tensor<2x16xf32>) -> tensor<5x16xf32> {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected scales and zeros [N, B], but got [2, 16]}}
+  %0 = graph.block_matmul %x, %w, %s {bits = 4 : i64} : (tensor<5x2x4x8xf32>, tensor<16x2x4xi32>, tensor<2x16xf32>) -> tensor<5x16xf32>
+  return %0 : tensor<5x16xf32>
+}

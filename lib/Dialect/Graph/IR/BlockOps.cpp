@@ -131,3 +131,58 @@ AffineExpr WordMatmulOp::getFlops() {
   return mulExprs(getElementCost(getContext(), getResult().getType(), 2),
                   depth);
 }
+
+//===----------------------------------------------------------------------===//
+// block_matmul
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockMatmulOp::inferReturnTypes(MLIRContext *context, Where where,
+                                              Adaptor adaptor, Types &types) {
+  constexpr int64_t wordBits = 32;
+  Dims lhs = getDims(adaptor.getLhs()), rhs = getDims(adaptor.getRhs()),
+       scales = getDims(adaptor.getScales());
+  int64_t bits = adaptor.getBits();
+  if (!areBits(bits))
+    return inferError<BlockMatmulOp>(where, "expected 2, 4 or 8 bits, but got ",
+                                     bits);
+  if (!getElement(adaptor.getRhs()).isSignlessInteger(wordBits) ||
+      (adaptor.getZeros() &&
+       !getElement(adaptor.getZeros()).isUnsignedInteger(8)))
+    return inferError<BlockMatmulOp>(where,
+                                     "expected words of i32 and zeros of ui8");
+  if (lhs.size() < 4 || rhs.size() != 3)
+    return inferError<BlockMatmulOp>(
+        where, "expected [.., M, B, W, 32 / bits] and [N, B, W], but got ",
+        toString(lhs), " and ", toString(rhs));
+  size_t rank = lhs.size();
+  if (getConstant(lhs.back()) != wordBits / bits ||
+      areDifferent(lhs[rank - 2], rhs[2]) ||
+      areDifferent(lhs[rank - 3], rhs[1]))
+    return inferError<BlockMatmulOp>(
+        where, "expected equal blocks of both operands, but got ",
+        toString(lhs), " and ", toString(rhs));
+  for (Value each : {adaptor.getScales(), adaptor.getZeros()})
+    if (Dims dims = each ? getDims(each) : scales;
+        dims.size() != 2 || areDifferent(dims[0], rhs[0]) ||
+        areDifferent(dims[1], rhs[1]))
+      return inferError<BlockMatmulOp>(
+          where, "expected scales and zeros [N, B], but got ", toString(dims));
+  Dims dims(lhs);
+  dims.pop_back_n(2);
+  dims.back() = rhs[0];
+  types.push_back(makeType(getElement(adaptor.getLhs()), dims));
+  return success();
+}
+
+int64_t BlockMatmulOp::getBlock() {
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(getLhs().getType()).getShape();
+  return shape[shape.size() - 2] * shape.back();
+}
+
+AffineExpr BlockMatmulOp::getFlops() {
+  AffineExpr depth = mulExprs(getDims(getRhs())[1],
+                              getAffineConstantExpr(getBlock(), getContext()));
+  return mulExprs(getElementCost(getContext(), getResult().getType(), 2),
+                  depth);
+}

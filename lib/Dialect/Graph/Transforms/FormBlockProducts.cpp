@@ -189,6 +189,26 @@ Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
              : Value();
 }
 
+/// Returns the bytes [N, B, W * 4] of weights as words [N, B, W], or null if
+/// they are not constant.
+Value joinWords(DequantizeBlocksOp op, OpBuilder &b) {
+  ElementsAttr packed = getConstantBehind(op.getPacked());
+  std::vector<char> storage;
+  if (!packed)
+    return {};
+  auto bytes = readElements(packed, storage, [&] { return op.emitError(); });
+  if (failed(bytes))
+    return {};
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(op.getPacked().getType()).getShape());
+  shape.back() /= wordBytes;
+  auto elements = makeElements(RankedTensorType::get(shape, b.getI32Type()),
+                               *bytes, [&] { return op.emitError(); });
+  return succeeded(elements)
+             ? Value(ConstantOp::create(b, op.getLoc(), *elements))
+             : Value();
+}
+
 /// Creates the left operand from f32 rows: planes of signed bytes by blocks.
 class Rows {
 public:
@@ -306,11 +326,12 @@ public:
 
   void runOnOperation() override {
     IRRewriter b(&getContext());
-    if (form && areCpusWithUnit(getOperation())) {
+    bool isForGpus = bool(adze::tile::findCudaTarget(getOperation()));
+    if (form && (isForGpus || areCpusWithUnit(getOperation()))) {
       SmallVector<MatmulOp> products;
       getOperation().walk([&](MatmulOp op) { products.push_back(op); });
       for (MatmulOp op : products)
-        if (succeeded(rewrite(op, b)))
+        if (succeeded(isForGpus ? rewriteForGpus(op, b) : rewrite(op, b)))
           ++formed;
     }
     getOperation().walk([&](DequantizeBlocksOp op) {
@@ -357,6 +378,39 @@ private:
     return success();
   }
 
+  /// GPUs multiply floats, and unpack words in registers.
+  LogicalResult rewriteForGpus(MatmulOp op, RewriterBase &b) {
+    auto weights = op.getRhs().getDefiningOp<DequantizeBlocksOp>();
+    if (!weights || !op.getTransposeB() || op.getTransposeA())
+      return failure();
+    int64_t block = weights.getBlock();
+    int64_t blocks =
+        cast<RankedTensorType>(weights.getPacked().getType()).getDimSize(1);
+    Dims dims = getDims(op.getLhs());
+    if (getConstant(dims.back()) != blocks * block)
+      return failure();
+    b.setInsertionPointAfterValue(weights);
+    Value &right = words[weights];
+    if (!right)
+      right = joinWords(weights, b);
+    if (!right)
+      return failure();
+    b.setInsertionPoint(op);
+    dims.back() = number(op.getLhs(), blocks);
+    int64_t parts = wordBytes * byteBits / weights.getBits();
+    dims.append(
+        {number(op.getLhs(), block / parts), number(op.getLhs(), parts)});
+    // Products of one operand share its reshape, so that they can be merged.
+    auto [left, isNew] = splits.try_emplace(
+        {op->getBlock(), op.getLhs().getAsOpaquePointer(), block, parts});
+    if (isNew)
+      left->second = reshapeTo(b, op.getLoc(), op.getLhs(), dims);
+    b.replaceOpWithNewOp<BlockMatmulOp>(
+        op, op.getResult().getType(), left->second, right, weights.getScales(),
+        weights.getZeros(), weights.getBits());
+    return success();
+  }
+
   /// Returns the words, the scales and the starts of each block of f32 rows,
   /// from which a zero point subtracts `zero` times the sums.
   static Left quantize(OpBuilder &b, Location loc, Value x, int64_t blocks,
@@ -375,6 +429,7 @@ private:
   std::map<std::tuple<Block *, void *, int64_t, int64_t, int64_t, int64_t>,
            Left>
       lefts;
+  std::map<std::tuple<Block *, void *, int64_t, int64_t>, Value> splits;
 };
 
 } // namespace

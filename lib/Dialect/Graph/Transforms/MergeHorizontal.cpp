@@ -40,6 +40,8 @@ SmallVector<ColumnOperand> getColumnOperands(Operation *op) {
   SmallVector<ColumnOperand> operands;
   if (isa<WordMatmulOp>(op))
     operands = {{3, 2}, {4, 1}};
+  else if (isa<BlockMatmulOp>(op))
+    operands = {{1, 0}, {2, 0}, {3, 0}};
   else
     operands = {{1, 0}, {2, 0}};
   llvm::erase_if(operands, [&](ColumnOperand operand) {
@@ -68,7 +70,8 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
            areEqual(ArrayRef<AffineExpr>(from).take_front(before),
                     ArrayRef<AffineExpr>(to).take_front(before));
   }
-  if (isa<MatmulOp, WordMatmulOp, ConvOp>(user)) // contracts the columns
+  if (isa<MatmulOp, WordMatmulOp, BlockMatmulOp, ConvOp>(
+          user)) // contracts the columns
     return use.getOperandNumber() == 0;
   return isa<ElementwiseOpInterface, TransposeOp, SliceOp, ConcatOp,
              AttentionOp, SoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(
@@ -333,13 +336,13 @@ static std::vector<Candidate> select(const Branches &branches,
 
 /// Returns the dim of the columns of a product or convolution by constants.
 static std::optional<int64_t> getColumns(Operation *op) {
-  if (!isa<MatmulOp, WordMatmulOp, ConvOp>(op) ||
+  if (!isa<MatmulOp, WordMatmulOp, BlockMatmulOp, ConvOp>(op) ||
       !llvm::all_of(getColumnOperands(op), [&](ColumnOperand operand) {
         return matchPattern(op->getOperand(operand.index), m_Constant());
       }))
     return std::nullopt;
   int64_t last = getRank(op->getResult(0)) - 1;
-  if (isa<WordMatmulOp>(op))
+  if (isa<WordMatmulOp, BlockMatmulOp>(op))
     return last;
   if (auto matmul = dyn_cast<MatmulOp>(op))
     return getRank(matmul.getRhs()) == 2 ? std::optional(last) : std::nullopt;
@@ -359,7 +362,7 @@ public:
   void runOnOperation() override {
     SmallVector<Operation *> candidates;
     getOperation().walk([&](Operation *op) {
-      if (isa<MatmulOp, WordMatmulOp, ConvOp>(op))
+      if (isa<MatmulOp, WordMatmulOp, BlockMatmulOp, ConvOp>(op))
         candidates.push_back(op);
     });
     TypicalSizes sizes(getOperation());

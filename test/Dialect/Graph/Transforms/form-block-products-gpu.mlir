@@ -1,0 +1,30 @@
+// RUN: aopt %s --tile-attach-targets=cuda=sm_90a --graph-form-block-products --split-input-file | FileCheck %s
+
+// GPUs multiply floats by packed elements: the bytes become words, and the left
+// operand gets a dim for the blocks. Zero points stay.
+// CHECK-LABEL: func.func @products(
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<555819297> : tensor<2x2x2xi32>
+// CHECK-DAG: %[[X:.*]] = graph.reshape %arg0 {{.*}} -> tensor<?x2x2x8xf32
+// CHECK: graph.block_matmul %[[X]], %[[W]], %{{.*}}, %arg1 {bits = 4 : i64}
+// CHECK-NOT: graph.dequantize_blocks
+func.func @products(%x: tensor<?x32xf32, affine_map<()[s0] -> (s0, 32)>>, %z: tensor<2x2xui8>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>> {
+  %p = graph.constant dense<0x21> : tensor<2x2x8xui8>
+  %s = graph.constant dense<0.5> : tensor<2x2xf32>
+  %w = graph.dequantize_blocks %p, %s, %z {bits = 4 : i64, block = 16 : i64, int8_products} : (tensor<2x2x8xui8>, tensor<2x2xf32>, tensor<2x2xui8>) -> tensor<2x32xf32>
+  %y = graph.matmul %x, %w {transpose_b = true} : (tensor<?x32xf32, affine_map<()[s0] -> (s0, 32)>>, tensor<2x32xf32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  return %y : tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+}
+
+// -----
+
+// A depth that ends within a block.
+// CHECK-LABEL: func.func @ragged(
+// CHECK-NOT: graph.block_matmul
+// CHECK: graph.matmul
+func.func @ragged(%x: tensor<5x30xf32>) -> tensor<5x2xf32> {
+  %p = graph.constant dense<0x21> : tensor<2x2x8xui8>
+  %s = graph.constant dense<0.5> : tensor<2x2xf32>
+  %w = graph.dequantize_blocks %p, %s {bits = 4 : i64, block = 16 : i64} : (tensor<2x2x8xui8>, tensor<2x2xf32>) -> tensor<2x30xf32>
+  %y = graph.matmul %x, %w {transpose_b = true} : (tensor<5x30xf32>, tensor<2x30xf32>) -> tensor<5x2xf32>
+  return %y : tensor<5x2xf32>
+}
