@@ -68,56 +68,6 @@ SmallVector<Spread> spreadDims(ArrayRef<int64_t> sizes,
   return spreads;
 }
 
-/// Returns the dimension along which elements are adjacent in memory, or -1.
-static int64_t innermostMemDim(MemRefType type) {
-  if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
-    return type.getRank() - 1;
-  AffineMap map = type.getLayout().getAffineMap();
-  AffineExpr last = map.getNumResults() ? map.getResult(map.getNumResults() - 1)
-                                        : AffineExpr();
-  // Index 1 of this dimension is one element after index 0.
-  int64_t found = -1;
-  Builder b(type.getContext());
-  for (int64_t dim = 0; last && dim < type.getRank(); ++dim) {
-    SmallVector<Attribute> at(type.getRank(), b.getIndexAttr(0)), place;
-    at[dim] = b.getIndexAttr(1);
-    if (succeeded(
-            AffineMap::get(type.getRank(), 0, last).constantFold(at, place)) &&
-        cast<IntegerAttr>(place.front()).getInt() == 1)
-      found = dim;
-  }
-  return found;
-}
-
-SmallVector<unsigned> memoryOrder(Value tile) {
-  SmallVector<unsigned> order;
-  for (int64_t i = tileType(tile).getRank() - 1; i >= 0; --i)
-    order.push_back(i);
-  llvm::SmallSetVector<Value, 16> work;
-  work.insert(tile);
-  for (unsigned i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    if (!op || tileType(work[i]).getRank() != tileType(tile).getRank())
-      continue;
-    if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      auto dims = load.getMemDims();
-      auto *it = llvm::find(dims, innermostMemDim(load.getMemref().getType()));
-      if (it == dims.end())
-        continue;
-      unsigned inner = it - dims.begin();
-      llvm::erase(order, inner);
-      order.insert(order.begin(), inner);
-      return order;
-    }
-    if (!op->hasTrait<OpTrait::Elementwise>())
-      continue;
-    for (Value operand : op->getOperands())
-      if (isTile(operand))
-        work.insert(operand);
-  }
-  return order;
-}
-
 SmallVector<ReshapeGroup> reshapeGroups(ArrayRef<int64_t> from,
                                         ArrayRef<int64_t> to) {
   SmallVector<ReshapeGroup> groups;
@@ -432,6 +382,9 @@ void KernelPlan::spreadTile(Value tile) {
   for (unsigned dim : memoryOrder(tile)) {
     if (!spreads.count(cls[dim])) {
       int64_t most = maxThreads.lookup(cls[dim]);
+      for (int c : cls) // dims that are reduced share the threads of a row
+        if (most && c != cls[dim] && maxThreads.count(c) && spreads.count(c))
+          most = std::max<int64_t>(1, most / spreads[c].threads);
       spreads[cls[dim]] = spreadOne(sizes[cls[dim]], vec, used, threads, most);
       used |= spreads[cls[dim]].mask();
     }

@@ -1,0 +1,110 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The order of the dimensions of a tile in memory.
+#include "KernelPlan.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// Returns the dimension along which elements are adjacent in memory, or -1.
+static int64_t innermostMemDim(MemRefType type) {
+  if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
+    return type.getRank() - 1;
+  AffineMap map = type.getLayout().getAffineMap();
+  AffineExpr last = map.getNumResults() ? map.getResult(map.getNumResults() - 1)
+                                        : AffineExpr();
+  // Index 1 of this dimension is one element after index 0.
+  int64_t found = -1;
+  Builder b(type.getContext());
+  for (int64_t dim = 0; last && dim < type.getRank(); ++dim) {
+    SmallVector<Attribute> at(type.getRank(), b.getIndexAttr(0)), place;
+    at[dim] = b.getIndexAttr(1);
+    if (succeeded(
+            AffineMap::get(type.getRank(), 0, last).constantFold(at, place)) &&
+        cast<IntegerAttr>(place.front()).getInt() == 1)
+      found = dim;
+  }
+  return found;
+}
+
+/// Returns the dimension of a loaded tile along which elements are adjacent in
+/// memory, or -1.
+static int64_t innermostTileDim(tile::LoadOp load) {
+  auto dims = load.getMemDims();
+  auto *it = llvm::find(dims, innermostMemDim(load.getMemref().getType()));
+  return it == dims.end() ? -1 : it - dims.begin();
+}
+
+/// Returns the dimension along which the loads that are broadcast to the tile
+/// are contiguous: the last one if a load is contiguous along it, else that of
+/// the largest load, or -1.
+static int64_t innermostOfBroadcasts(Value tile) {
+  int64_t rank = tileType(tile).getRank(), found = -1, most = 0;
+  // Tiles, and the dims of `tile` that theirs are.
+  llvm::MapVector<Value, SmallVector<int64_t>> work;
+  work.insert({tile, llvm::to_vector(llvm::seq<int64_t>(0, rank))});
+  for (unsigned i = 0; i < work.size(); ++i) {
+    auto [value, dims] = work.begin()[i];
+    Operation *op = value.getDefiningOp();
+    if (auto load = dyn_cast_or_null<tile::LoadOp>(op)) {
+      int64_t inner = innermostTileDim(load);
+      if (inner < 0)
+        continue;
+      if (dims[inner] == rank - 1)
+        return rank - 1;
+      if (tileType(value).getNumElements() > most)
+        most = tileType(value).getNumElements(), found = dims[inner];
+    } else if (auto spread = dyn_cast_or_null<tile::BroadcastOp>(op)) {
+      SmallVector<int64_t> of;
+      if (isTile(spread.getSource())) {
+        SmallVector<int64_t> places(*spread.getDims());
+        for (int64_t dim : places)
+          of.push_back(dims[dim]);
+        work.insert({spread.getSource(), of});
+      }
+    } else if (op && op->hasTrait<OpTrait::Elementwise>()) {
+      for (Value operand : op->getOperands())
+        if (isTile(operand))
+          work.insert({operand, dims});
+    }
+  }
+  return found;
+}
+
+SmallVector<unsigned> memoryOrder(Value tile) {
+  SmallVector<unsigned> order;
+  for (int64_t i = tileType(tile).getRank() - 1; i >= 0; --i)
+    order.push_back(i);
+  auto begin = [&](unsigned inner) {
+    llvm::erase(order, inner);
+    order.insert(order.begin(), inner);
+    return order;
+  };
+  llvm::SmallSetVector<Value, 16> work;
+  work.insert(tile);
+  for (unsigned i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (!op || tileType(work[i]).getRank() != tileType(tile).getRank())
+      continue;
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      if (int64_t inner = innermostTileDim(load); inner >= 0)
+        return begin(inner);
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      work.insert(
+          loop.getYieldedValues()[cast<OpResult>(work[i]).getResultNumber()]);
+    if (!op->hasTrait<OpTrait::Elementwise>())
+      continue;
+    for (Value operand : op->getOperands())
+      if (isTile(operand))
+        work.insert(operand);
+  }
+  int64_t inner = innermostOfBroadcasts(tile);
+  return inner >= 0 ? begin(inner) : order;
+}
+
+} // namespace adze::togpu
