@@ -84,13 +84,43 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
               "Constants that were equal to an earlier one">];
 }
 
+def LaunchVersions : Pass<"launch-versions", "mlir::ModuleOp"> {
+  let summary = "Launch the other versions of kernels";
+  let description = [{
+    A kernel with `adze.versions` lists kernels that compute the same results for
+    other sizes. A number of programs of 0 means that a kernel is not the version
+    for the sizes of a run, and its launch does nothing. This pass adds a launch
+    of each listed version after that of the kernel, with the same operands, and
+    removes the attribute. It runs on a host program without tensors, after
+    plan-memory: versions share their places.
+
+    ```mlir
+    func.func @main(%x: memref<?x64xf32> {adze.dims = #rows}, %y: memref<?x64xf32> {adze.dims = #rows}) {
+      host.launch @matmul(%x, %y) : (memref<?x64xf32>, memref<?x64xf32>) -> ()
+      return
+    }
+    tile.kernel @matmul(%x: memref<?x64xf32>, %y: memref<?x64xf32>) attributes {adze.versions = [@matmul_few]} {
+      ...
+    ```
+    becomes
+    ```mlir
+      host.launch @matmul(%x, %y) : (memref<?x64xf32>, memref<?x64xf32>) -> ()
+      host.launch @matmul_few(%x, %y) : (memref<?x64xf32>, memref<?x64xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::adze::host::HostDialect"];
+  let statistics = [
+    Statistic<"numLaunches", "launches", "Launches of other versions">];
+}
+
 def AssignAlignment : Pass<"assign-alignment", "mlir::ModuleOp"> {
   let summary = "State the alignment of arguments of kernels for devices";
   let description = [{
     An argument that lies in the arena or in the weights at every launch of its
     kernel gets the attribute `tile.align`, in bytes: 64, or less for a part of a
     slot. Arguments whose addresses the caller of the run chooses get none, and
-    existing attributes stay. For arguments without alignment, convert-tile-to-gpu
+    existing attributes stay. An argument that lies in the weights at every launch
+    gets `tile.constant`: launches may read it before those before them have ended. For arguments without alignment, convert-tile-to-gpu
     emits a second version of the kernel, which runs if an address is not aligned
     for wide accesses. Kernels for CPUs do not depend on alignment, and are not
     changed.

@@ -11,6 +11,7 @@ namespace adze {
 void buildHostStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(createAssignDestinations());
   manager.addPass(createPlanMemory());
+  manager.addPass(createLaunchVersions());
   manager.addPass(createAssignAlignment());
 }
 

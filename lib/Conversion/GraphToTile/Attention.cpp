@@ -11,8 +11,8 @@
 // kernel chooses at run time. Programs of one query process several heads that
 // share keys, so that the keys are read once.
 #include "Dialect/Graph/IR/Attention.h"
+#include "Convolution.h"
 #include "Dialect/Graph/IR/Weights.h"
-#include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <numeric>
@@ -88,6 +88,10 @@ private:
   /// the steps of a decoder. Programs for few queries then have one query each.
   bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
 
+  /// Returns true for the version for few queries of a kernel for GPUs, whose
+  /// programs have one query.
+  bool isFew() const { return e.version == RowVersion::Few; }
+
   /// Programs of `count` queries, which run if the condition holds. With `few`,
   /// keys are along the vectors; with `shares`, a program has one query, and
   /// the heads that share keys.
@@ -134,9 +138,22 @@ private:
 } // namespace
 
 /// Creates a product in the order of the axes: the rows of the result are the
-/// lesser axis.
+/// lesser axis. For few queries, a GPU reads keys and values in all threads,
+/// and reduces.
 Value AttentionEmitter::createDot(const Emitted &lhs, const Emitted &rhs,
                                   Value acc) {
+  if (isFew()) {
+    Axes all(lhs.axes);
+    all.append(rhs.axes.begin(), rhs.axes.end());
+    llvm::sort(all);
+    auto common = *std::adjacent_find(all.begin(), all.end());
+    all.erase(llvm::unique(all), all.end());
+    Value product =
+        arith::MulFOp::create(b, loc, e.broadcast(e.convert(lhs, type), all),
+                              e.broadcast(e.convert(rhs, type), all));
+    Value sum = e.reduce(Combiner::Add, type, {product, all}, common).value;
+    return arith::AddFOp::create(b, loc, acc, sum);
+  }
   OperationState state(loc, tile::DotOp::getOperationName());
   state.addOperands({lhs.value, rhs.value, acc});
   state.addTypes(acc.getType());
@@ -208,16 +225,22 @@ LogicalResult AttentionEmitter::cut() {
   if (!queries || !keys)
     return failure();
   bool few = knownQueries > 0 && knownQueries < fewQueries;
-  blockQueries =
-      e.param("BLOCK_M", few ? knownQueries : chooseLanes(knownQueries, 32));
-  int64_t block = chooseKeys(knownKeys);
+  blockQueries = isFew()
+                     ? e.index(1)
+                     : e.param("BLOCK_M", few ? knownQueries
+                                              : chooseLanes(knownQueries, 32));
+  constexpr int64_t keysOfThreads = 512;
+  int64_t block =
+      isFew() ? chooseBlock(knownKeys, keysOfThreads) : chooseKeys(knownKeys);
   keyBlock = block;
   blockKeys = e.param("BLOCK_N", block, getEvenBlocks(knownKeys, block));
-  Value rows = e.ceilDiv(queries, blockQueries);
+  Value rows = countForVersion(e, queries, e.ceilDiv(queries, blockQueries));
   chooseSharing();
   Value allHeads = rank < 3 ? Value() : e.size(result[rank - 3]);
   Value numHeads = allHeads;
-  bool isOne = knownQueries == 1 && sharing > 1;
+  bool isOne = knownQueries == 1 && sharing > 1 && !isFew();
+  if (isFew())
+    forms = {{nullptr, true, blockQueries}};
   if (sharing > 1 && (asksWhetherFew() || isOne))
     numHeads = e.index(*getConstant(result[rank - 3]) / sharing);
   if (isOne)

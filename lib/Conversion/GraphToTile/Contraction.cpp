@@ -179,6 +179,8 @@ AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
 }
 
 LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
+  if (e.version == RowVersion::Few)
+    return emitFewRows(e, op);
   Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs()),
        rhs = getDims(op.getRhs());
   unsigned rank = result.size(), batch = rank - 2;
@@ -212,9 +214,11 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getRhs(), packMatrix(op, blocks.panel, group));
+  e.pack(op.getRhs(), e.version == RowVersion::Many
+                          ? packAlongDepth(op)
+                          : packMatrix(op, blocks.panel, group));
   Value rowStep = chooseRowStep(e, rows, blockM);
-  SmallVector<Value> counts{e.ceilDiv(rows, rowStep),
+  SmallVector<Value> counts{countForVersion(e, rows, e.ceilDiv(rows, rowStep)),
                             e.ceilDiv(columns, blockN)};
   for (unsigned dim = flat ? 0 : batch; dim-- > 0;) {
     Value count = e.size(result[dim]);

@@ -8,6 +8,10 @@
 
 namespace adze {
 
+/// The numbers of rows that a kernel computes. A kernel with versions has no
+/// programs for the numbers of another version.
+enum class RowVersion { All, Few, Many };
+
 struct EmitterChoices {
   /// No choice may depend on the number of rows.
   bool batchInvariant = false;
@@ -15,6 +19,8 @@ struct EmitterChoices {
   bool cutsEvenly = true;
   /// Positions along merged dims may be split by divisions.
   bool splitsPoints = false;
+  /// The numbers of rows of the kernel.
+  RowVersion version = RowVersion::All;
   /// The target CPU; for a GPU kernel, a typical one.
   tile::CpuTargetAttr target;
   /// The first target GPU, or null for a CPU kernel.

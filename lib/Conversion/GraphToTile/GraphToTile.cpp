@@ -38,8 +38,9 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
-             WinogradConvOp, WordMatmulOp, RecurrentOp, CumsumOp, CumprodOp,
-             TreeLeavesOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
+             WinogradConvOp, WordMatmulOp, BlockMatmulOp, RecurrentOp, CumsumOp,
+             CumprodOp, TreeLeavesOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(
+            op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
@@ -131,6 +132,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
       .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, cut); })
+      .Case([&](BlockMatmulOp op) { return emitBlockMatmul(e, op, cut); })
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, cut); })
@@ -171,6 +173,20 @@ static void chooseStreams(KernelEmitter &e) {
     if (mayExceed(e.getOutputMemory(i), bytes))
       e.getKernel()->setAttr(tile::streamBytesAttr,
                              e.builder().getI64IntegerAttr(bytes));
+}
+
+/// Names the other versions of a kernel after the first one, and lists them in
+/// it.
+static void linkVersions(ArrayRef<tile::KernelOp> kernels) {
+  tile::KernelOp first = kernels.front();
+  SmallVector<Attribute> others;
+  for (tile::KernelOp kernel : kernels.drop_front()) {
+    kernel.setSymName((kernel.getSymName() + "_few").str());
+    others.push_back(FlatSymbolRefAttr::get(kernel));
+  }
+  if (!others.empty())
+    first->setAttr(host::versionsAttr,
+                   ArrayAttr::get(first.getContext(), others));
 }
 
 /// Sets the number of steps on launches of programs that run in order.
@@ -302,18 +318,62 @@ private:
     if (*anchor)
       sinkMoves(function);
     std::string reasons;
-    for (const Attempt &attempt : attempts)
-      if (emit(function, packable, *anchor, attempt, launches, reasons))
-        return true;
-    return refuse(reasons);
+    if (!emitVersions(function, packable, *anchor, launches, reasons))
+      return refuse(reasons);
+    function.erase();
+    return true;
   }
 
-  bool emit(func::FuncOp function, function_ref<bool(unsigned)> packable,
-            Operation *anchor, const Attempt &attempt,
-            ArrayRef<host::LaunchOp> launches, std::string &reasons) {
+  /// Emits the kernel, or the versions of it by its number of rows. If a
+  /// version cannot be emitted, one kernel computes all numbers of rows.
+  bool emitVersions(func::FuncOp function,
+                    function_ref<bool(unsigned)> packable, Operation *anchor,
+                    ArrayRef<host::LaunchOp> launches, std::string &reasons) {
+    SmallVector<RowVersion> versions{RowVersion::All};
+    if (tile::findCudaTarget(function))
+      versions = chooseRowVersions(anchor, [&](Value operand) {
+        auto argument = dyn_cast<BlockArgument>(operand);
+        return argument && packable(argument.getArgNumber());
+      });
+    SmallVector<tile::KernelOp> kernels;
+    for (RowVersion version : versions) {
+      tile::KernelOp kernel =
+          attempt(function, packable, anchor, version, launches, reasons);
+      if (!kernel)
+        break;
+      kernels.push_back(kernel);
+    }
+    if (kernels.size() == versions.size()) {
+      linkVersions(kernels);
+      return true;
+    }
+    for (tile::KernelOp kernel : kernels)
+      kernel.erase();
+    return versions.front() != RowVersion::All &&
+           attempt(function, packable, anchor, RowVersion::All, launches,
+                   reasons);
+  }
+
+  tile::KernelOp attempt(func::FuncOp function,
+                         function_ref<bool(unsigned)> packable,
+                         Operation *anchor, RowVersion version,
+                         ArrayRef<host::LaunchOp> launches,
+                         std::string &reasons) {
+    for (const Attempt &attempt : attempts)
+      if (tile::KernelOp kernel = emit(function, packable, anchor, attempt,
+                                       version, launches, reasons))
+        return kernel;
+    return {};
+  }
+
+  tile::KernelOp emit(func::FuncOp function,
+                      function_ref<bool(unsigned)> packable, Operation *anchor,
+                      const Attempt &attempt, RowVersion version,
+                      ArrayRef<host::LaunchOp> launches, std::string &reasons) {
     tile::CudaTargetAttr gpu = tile::findCudaTarget(function);
     for (bool cutsEvenly = !gpu;; cutsEvenly = false) {
       KernelEmitter emitter(function, packable);
+      emitter.version = version;
       emitter.batchInvariant = batchInvariant;
       emitter.splitsPoints = attempt.splitsPoints;
       emitter.gpu = gpu;
@@ -323,8 +383,7 @@ private:
         emitter.finish();
         chooseStreams(emitter);
         setSteps(emitter, anchor, launches);
-        function.erase();
-        return true;
+        return emitter.getKernel();
       }
       emitter.getKernel().erase();
       if (emitter.hasEnds())
@@ -332,7 +391,7 @@ private:
       if (attempt.splitsPoints &&
           !StringRef(reasons).contains(emitter.reason()))
         reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
-      return false;
+      return {};
     }
   }
 

@@ -2,6 +2,7 @@
 //
 // The interpreter's arithmetic: what each scalar operation computes.
 #include "TileInterpreter.h"
+#include "llvm/ADT/bit.h"
 #include <cmath>
 
 using namespace mlir;
@@ -35,6 +36,13 @@ bool compute(Operation &op, ArrayRef<double> f, ArrayRef<int64_t> i, double &rf,
   if (isa<arith::SelectOp>(op)) {
     rf = i[0] & 1 ? f[1] : f[2];
     ri = i[0] & 1 ? i[1] : i[2];
+    return true;
+  }
+  if (isa<arith::BitcastOp>(op) && bits == 32) {
+    if (isa<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType())))
+      ri = llvm::bit_cast<int32_t>(float(f[0]));
+    else
+      rf = llvm::bit_cast<float>(int32_t(i[0]));
     return true;
   }
   struct F {

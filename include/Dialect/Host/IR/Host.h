@@ -43,6 +43,9 @@ inline constexpr llvm::StringLiteral numBoxesAttr = "adze.num_boxes";
 /// An attribute of a kernel: the reason why it has no tile form, or no device
 /// code.
 inline constexpr llvm::StringLiteral refusalAttr = "adze.refusal";
+/// An attribute of a kernel: the other kernels that compute its results. For
+/// given sizes only one of them has programs.
+inline constexpr llvm::StringLiteral versionsAttr = "adze.versions";
 /// An attribute of a launch: its arithmetic operations, an integer or a map of
 /// the symbols.
 inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";

@@ -1,0 +1,16 @@
+// RUN: aopt %s --convert-graph-to-tile -o %t.mlir
+// RUN: FileCheck %s <%t.mlir
+// RUN: cuda-emulate %t.mlir --tolerance=1e-3 | FileCheck %s --check-prefix=EMULATED
+
+// Zero points are bytes, which are converted once for each block.
+// CHECK: tile.kernel @zeros(
+// CHECK: arith.uitofp %{{.*}} : tensor<?x4xi8> to tensor<?x4xf32>
+// EMULATED: zeros: {{[1-9].*}} agree
+
+module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>]} {
+  func.func private @zeros(%x: tensor<3x4x2x16xf16>, %w: tensor<24x4x2xi32>, %s: tensor<24x4xf16>, %z: tensor<24x4xui8>, %b: tensor<24xf16>) -> tensor<3x24xf16> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s, %z {bits = 2 : i64} : (tensor<3x4x2x16xf16>, tensor<24x4x2xi32>, tensor<24x4xf16>, tensor<24x4xui8>) -> tensor<3x24xf16>
+    %1 = graph.add %0, %b : (tensor<3x24xf16>, tensor<24xf16>) -> tensor<3x24xf16>
+    return %1 : tensor<3x24xf16>
+  }
+}

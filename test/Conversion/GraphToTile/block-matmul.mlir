@@ -1,0 +1,37 @@
+// RUN: aopt %s --convert-graph-to-tile | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile -o %t.mlir
+// RUN: cuda-emulate %t.mlir --symbols=2 --tolerance=1e-3 --int-limit=2000000000 | FileCheck %s --check-prefix=FEW
+// RUN: cuda-emulate %t.mlir --symbols=19 --tolerance=1e-3 --int-limit=2000000000 | FileCheck %s --check-prefix=MANY
+
+// The bits of an element are placed below the first bit of the significand of
+// 1.0, and no integer is converted. The version for few rows computes one row
+// in a program, that for many rows eight.
+// CHECK: tile.kernel @int4(
+// CHECK-SAME: adze.versions = [@int4_few]
+// CHECK: tile.load %{{.*}} : memref<24x4x4xi32> -> tensor<?x4x4xi32>
+// CHECK: %[[HIGH:.*]] = arith.shli
+// CHECK: %[[ONE:.*]] = arith.ori %[[HIGH]]
+// CHECK: arith.bitcast %[[ONE]] : tensor<?x4x4x8xi32> to tensor<?x4x4x8xf32>
+// CHECK: math.fma {{.*}} : tensor<8x?x4x4x8xf32>
+// CHECK: tile.kernel @int4_few(
+// CHECK: math.fma {{.*}} : tensor<?x4x4x8xf32>
+
+// FEW-DAG: int4_few: {{[1-9].*}} agree
+// FEW-DAG: int4: 0 programs
+// FEW-DAG: bytes: {{.*}} agree
+// MANY-DAG: int4: {{[1-9].*}} agree
+// MANY-DAG: int4_few: 0 programs
+
+#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>
+#x = affine_map<()[s0] -> (s0, 4, 4, 8)>
+#y = affine_map<()[s0] -> (s0, 24)>
+module attributes {tile.targets = [#gpu]} {
+  func.func private @int4(%x: tensor<?x4x4x8xf32, #x>, %w: tensor<24x4x4xi32>, %s: tensor<24x4xf32>) -> tensor<?x24xf32, #y> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s {bits = 4 : i64} : (tensor<?x4x4x8xf32, #x>, tensor<24x4x4xi32>, tensor<24x4xf32>) -> tensor<?x24xf32, #y>
+    return %0 : tensor<?x24xf32, #y>
+  }
+  func.func private @bytes(%x: tensor<9x4x4x4xf32>, %w: tensor<24x4x4xi32>, %s: tensor<24x4xf32>) -> tensor<9x24xf32> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s {bits = 8 : i64} : (tensor<9x4x4x4xf32>, tensor<24x4x4xi32>, tensor<24x4xf32>) -> tensor<9x24xf32>
+    return %0 : tensor<9x24xf32>
+  }
+}
