@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// assign-alignment: states the alignment of arguments of kernels for devices.
+// assign-alignment: states the alignment of arguments of kernels for devices,
+// and which arguments are constants.
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/IR/Tile.h"
@@ -22,6 +23,18 @@ struct AssignAlignmentPass final
 };
 } // namespace
 
+namespace {
+/// What is known of an argument at some launches.
+struct Argument {
+  int64_t alignment = 0;
+  bool isConstant = false;
+};
+} // namespace
+
+static Argument join(Argument a, Argument b) {
+  return {std::min(a.alignment, b.alignment), a.isConstant && b.isConstant};
+}
+
 /// Returns the power of two that divides the address of a place, or 0 if the
 /// caller provides it.
 static int64_t getAlignment(Value place) {
@@ -37,9 +50,16 @@ static int64_t getAlignment(Value place) {
   return llvm::MinAlign(source, offset);
 }
 
+/// Returns true for a place in the weights.
+static bool isConstant(Value place) {
+  while (auto view = place.getDefiningOp<host::ViewOp>())
+    place = view.getSource();
+  return place.getDefiningOp<host::ConstantOp>() != nullptr;
+}
+
 void AssignAlignmentPass::runOnOperation() {
   SymbolTable symbols(getOperation());
-  llvm::MapVector<tile::KernelOp, SmallVector<int64_t>> alignments;
+  llvm::MapVector<tile::KernelOp, SmallVector<Argument>> kernels;
   for (auto program : getOperation().getOps<func::FuncOp>()) {
     if (!tile::findCudaTarget(program))
       continue;
@@ -47,22 +67,24 @@ void AssignAlignmentPass::runOnOperation() {
       auto kernel = symbols.lookup<tile::KernelOp>(launch.getCallee());
       if (!kernel)
         return;
-      SmallVector<int64_t> &known = alignments[kernel];
+      SmallVector<Argument> &known = kernels[kernel];
       bool isFirst = known.empty();
       known.resize(launch.getNumOperands());
-      for (auto [place, alignment] : llvm::zip(launch.getOperands(), known)) {
-        int64_t here = getAlignment(place);
-        alignment = isFirst ? here : std::min(alignment, here);
+      for (auto [place, argument] : llvm::zip(launch.getOperands(), known)) {
+        Argument here{getAlignment(place), isConstant(place)};
+        argument = isFirst ? here : join(argument, here);
       }
     });
   }
-  Type i64 = IntegerType::get(&getContext(), 64);
-  for (auto &[kernel, known] : alignments)
-    for (auto [arg, alignment] : llvm::enumerate(known)) {
-      if (!alignment || kernel.getArgAttr(arg, tile::kAlignAttribute))
+  Builder b(&getContext());
+  for (auto &[kernel, known] : kernels)
+    for (auto [arg, argument] : llvm::enumerate(known)) {
+      if (argument.isConstant)
+        kernel.setArgAttr(arg, tile::kConstantAttribute, b.getUnitAttr());
+      if (!argument.alignment || kernel.getArgAttr(arg, tile::kAlignAttribute))
         continue;
       kernel.setArgAttr(arg, tile::kAlignAttribute,
-                        IntegerAttr::get(i64, alignment));
+                        b.getI64IntegerAttr(argument.alignment));
       ++numAligned;
     }
 }

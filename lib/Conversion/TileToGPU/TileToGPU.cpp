@@ -314,6 +314,9 @@ bool Converter::convert(tile::KernelOp kernel) {
   LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getThreads());
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(plan.getResidentBlocks()));
+  for (unsigned arg = 0; arg < kernel.getNumArguments(); ++arg)
+    if (kernel.getArgAttr(arg, tile::kConstantAttribute))
+      function.setArgAttr(arg, tile::kConstantAttribute, b.getUnitAttr());
   Block *block = function.addEntryBlock(b);
   OpBuilder at = OpBuilder::atBlockEnd(block);
   Location loc = kernel.getLoc();

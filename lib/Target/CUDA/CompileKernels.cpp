@@ -287,6 +287,8 @@ splitKernels(gpu::GPUModuleOp device) {
         b.clone(op);
     }
     one->walk([](LLVM::LLVMFuncOp f) {
+      for (unsigned i = 0; i < f.getNumArguments(); ++i)
+        f.removeArgAttr(i, tile::kConstantAttribute);
       for (StringRef name : {"adze.kernel", "adze.threads", "adze.shared_bytes",
                              "adze.resident_blocks", "adze.tensor_maps",
                              "adze.waits", "adze.loops", "gpu.kernel"})

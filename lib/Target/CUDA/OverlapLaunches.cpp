@@ -2,8 +2,10 @@
 //
 // Lets a launch begin before the previous launch has ended.
 #include "OverlapLaunches.h"
+#include "Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -11,14 +13,72 @@ namespace adze::cuda {
 
 /// Emits griddepcontrol.wait as inline assembly: LLVM models its intrinsic as
 /// not accessing memory, and could move loads before it.
-static void waitForLaunches(OpBuilder &b, Location loc) {
-  LLVM::InlineAsmOp::create(
+static Operation *waitForLaunches(OpBuilder &b, Location loc) {
+  return LLVM::InlineAsmOp::create(
       b, loc, TypeRange(), ValueRange(), StringRef("griddepcontrol.wait;"),
       StringRef("~{memory}"),
       /*has_side_effects=*/true, /*is_align_stack=*/false,
       LLVM::TailCallKind::None,
       LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
       /*operand_attrs=*/ArrayAttr());
+}
+
+/// Returns true if the address is in one of the constants.
+static bool isInConstant(Value address, const DenseSet<Value> &constants) {
+  while (auto gep = address.getDefiningOp<LLVM::GEPOp>())
+    address = gep.getBase();
+  return constants.contains(address);
+}
+
+/// Moves an op and the ops that compute its operands before `end`, if they are
+/// in its block and have no side effects but loads from constants.
+static void moveBefore(Operation *op, Operation *end) {
+  if (op->getBlock() != end->getBlock() || op->isBeforeInBlock(end))
+    return;
+  for (Value operand : op->getOperands())
+    if (Operation *source = operand.getDefiningOp())
+      moveBefore(source, end);
+  op->moveBefore(end);
+}
+
+/// Returns true if the op and all that compute its operands can be moved.
+static bool canMove(Operation *op, Operation *end) {
+  if (op->getBlock() != end->getBlock() || op->isBeforeInBlock(end))
+    return true;
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           Operation *source = operand.getDefiningOp();
+           return !source || canMove(source, end);
+         });
+}
+
+/// Loads from constants before the wait: while the previous launches end, a
+/// kernel reads its weights.
+static void prefetchConstants(LLVM::LLVMFuncOp function, Operation *wait) {
+  // More would take registers from the rest of the kernel.
+  constexpr int64_t mostBits = 128 * 8;
+  DenseSet<Value> constants;
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), tile::kConstantAttribute))
+      constants.insert(argument);
+  int64_t bits = 0;
+  for (auto load :
+       llvm::make_early_inc_range(wait->getBlock()->getOps<LLVM::LoadOp>())) {
+    Operation *address = load.getAddr().getDefiningOp();
+    if (load->isBeforeInBlock(wait) || load.getVolatile_() ||
+        !isInConstant(load.getAddr(), constants) ||
+        (address && !canMove(address, wait)))
+      continue;
+    auto vector = dyn_cast<VectorType>(load.getType());
+    Type element = vector ? vector.getElementType() : load.getType();
+    if (!element.isIntOrFloat())
+      continue;
+    bits += element.getIntOrFloatBitWidth() *
+            (vector ? vector.getNumElements() : 1);
+    if (bits > mostBits)
+      return;
+    moveBefore(load, wait);
+  }
 }
 
 void overlapLaunches(gpu::GPUModuleOp module) {
@@ -37,7 +97,7 @@ void overlapLaunches(gpu::GPUModuleOp module) {
     Location loc = function.getLoc();
     NVVM::GriddepcontrolOp::create(b, loc,
                                    NVVM::GridDepActionKind::launch_dependents);
-    waitForLaunches(b, loc);
+    prefetchConstants(function, waitForLaunches(b, loc));
     function->setAttr("adze.waits", b.getUnitAttr());
   }
 }

@@ -25,6 +25,9 @@ namespace adze::tile {
 
 /// An attribute of a kernel argument: a power of two that divides its address.
 inline constexpr llvm::StringLiteral kAlignAttribute = "tile.align";
+/// A unit attribute of an argument of a kernel: nothing writes to its memory
+/// while the module runs.
+inline constexpr llvm::StringLiteral kConstantAttribute = "tile.constant";
 
 } // namespace adze::tile
 
