@@ -282,8 +282,15 @@ static int run_mapped(const node *n) {
   return OK;
 }
 
+static int run_set(const node *n) {
+  memset(storage_of(n->arguments[0], n->arguments[2]), (int)n->arguments[1],
+         n->arguments[2]);
+  return OK;
+}
+
 static int run(const node *n) {
   return n->kernel == 'c'   ? run_copy(n)
+         : n->kernel == 's' ? run_set(n)
          : n->kernel == 'm' ? run_mapped(n)
          : n->kernel == 'g' ? run_check(n)
                             : run_kernel(n);
@@ -422,6 +429,13 @@ FN(cuMemcpyAsync, uint64_t to, uint64_t from, size_t bytes, stream *s) {
     return INVALID;
   if (in != out)
     __atomic_fetch_add(&copied_bytes[out], (int64_t)bytes, __ATOMIC_RELAXED);
+  return submit(s, &n);
+}
+
+FN(cuMemsetD8Async, uint64_t to, unsigned char value, size_t bytes, stream *s) {
+  node n = {'s', 0, {to, value, bytes}};
+  if (!depth || !storage_of(to, bytes))
+    return INVALID;
   return submit(s, &n);
 }
 

@@ -117,6 +117,37 @@ int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
   return status ? rt_exec_fail(exec, status) : 0;
 }
 
+adze_status rt_cuda_copy_rows(adze_context *context, uint32_t number,
+                              rt_pieces to, rt_pieces from, uint64_t bytes,
+                              uint64_t count) {
+  const rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  bool measures = context->profile.on;
+  double begin = measures ? rt_now_us() : 0;
+  float ms = 0;
+  if (measures)
+    CU_TRY(cu, event_record, (state->begin, state->stream));
+  for (uint64_t i = 0; i < count; ++i)
+    RT_TRY(copy(state, state->stream, to.data + i * to.step,
+                from.data + i * from.step, bytes));
+  if (!measures)
+    return NULL;
+  CU_TRY(cu, event_record, (state->end, state->stream));
+  CU_TRY(cu, event_wait, (state->end));
+  CU_TRY(cu, event_elapsed, (&ms, state->begin, state->end));
+  rt_profile_add_copy(context, number, begin, (double)ms * 1e3,
+                      (int64_t)(bytes * count), 0);
+  return NULL;
+}
+
+adze_status rt_cuda_clear(adze_context *context, void *data, uint64_t bytes) {
+  const rt_device_context *state = context->on_device;
+  if (bytes)
+    CU_TRY(state->device->cu, clear,
+           ((uintptr_t)data, 0, bytes, state->stream));
+  return NULL;
+}
+
 adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,
                              uint64_t bytes) {
   const rt_device_context *state = context->on_device;
@@ -226,13 +257,16 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
 /* The alignment that tensor maps require. */
 #define MAP_ALIGNMENT 16u
 
-/* Returns true if the tensor is used in place, not copied. */
 static bool in_place(const rt_device_context *state, const DLTensor *tensor) {
   if (state->device->has_maps &&
       (uintptr_t)rt_tensor_data(tensor) % MAP_ALIGNMENT)
     return false;
   return tensor->device.device_type == kDLCUDA ||
          tensor->device.device_type == kDLCUDAManaged;
+}
+
+bool rt_cuda_in_place(const adze_context *context, const DLTensor *tensor) {
+  return in_place(context->on_device, tensor);
 }
 
 /* Returns the device address of the tensor; a copied one gets the next part of
@@ -334,10 +368,13 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
     if (!in_place(state, inputs[i]))
       RT_TRY(copy(state, stream, context->input_data[i],
                   rt_tensor_data(inputs[i]), rt_tensor_size(inputs[i])));
+  rt_states_open(context);
   if (state->graphs && !context->profile.on)
     RT_TRY(execute_by_graph(context, stream));
   else
     RT_TRY(execute(context, stream));
+  state->stream = stream;
+  RT_TRY(rt_states_close(context));
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     if (outputs[i] && !in_place(state, outputs[i]))
       RT_TRY(copy(state, stream, rt_tensor_data(outputs[i]),

@@ -122,7 +122,7 @@ static adze_status run_on_cpu(adze_context *context,
   rt_float_state_leave(state);
   adze_status fault = rt_faults_take(context);
   if (!status && !fault)
-    rt_states_close(context);
+    status = rt_states_close(context);
   if (!status)
     return fault;
   /* After a fault, later errors may be consequences of it. */

@@ -393,7 +393,7 @@ adze_status rt_states_choose(adze_context *context);
 /* Copy states before a run to where the program works, and after it to where
  * the caller expects them. */
 void rt_states_open(adze_context *context);
-void rt_states_close(adze_context *context);
+adze_status rt_states_close(adze_context *context);
 void rt_states_free(adze_context *context);
 /* adze_host_table.state */
 void *rt_host_state(adze_exec *exec, uint32_t state);
@@ -568,6 +568,19 @@ int32_t rt_cuda_check_range(adze_exec *exec, uint32_t fault, const void *least,
                             int64_t high);
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes);
+/* Returns true if a run uses the memory of the tensor, not a copy. */
+bool rt_cuda_in_place(const adze_context *context, const DLTensor *tensor);
+/* Equal pieces of memory, `step` bytes apart. */
+typedef struct {
+  char *data;
+  uint64_t step;
+} rt_pieces;
+/* Copies `count` pieces of `bytes` bytes of state `state` on the device. */
+adze_status rt_cuda_copy_rows(adze_context *context, uint32_t state,
+                              rt_pieces to, rt_pieces from, uint64_t bytes,
+                              uint64_t count);
+/* Sets bytes on the device to 0. */
+adze_status rt_cuda_clear(adze_context *context, void *data, uint64_t bytes);
 /* Copies between the device and the host in either direction, and waits for the
  * copy. The run must have ended. */
 adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,

@@ -70,12 +70,17 @@ static void copy_lane(void *data, int32_t lane) {
   }
 }
 
-/* Copies the rows of `from` on all threads. */
-static void copy_rows(adze_context *context, uint32_t state, row_array to,
-                      row_array from) {
+/* Copies the rows of `from`: on the device of the context, or on all threads.
+ */
+static adze_status copy_rows(adze_context *context, uint32_t state,
+                             row_array to, row_array from) {
   uint64_t bytes = from.count * from.bytes;
   if (!bytes || !from.outer)
-    return;
+    return NULL;
+  if (context->on_device)
+    return rt_cuda_copy_rows(
+        context, state, (rt_pieces){to.data, to.pitch * to.bytes},
+        (rt_pieces){from.data, from.pitch * from.bytes}, bytes, from.outer);
   double begin = context->profile.on ? rt_now_us() : 0;
   copy_job job = {
       .to = to, .from = from, .pieces = (bytes + COPY_PIECE - 1) / COPY_PIECE};
@@ -89,12 +94,19 @@ static void copy_rows(adze_context *context, uint32_t state, row_array to,
   if (context->profile.on)
     rt_profile_add_copy(context, state, begin, rt_now_us() - begin,
                         (int64_t)(bytes * from.outer), lanes);
+  return NULL;
 }
 
-static void clear_rows(row_array rows) {
-  for (uint64_t outer = 0; outer < rows.outer; ++outer)
-    memset(rows.data + outer * rows.pitch * rows.bytes, 0,
-           rows.count * rows.bytes);
+static adze_status clear_rows(adze_context *context, row_array rows) {
+  for (uint64_t outer = 0; outer < rows.outer; ++outer) {
+    char *data = rows.data + outer * rows.pitch * rows.bytes;
+    uint64_t bytes = rows.count * rows.bytes;
+    if (context->on_device)
+      RT_TRY(rt_cuda_clear(context, data, bytes));
+    else
+      memset(data, 0, bytes);
+  }
+  return NULL;
 }
 
 /* ---- Which buffer -------------------------------------------------------- */
@@ -123,14 +135,27 @@ static adze_status take_box(adze_context *context, uint32_t state,
   return NULL;
 }
 
+/* Returns true if the run copies a tensor of the state to or from its device.
+ */
+static bool is_staged(const adze_context *context, uint32_t state) {
+  const adze_state *row = &context->module->desc->states[state];
+  return context->on_device &&
+         !(rt_cuda_in_place(context, context->inputs[row->input]) &&
+           rt_cuda_in_place(context, context->outputs[row->output]));
+}
+
 /* Returns the rows of the input and the output of a state, and how many its
- * buffer has. */
-static void get_rows(const adze_context *context, uint32_t state,
+ * buffer has. `is_bound`: their places on the device are known. */
+static void get_rows(const adze_context *context, uint32_t state, bool is_bound,
                      row_array *past, row_array *present, uint64_t *total,
                      uint64_t *drop) {
   const adze_state *row = &context->module->desc->states[state];
   *past = rows_of(context->inputs[row->input], row->axis);
   *present = rows_of(context->outputs[row->output], row->axis);
+  if (is_bound && context->on_device) {
+    past->data = context->input_data[row->input];
+    present->data = context->output_data[row->output];
+  }
   *total = (uint64_t)row->rows(context->symbols);
   *drop = (uint64_t)row->drop(context->symbols);
 }
@@ -140,6 +165,22 @@ static adze_status choose_mode(adze_context *context, uint32_t state,
                                const row_array *past, const row_array *present,
                                uint64_t total, uint64_t drop,
                                rt_state *result) {
+  if (is_staged(context, state)) {
+    /* Tensors in host memory are copied as they are. */
+    for (int i = 0; i < 2; ++i) {
+      const row_array *rows = i ? present : past;
+      if (rows->pitch && rows->pitch != rows->count)
+        return rt_error(ADZE_INVALID_ARGUMENT,
+                        "%s '%s': expected dense strides of a tensor in host "
+                        "memory, or one in device memory",
+                        i ? "output" : "input",
+                        i ? output_name(context, state)
+                          : input_name(context, state));
+    }
+    result->mode = drop ? RT_STATE_BOX : RT_STATE_COPY;
+    result->pitch = drop ? 0 : present->pitch;
+    return NULL;
+  }
   bool one_pitch = !past->pitch || !present->pitch || !past->count ||
                    past->pitch == present->pitch;
   uint64_t skipped = drop * past->bytes;
@@ -202,7 +243,7 @@ static adze_status choose_pitches(adze_context *context) {
 static adze_status check_whole(adze_context *context, uint32_t state,
                                const DLTensor *input, const DLTensor *output) {
   context->states[state].mode = RT_STATE_COPY;
-  if (!rt_tensors_overlap(input, output))
+  if (is_staged(context, state) || !rt_tensors_overlap(input, output))
     return NULL;
   if (rt_tensor_data(input) != rt_tensor_data(output))
     return rt_error(ADZE_INVALID_ARGUMENT,
@@ -229,7 +270,7 @@ adze_status rt_states_choose(adze_context *context) {
     }
     row_array past, present;
     uint64_t total, drop;
-    get_rows(context, i, &past, &present, &total, &drop);
+    get_rows(context, i, /*is_bound=*/false, &past, &present, &total, &drop);
     RT_TRY(choose_mode(context, i, &past, &present, total, drop,
                        &context->states[i]));
   }
@@ -244,7 +285,7 @@ static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
   rt_state *state = &context->states[i];
   row_array past, present, buffer;
   uint64_t total, drop;
-  get_rows(context, i, &past, &present, &total, &drop);
+  get_rows(context, i, /*is_bound=*/true, &past, &present, &total, &drop);
   buffer = past;
   buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
   if (state->mode == RT_STATE_COPY)
@@ -259,13 +300,12 @@ static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
   }
   *place = buffer.data ? buffer.data : (void *)(uintptr_t)rt_nothing;
   if (state->mode != RT_STATE_IN_PLACE)
-    copy_rows(context, i, buffer, past);
-  if ((row->flags & ADZE_STATE_ZEROED) && total > past.count) {
-    buffer.data += past.count * past.bytes;
-    buffer.count = total - past.count;
-    clear_rows(buffer);
-  }
-  return NULL;
+    RT_TRY(copy_rows(context, i, buffer, past));
+  if (!(row->flags & ADZE_STATE_ZEROED) || total <= past.count)
+    return NULL;
+  buffer.data += past.count * past.bytes;
+  buffer.count = total - past.count;
+  return clear_rows(context, buffer);
 }
 
 void rt_states_open(adze_context *context) {
@@ -277,7 +317,7 @@ void rt_states_open(adze_context *context) {
   }
 }
 
-void rt_states_close(adze_context *context) {
+adze_status rt_states_close(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   for (uint32_t i = 0; i < desc->num_states; ++i) {
     const adze_state *row = &desc->states[i];
@@ -287,7 +327,7 @@ void rt_states_close(adze_context *context) {
     if (row->kind == ADZE_STATE_ROWS) {
       row_array past;
       uint64_t total, drop;
-      get_rows(context, i, &past, &present, &total, &drop);
+      get_rows(context, i, /*is_bound=*/true, &past, &present, &total, &drop);
       buffer = present;
       buffer.data = (char *)context->states[i].box.data + drop * past.bytes;
       buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
@@ -297,8 +337,9 @@ void rt_states_close(adze_context *context) {
       present.data = rt_tensor_data(output);
       present.bytes = buffer.bytes = rt_tensor_size(output);
     }
-    copy_rows(context, i, present, buffer);
+    RT_TRY(copy_rows(context, i, present, buffer));
   }
+  return NULL;
 }
 
 void *rt_host_state(adze_exec *exec, uint32_t state) {

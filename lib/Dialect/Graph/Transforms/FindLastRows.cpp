@@ -116,6 +116,11 @@ static std::optional<RowDims> getRowDims(Operation *op, int64_t dim) {
         dims[0] = dims[1] = dims[2] = dim;
         return dim == rank - 2 ? Result(dims) : std::nullopt;
       })
+      .Case([&](BlockMatmulOp product) -> Result {
+        RowDims dims(op->getNumOperands(), -1);
+        dims[0] = dim;
+        return dim == rank - 2 ? Result(dims) : std::nullopt;
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -305,7 +310,7 @@ unsigned LastRowFinder::run() {
       continue;
     collect(block.getTerminator()->getOperand(output), rows->dim);
     if (llvm::none_of(chosen, [](auto &entry) {
-          return isa<MatmulOp, WordMatmulOp>(entry.first);
+          return isa<MatmulOp, WordMatmulOp, BlockMatmulOp>(entry.first);
         }))
       continue;
     std::optional<unsigned> symbol = takeSymbol(rows->all);
@@ -335,8 +340,7 @@ public:
     if (function.isExternal() || function.isPrivate() ||
         !function.getBody().hasOneBlock() ||
         function->hasAttr(adze::host::lastRowsAttr) ||
-        function->hasAttr(adze::host::kernelAttr) ||
-        adze::tile::findCudaTarget(function))
+        function->hasAttr(adze::host::kernelAttr))
       return;
     llvm::Expected<StateNames> names = StateNames::parse(pairs);
     if (!names) {

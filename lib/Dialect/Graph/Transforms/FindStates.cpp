@@ -551,8 +551,7 @@ public:
     func::FuncOp function = getOperation();
     if (function.isExternal() || function.isPrivate() ||
         function->hasAttr(statesAttr) ||
-        function->hasAttr(adze::host::kernelAttr) ||
-        adze::tile::findCudaTarget(function))
+        function->hasAttr(adze::host::kernelAttr))
       return;
     llvm::Expected<StateNames> names = StateNames::parse(pairs);
     if (!names) {
