@@ -4,9 +4,11 @@
 // is compiled for the host.
 #include "Emulator.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -390,7 +392,8 @@ OwningOpRef<ModuleOp> makeHostModule(ModuleOp from) {
       function->removeAttr(name);
     if (function->hasAttr("adze.kernel"))
       addPackedEntry(function);
-    for (StringRef name : {"adze.kernel", "adze.threads", "adze.shared_bytes"})
+    for (StringRef name :
+         {"adze.kernel", "adze.threads", "adze.shared_bytes", "adze.loops"})
       function->removeAttr(name);
   }
   return module;
@@ -513,9 +516,13 @@ std::unique_ptr<Emulator> Emulator::create(ModuleOp from) {
   PassManager manager(context);
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(arith::createArithExpandOpsPass());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertControlFlowToLLVMPass());
   manager.addPass(createConvertFuncToLLVMPass());

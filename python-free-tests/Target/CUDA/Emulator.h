@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs kernels that convert-tile-to-gpu made on the CPU: a block's threads are
-// fibers that change over at barriers and shuffles.
+// Runs kernels of a gpu.module, as conversions make them, on the CPU: a block's
+// threads are fibers that change over at barriers and shuffles.
 #ifndef ADZE_TESTS_TARGET_CUDA_EMULATOR_H
 #define ADZE_TESTS_TARGET_CUDA_EMULATOR_H
 

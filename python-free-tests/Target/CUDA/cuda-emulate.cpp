@@ -6,6 +6,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Emulator.h"
+#include "Guarded.h"
 #include "InitAll.h"
 #include "TileInterpreter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -18,7 +19,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
 #include <random>
-#include <sys/mman.h>
 
 using namespace mlir;
 using namespace adze;
@@ -41,30 +41,6 @@ static cl::opt<unsigned> seed("data-seed", cl::init(1));
 static cl::opt<int64_t> limit("int-limit",
                               cl::desc("integers are in [-limit, limit]"),
                               cl::init(100));
-
-/// Bytes between two pages that fault.
-class Guarded {
-public:
-  Guarded(size_t bytes, bool atEnd) : bytes(bytes) {
-    size_t pages = (bytes + kPage - 1) / kPage + 1;
-    all = (pages + 1) * kPage;
-    base = static_cast<char *>(
-        mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(base + kPage, all - 2 * kPage, PROT_READ | PROT_WRITE);
-    data = atEnd ? base + all - kPage - bytes : base + kPage;
-  }
-  Guarded(Guarded &&o)
-      : bytes(o.bytes), all(o.all), base(o.base), data(o.data) {
-    o.base = nullptr;
-  }
-  ~Guarded() {
-    if (base)
-      munmap(base, all);
-  }
-  static constexpr size_t kPage = 4096;
-  size_t bytes, all;
-  char *base, *data;
-};
 
 static unsigned widthOf(Type t) {
   if (isa<IndexType>(t))
