@@ -32,6 +32,32 @@ def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
   let statistics = [Statistic<"numCut", "cut", "Kernels whose iterations became programs">];
 }
 
+def JoinPrograms : Pass<"join-programs", "mlir::ModuleOp"> {
+  let summary = "Make a kernel that runs a range of programs run all of them";
+  let description = [{
+    The reverse of `cut-programs`, for devices, which distribute the iterations
+    themselves: the count of `@k_programs` moves into the kernel, whose range goes.
+    The loop over the range is marked with `adze.programs` if the programs have no
+    order (`adze.ordered`).
+
+    ```mlir
+    func.func @k_programs(%x: memref<8xf32>) -> index { return %c8 : index }
+    func.func @k(%x: memref<8xf32>, %lo: index, %hi: index) attributes {adze.kernel} {
+      scf.for %i = %lo to %hi step %c1 { "program"(%i) : (index) -> () }
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @k(%x: memref<8xf32>) attributes {adze.kernel} {
+      scf.for %i = %c0 to %c8 step %c1 { "program"(%i) : (index) -> () } {adze.programs}
+      return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numJoined", "joined", "Kernels whose programs became a loop">];
+}
+
 def MarkIndependentLoops : Pass<"mark-independent-loops", "mlir::func::FuncOp"> {
   let summary = "Mark loops whose iterations may run in any order";
   let description = [{

@@ -4,6 +4,7 @@
 #include "Compilation.h"
 #include "Describe.h"
 #include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Tile/IR/Tile.h"
 #include "EqualKernels.h"
 #include "LightKernels.h"
 #include "Target/CUDA/CompileKernels.h"
@@ -318,10 +319,10 @@ static void addNodes(InFlightDiagnostic &message, host::LaunchOp launch) {
 void Compilation::reportLoops(Program &program,
                               ArrayRef<cuda::CompiledKernel> kernels,
                               StringRef target) {
-  llvm::StringMap<StringRef> loops;
+  llvm::StringMap<const cuda::CompiledKernel *> loops;
   for (const cuda::CompiledKernel &kernel : kernels)
     if (!kernel.loops.empty())
-      loops[kernel.kernel] = kernel.loops;
+      loops[kernel.kernel] = &kernel;
   llvm::StringSet<> told;
   FailureOr<func::FuncOp> main = findHostProgram(*program.module);
   for (host::LaunchOp launch : getLaunches(*main)) {
@@ -331,8 +332,12 @@ void Compilation::reportLoops(Program &program,
     InFlightDiagnostic message = emitRemark(launch.getLoc());
     message << "kernel '" << name << "'";
     addNodes(message, launch);
-    message << " runs on " << target << " as loops, " << loops[name] << ": "
-            << getRefusal(*program.module, name);
+    message << " runs on " << target << " as loops, " << loops[name]->loops
+            << ": ";
+    if (isa<tile::KernelOp>(program.module->lookupSymbol(name)))
+      message << "its tiles have no GPU form: " << loops[name]->reason;
+    else
+      message << getRefusal(*program.module, name);
   }
 }
 

@@ -29,9 +29,9 @@ struct CompiledKernel {
   uint32_t residentBlocks = 0, flags = 0;
   std::vector<TensorMap> maps;
   std::string mapValues; ///< llvm.func @..(ptr symbols, ptr values), or empty
-  /// How the iterations of a kernel of the reference path are distributed;
-  /// empty for tile kernels.
-  std::string loops;
+  /// How the iterations of loops are distributed, and why the kernel is not
+  /// computed by tiles; empty if it is.
+  std::string loops, reason;
 };
 
 /// The fields of adze_device_image.

@@ -340,6 +340,8 @@ std::string KernelConversion::run() {
     why = makePrograms();
   entry->setAttr("adze.loops",
                  StringAttr::get(kernel.getContext(), getFormName(form)));
+  if (Attribute reason = kernel->getAttr(host::refusalAttr))
+    entry->setAttr(host::refusalAttr, reason);
   if (!why.empty())
     entry.erase();
   else if (entry->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt())

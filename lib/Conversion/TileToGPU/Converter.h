@@ -61,7 +61,7 @@ private:
   void addGlobals(mlir::LLVM::LLVMFuncOp function, const KernelFrame &frame,
                   int64_t sharedAlign);
   bool refuse(tile::KernelOp kernel, llvm::StringRef why) {
-    kernel.emitRemark("kernel stays on the host: ") << why;
+    kernel.emitRemark("kernel has no GPU form as tiles: ") << why;
     kernel->setAttr(host::refusalAttr, b.getStringAttr(why));
     return false;
   }

@@ -3,6 +3,7 @@
 // convert-tile-to-linalg: the driver, and the ops that compute on tiles.
 #include "TileToLinalg.h"
 #include "Conversion/Passes.h"
+#include "Dialect/Host/IR/Programs.h"
 #include "Dialect/Tile/IR/DynamicTiles.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
@@ -285,6 +286,8 @@ struct KernelToFunction {
     types.append(2, b.getIndexType());
     auto function = makeFunction(kernel.getName(), types, {});
     function->setAttr("adze.kernel", b.getUnitAttr());
+    if (ProgramIdOp ids = kernel.getProgramId(); ids && ids.getOrdered())
+      function->setAttr(host::orderedAttr, b.getUnitAttr());
     IRMapping map;
     mapArguments(function, map);
     Block &entry = function.front();

@@ -18,6 +18,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -90,8 +91,9 @@ struct ApproximateMathPass
     if (hasLibdevice)
       return;
     getOperation().walk([&](Operation *op) {
-      if (!isa_and_present<math::MathDialect>(op->getDialect()) ||
-          !getInstruction(op).empty() ||
+      bool isFunction = isa_and_present<math::MathDialect>(op->getDialect()) ||
+                        isa<arith::RemFOp>(op);
+      if (!isFunction || !getInstruction(op).empty() ||
           !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
         return;
       op->emitError("unsupported: '")
@@ -218,6 +220,12 @@ private:
 } // namespace
 
 void buildLoopPipeline(OpPassManager &manager, const CompileOptions &options) {
+  // These passes lower tile kernels that have no GPU form.
+  manager.addPass(createConvertTileToLinalg());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(bufferization::createOneShotBufferizePass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(createJoinPrograms());
   OpPassManager &kernels = manager.nest<func::FuncOp>();
   kernels.addPass(createExpandCopies({/*all=*/true}));
   kernels.addPass(createConvertLinalgToParallelLoopsPass());
@@ -289,9 +297,10 @@ splitKernels(gpu::GPUModuleOp device) {
     one->walk([](LLVM::LLVMFuncOp f) {
       for (unsigned i = 0; i < f.getNumArguments(); ++i)
         f.removeArgAttr(i, tile::kConstantAttribute);
-      for (StringRef name : {"adze.kernel", "adze.threads", "adze.shared_bytes",
-                             "adze.resident_blocks", "adze.tensor_maps",
-                             "adze.waits", "adze.loops", "gpu.kernel"})
+      for (StringRef name :
+           {"adze.kernel", "adze.threads", "adze.shared_bytes",
+            "adze.resident_blocks", "adze.tensor_maps", "adze.waits",
+            "adze.loops", "adze.refusal", "gpu.kernel"})
         f->removeAttr(name);
     });
     modules.push_back(std::move(one));
@@ -360,6 +369,8 @@ static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
         function->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt();
     if (auto loops = function->getAttrOfType<StringAttr>("adze.loops"))
       kernel.loops = loops.str();
+    if (auto reason = function->getAttrOfType<StringAttr>(host::refusalAttr))
+      kernel.reason = reason.str();
     if (function->hasAttr("adze.waits"))
       kernel.flags |= ADZE_KERNEL_WAITS;
     if (auto maps = function->getAttrOfType<ArrayAttr>("adze.tensor_maps"))

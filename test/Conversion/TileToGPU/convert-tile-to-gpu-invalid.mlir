@@ -3,18 +3,18 @@
 // Kernels that the GPU does not take stay for the host.
 // CHECK-NOT: gpu.module
 // CHECK: tile.kernel @unbound
-// expected-remark@below {{kernel stays on the host: expected bound parameters}}
+// expected-remark@below {{kernel has no GPU form as tiles: expected bound parameters}}
 tile.kernel @unbound(%x: memref<16xf32>) {
   %b = tile.param "B" : index
   tile.return
 }
 
-// expected-remark@below {{kernel stays on the host: expected memref arguments only}}
+// expected-remark@below {{kernel has no GPU form as tiles: expected memref arguments only}}
 tile.kernel @scalar(%x: f32) {
   tile.return
 }
 
-// expected-remark@below {{kernel stays on the host: expected at most 232448 bytes of shared memory, but got 286720}}
+// expected-remark@below {{kernel has no GPU form as tiles: expected at most 232448 bytes of shared memory, but got 286720}}
 tile.kernel @large(%x: memref<256x256xf32>, %y: memref<256x256xf32>) {
   %t = tile.load %x[0, 0] sizes [256, 256] : memref<256x256xf32> -> tensor<256x256xf32>
   %s = tile.reduce add %t dim 0 : tensor<256x256xf32> -> tensor<256xf32>
@@ -26,7 +26,7 @@ tile.kernel @large(%x: memref<256x256xf32>, %y: memref<256x256xf32>) {
   tile.return
 }
 
-// expected-remark@below {{kernel stays on the host: expected no memory but the arguments and views of them}}
+// expected-remark@below {{kernel has no GPU form as tiles: expected no memory but the arguments and views of them}}
 tile.kernel @scratch(%x: memref<8xf32>) {
   %s = tile.scratch [8] : memref<8xf32>
   %t = tile.load %x[0] sizes [8] : memref<8xf32> -> tensor<8xf32>
@@ -34,14 +34,14 @@ tile.kernel @scratch(%x: memref<8xf32>) {
   tile.return
 }
 
-// expected-remark@below {{kernel stays on the host: expected programs without an order}}
+// expected-remark@below {{kernel has no GPU form as tiles: expected programs without an order}}
 tile.kernel @steps(%y: memref<8x4xf32>) {
   %c8 = arith.constant 8 : index
   %t = tile.program_id (%c8) ordered : index
   tile.return
 }
 
-// expected-remark@below {{kernel stays on the host: 'tile.dot': expected a product of elements, not of words of them}}
+// expected-remark@below {{kernel has no GPU form as tiles: 'tile.dot': expected a product of elements, not of words of them}}
 tile.kernel @words(%x: memref<8x8xi32>, %y: memref<8x8xi32>) {
   %t = tile.load %x[0, 0] sizes [8, 8] : memref<8x8xi32> -> tensor<8x8xi32>
   %d = tile.dot %t, %t, %t compute <si8 * ui8 + si32> : tensor<8x8xi32>, tensor<8x8xi32>, tensor<8x8xi32>

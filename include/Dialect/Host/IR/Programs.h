@@ -12,6 +12,9 @@ namespace adze::host {
 /// any order.
 inline constexpr llvm::StringLiteral programsAttr = "adze.programs";
 
+/// An attribute of a kernel with a range of programs: these run in order.
+inline constexpr llvm::StringLiteral orderedAttr = "adze.ordered";
+
 /// An attribute of any loop: its iterations may run in any order, also at the
 /// same time. Memory that is allocated outside of the loop is not private to an
 /// iteration.
