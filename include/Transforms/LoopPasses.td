@@ -32,6 +32,38 @@ def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
   let statistics = [Statistic<"numCut", "cut", "Kernels whose iterations became programs">];
 }
 
+def HoistScratch : Pass<"hoist-scratch", "mlir::ModuleOp"> {
+  let summary = "Move large scratch memory of device kernels to the arena";
+  let description = [{
+    Kernels of the reference path allocate scratch memory. On a device, this is
+    the shared memory of a block. Allocations of a dynamic size, or that do not
+    fit, become results of the launches that nothing reads, so that they are
+    places of the arena. A loop of programs (`adze.programs`) gets one place with
+    a part for each program. Sizes must be expressions of the symbols; other
+    allocations stay. The pass does nothing for CPUs.
+
+    ```mlir
+    func.func @k(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dims = #n}) attributes {adze.kernel} {
+      %n = memref.dim %x, %c0 : memref<?xf32>
+      %s = memref.alloc(%n) : memref<?xf32>
+      "use"(%x, %s, %y) : (memref<?xf32>, memref<?xf32>, memref<?xf32>) -> ()
+      return
+    }
+    %y = host.launch @k(%x) : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+    ```
+    becomes
+    ```mlir
+    func.func @k(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dims = #n}, %s: memref<?xf32> {adze.dims = #n}) attributes {adze.kernel} {
+      "use"(%x, %s, %y) : (memref<?xf32>, memref<?xf32>, memref<?xf32>) -> ()
+      return
+    }
+    %y, %s = host.launch @k(%x) : (tensor<?xf32, #n>) -> (tensor<?xf32, #n>, tensor<?xf32, #n>)
+    ```
+  }];
+  let statistics = [Statistic<"numHoisted", "hoisted", "Allocations moved">];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def JoinPrograms : Pass<"join-programs", "mlir::ModuleOp"> {
   let summary = "Make a kernel that runs a range of programs run all of them";
   let description = [{

@@ -13,6 +13,7 @@ void buildLinalgStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(createConvertGraphToLinalg());
   if (options.injectFault)
     manager.addPass(createInjectFault());
+  manager.addPass(createHoistScratch());
 }
 
 } // namespace adze
