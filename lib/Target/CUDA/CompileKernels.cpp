@@ -7,6 +7,7 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "IntegerMath.h"
 #include "NarrowMath.h"
 #include "OverlapLaunches.h"
 #include "Transforms/Passes.h"
@@ -132,28 +133,14 @@ struct LowerInstructionsPass
   }
 };
 
-/// libdevice has functions of floats only. math.absi is the one integer
-/// function that tile ops are lowered to.
-struct ExpandAbsPass
-    : PassWrapper<ExpandAbsPass, OperationPass<gpu::GPUModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandAbsPass)
-  StringRef getName() const final { return "ExpandAbs"; }
+struct ExpandIntegerMathPass
+    : PassWrapper<ExpandIntegerMathPass, OperationPass<gpu::GPUModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandIntegerMathPass)
+  StringRef getName() const final { return "ExpandIntegerMath"; }
   void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<arith::ArithDialect>();
+    registry.insert<arith::ArithDialect, scf::SCFDialect>();
   }
-  void runOnOperation() final {
-    getOperation().walk([](math::AbsIOp op) {
-      OpBuilder b(op);
-      Location loc = op.getLoc();
-      Value x = op.getOperand();
-      Value zero =
-          arith::ConstantOp::create(b, loc, b.getZeroAttr(x.getType()));
-      Value minus = arith::SubIOp::create(b, loc, zero, x);
-      op.replaceAllUsesWith(
-          arith::MaxSIOp::create(b, loc, x, minus).getResult());
-      op.erase();
-    });
-  }
+  void runOnOperation() final { expandIntegerMath(getOperation()); }
 };
 
 struct OverlapLaunchesPass
@@ -254,7 +241,7 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
   device.addPass(std::make_unique<ApproximateMathPass>(
       !options.toolkit.libdevice.empty()));
-  device.addPass(std::make_unique<ExpandAbsPass>());
+  device.addPass(std::make_unique<ExpandIntegerMathPass>());
   device.addPass(std::make_unique<LowerInstructionsPass>());
   constexpr unsigned overlaps = 90;
   if (options.target.sm >= overlaps)
