@@ -24,6 +24,8 @@ private:
   void copyState(Value from, Value to);
   void multiply(Value state, int64_t from, int64_t to);
   void addProducts(Value vector, Value to, int64_t from, int64_t end);
+  void computeProducts(Value vector, Value to, int64_t from, int64_t end);
+  Value loadWeight(Type element, ValueRange place);
   void quantize(Value vector, Value row);
   void rnn(Value step);
   void gru(Value step);
@@ -98,10 +100,41 @@ void Recurrence::copyState(Value from, Value to) {
             [&](ValueRange at) { k.storeWide(k.loadWide(from, at), to, at); });
 }
 
+Value Recurrence::loadWeight(Type element, ValueRange place) {
+  if (isa<FloatType>(element))
+    return k.loadWide(weights, place);
+  return arith::ExtSIOp::create(k.builder, k.loc, element,
+                                k.load(weights, place));
+}
+
+/// As addProducts, in the same order, with the sums of a unit in registers:
+/// units are independent.
+void Recurrence::computeProducts(Value vector, Value to, int64_t from,
+                                 int64_t end) {
+  Type element = cast<MemRefType>(to.getType()).getElementType();
+  SmallVector<Value> zeros(end - from, k.number(element, 0));
+  k.forEach({batch, hidden}, [&](ValueRange at) {
+    SmallVector<Value> results = k.fold(
+        k.getRanges(hidden), zeros, [&](ValueRange j, ValueRange before) {
+          Value x = k.load(vector, {at[0], j[0]});
+          SmallVector<Value> next;
+          for (auto [i, sum] : llvm::enumerate(before)) {
+            Value w = loadWeight(element, {k.index(from + i), j[0], at[1]});
+            next.push_back(k.addNum(sum, k.mulNum(x, w)));
+          }
+          return next;
+        });
+    for (auto [i, sum] : llvm::enumerate(results))
+      k.store(sum, to, {at[0], column(from + i, at[1])});
+  });
+}
+
 /// Sets gates [from, end) of `to` to the products of a vector, in its type.
 void Recurrence::addProducts(Value vector, Value to, int64_t from,
                              int64_t end) {
   Type element = cast<MemRefType>(to.getType()).getElementType();
+  if (k.isForDevices())
+    return computeProducts(vector, to, from, end);
   k.forEach(batch, [&](ValueRange row) {
     for (int64_t gate = from; gate < end; ++gate)
       k.forEach(hidden, [&](ValueRange unit) {
@@ -113,11 +146,7 @@ void Recurrence::addProducts(Value vector, Value to, int64_t from,
         k.forEach(hidden, [&](ValueRange unit) {
           SmallVector<Value> at{row[0], column(gate, unit[0])};
           SmallVector<Value> place{k.index(gate), j[0], unit[0]};
-          Value w =
-              isa<FloatType>(element)
-                  ? k.loadWide(weights, place)
-                  : Value(arith::ExtSIOp::create(k.builder, k.loc, element,
-                                                 k.load(weights, place)));
+          Value w = loadWeight(element, place);
           k.store(k.addNum(k.load(to, at), k.mulNum(x, w)), to, at);
         });
     });
