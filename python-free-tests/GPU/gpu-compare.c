@@ -1,10 +1,11 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] [--tolerance X]: runs a module
- * on the CPU, and it or another one on cuda:0, with the same random inputs, and
- * compares. Exit status: 0 the same, 1 not, 2 usage, 77 no GPU here. N stands
- * for every dynamic dim (default 4), X is the error allowed, relative to an
- * output's range. */
+ * gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] [--dims NAME=N,..] [--ones NAME]
+ * [--tolerance X]: runs a module on the CPU, and it or another one on cuda:0,
+ * with the same random inputs, and compares. Exit status: 0 the same, 1 not, 2
+ * usage, 77 no GPU here. N stands for every dynamic dim (default 4)
+ * without a size of its own in --dims; the input NAME is full of ones. X is the error
+ * allowed, relative to an output's range. */
 #include <adze.h>
 #include <math.h>
 #include <stdint.h>
@@ -129,13 +130,31 @@ static void describe(DLTensor *t, int64_t *shape, const adze_value_info *info) {
   t->shape = shape;
 }
 
+/* Returns the size that `given` has for the symbol of dynamic dim `d`: a part
+   NAME=N of a list. */
+static int64_t size_of(const adze_value_info *info, int d, const char *given,
+                       int64_t otherwise) {
+  size_t length = strlen(info->symbols[d]);
+  for (const char *at = given; length && at; at = strchr(at, ',')) {
+    at += at != given;
+    if (!strncmp(at, info->symbols[d], length) && at[length] == '=')
+      return atoll(at + length + 1);
+  }
+  return otherwise;
+}
+
 int main(int argc, char **argv) {
   int64_t dim = 4;
+  const char *given = NULL, *ones = "";
   const char *files[2] = {NULL, NULL};
   int num_files = 0, usage = 0;
   for (int i = 1; i < argc; ++i)
     if (!strcmp(argv[i], "--dim") && i + 1 < argc)
       dim = atoll(argv[++i]);
+    else if (!strcmp(argv[i], "--dims") && i + 1 < argc)
+      given = argv[++i];
+    else if (!strcmp(argv[i], "--ones") && i + 1 < argc)
+      ones = argv[++i];
     else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc)
       tolerance = atof(argv[++i]);
     else if (num_files < 2 && argv[i][0] != '-')
@@ -144,7 +163,7 @@ int main(int argc, char **argv) {
       usage = 1;
   if (usage || !num_files) {
     fprintf(stderr, "usage: gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] "
-                    "[--tolerance X]\n");
+                    "[--dims NAME=N,..] [--ones NAME] [--tolerance X]\n");
     return 2;
   }
   adze_module *module, *other = NULL;
@@ -172,10 +191,13 @@ int main(int argc, char **argv) {
       return 1;
     describe(&in[i], in_shape[i], info);
     for (int d = 0; d < info->rank; ++d)
-      in_shape[i][d] = info->dims[d] < 0 ? dim : info->dims[d];
+      in_shape[i][d] = info->dims[d] < 0 ? size_of(info, d, given, dim) : info->dims[d];
     size_t bytes = (size_t)count_of(&in[i]) * ((info->dtype.bits + 7) / 8);
     in[i].data = calloc(bytes + 1, 1);
     fill(in[i].data, count_of(&in[i]), info->dtype);
+    if (!strcmp(info->name, ones) && info->dtype.bits == 64)
+      for (int64_t k = 0; k < count_of(&in[i]); ++k)
+        ((int64_t *)in[i].data)[k] = 1;
     in_list[i] = &in[i];
   }
   if (check(adze_run_alloc(cpu, in_list, inputs, want, outputs)))

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# check-decoder.sh BUILD PRECISION: a small decoder model, whose caches are
+# states: a prompt and a step have the logits and caches of the CPU. Exit status
+# 77 without onnx for Python, or without a GPU; what can be compiled without a
+# GPU is, before that.
+set -uo pipefail
+build=$1 precision=$2
+python3 -c "import onnx, numpy" 2>/dev/null || { echo "no Python with onnx and numpy here"; exit 77; }
+work=$build/gpu-decoders
+mkdir -p "$work"
+model=$work/tiny-$precision
+python3 benchmarks/language_models.py write "$model.onnx" --shape tiny --precision "$precision" || exit 1
+"$build/bin/atranslate" "$model.onnx" --target=cpu --target=cuda:sm_90a -q -o "$model.so" || exit 1
+"$build/bin/arun" "$model.so" --info | grep -q '"kind": "rows"' || { echo "its caches are no states"; exit 1; }
+[ -e /dev/nvidiactl ] || { echo "no GPU here"; exit 77; }
+tolerance=1e-4
+[ "$precision" = int4 ] && tolerance=3e-2 # their products round activations
+for dims in batch=1,sequence=1,all=9,past=8 batch=2,sequence=7,all=7,past=0; do
+  "$build/unittests/gpu-compare" "$model.so" --dims $dims --ones attention_mask --tolerance $tolerance || exit 1
+done
