@@ -30,7 +30,8 @@ static adze::CompileOptions getOptions(const Column &column) {
   options.quiet = true;
   if (!column.cudaTarget.empty()) {
     options.cudaTargets = {column.cudaTarget};
-    options.allowHostFallback = true;
+    options.cpu = !column.compileOnly;
+    options.allowHostFallback = !column.compileOnly;
   }
   return options;
 }
@@ -284,6 +285,10 @@ Outcome Executor::run(const Case &test, const std::string &folder) {
     outcome.message = "compilation ended with " +
                       std::to_string(static_cast<int>(status)) + ": " +
                       outcome.message;
+    return outcome;
+  }
+  if (column.compileOnly) {
+    outcome.status = Status::Passed;
     return outcome;
   }
   begin = nowMs();

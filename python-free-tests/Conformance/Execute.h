@@ -12,9 +12,10 @@ namespace conformance {
 struct Column {
   std::string name; // O0, O2, dyn, ...
   unsigned optLevel = 2;
-  bool dynamic = false;   // every dim of every input unknown
-  std::string cudaTarget; // "cuda:sm_90a", or empty
-  unsigned threads = 2;   // of a run
+  bool dynamic = false;     // every dim of every input unknown
+  std::string cudaTarget;   // "cuda:sm_90a", or empty
+  bool compileOnly = false; // without a fallback to the CPU
+  unsigned threads = 2;     // of a run
 };
 
 enum class Status { Passed, Failed, Skipped };

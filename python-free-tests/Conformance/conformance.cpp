@@ -30,6 +30,7 @@ runs it through the C run time and compares with ONNX's tolerances.
   -O0 .. -O3        optimisation level (default -O2)
   --dyn             every dim of every input unknown
   --target=cuda:sm_NN   run on the GPU too
+  --compile-only        compile only; with --target for the GPU alone, which needs none
   --filter=TEXT     cases whose SET/CASE contains TEXT ('*' matches anything)
   --part=K/N        every N-th case or so, chosen by its name: part K of N
   --list            print the names of the cases and end
@@ -54,6 +55,8 @@ static bool parsePart(StringRef text, Selection &selection) {
 /// Takes one flag; false if it is not known or malformed.
 static bool parseFlag(StringRef flag, Arguments &arguments) {
   Column &column = arguments.column;
+  if (flag == "--compile-only")
+    return column.compileOnly = true;
   if (flag == "--dyn")
     return column.dynamic = true;
   if (flag == "--list")
