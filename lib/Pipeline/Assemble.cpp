@@ -224,6 +224,8 @@ static std::vector<std::pair<std::string, int64_t>>
 describeDeviceCode(const cuda::CompiledKernel &kernel) {
   std::vector<std::pair<std::string, int64_t>> facts = {
       {"threads", kernel.blockThreads}, {"shared_bytes", kernel.sharedBytes}};
+  if (!kernel.loops.empty())
+    facts.push_back({"loops", 1});
   if (kernel.registers) {
     facts.push_back({"registers", kernel.registers});
     facts.push_back({"spill_bytes", kernel.spillBytes});
