@@ -3,7 +3,7 @@
 
 // CHECK-NOT: @main
 // CHECK: func private @consume
-// CHECK: tile.kernel @consumed
+// CHECK: func.func @consumed({{.*}}adze.refusal = "expected no calls"
 // CHECK-NOT: @main
 func.func private @consume(tensor<8xf32>)
 tile.kernel @consumed(%x: memref<8xf32>) {
