@@ -299,6 +299,43 @@ TEST(ConformanceWorkers, CrashesAndHangsFailOneCaseEach) {
   EXPECT_NE(outcomes[3].message.find("status 0"), std::string::npos);
 }
 
+TEST(ConformanceWorkers, TasksShareAProcess) {
+  // Each prints its number, and reports its process and its folder.
+  auto task = [](size_t index, const std::string &folder) -> Outcome {
+    fprintf(stderr, "%zu:", index);
+    if (index == 7)
+      abort();
+    std::error_code error;
+    llvm::sys::fs::directory_iterator files(folder, error), end;
+    return {!error && files == end ? Status::Passed : Status::Failed,
+            std::to_string(getpid()), 1, 2};
+  };
+  constexpr size_t count = 60;
+  std::vector<std::string> messages(count);
+  std::set<std::string> processes;
+  size_t passed = 0;
+  EXPECT_EQ(forEach(
+                count, [](size_t) { return 10; }, 1, task,
+                [&](size_t index, const Outcome &outcome) {
+                  messages[index] = outcome.message;
+                  passed += outcome.status == Status::Passed;
+                }),
+            "");
+  EXPECT_EQ(passed, count - 1);
+  for (size_t i = 0; i < count; ++i) {
+    auto [text, process] = llvm::StringRef(messages[i]).split(':');
+    if (i == 7) {
+      EXPECT_TRUE(llvm::StringRef(messages[i]).starts_with("crashed"));
+      EXPECT_TRUE(llvm::StringRef(messages[i]).ends_with("; 7:"));
+      continue;
+    }
+    EXPECT_EQ(text, std::to_string(i));
+    processes.insert(process.str());
+  }
+  EXPECT_LT(processes.size(), 10u);
+  EXPECT_NE(messages[6], messages[8]);
+}
+
 TEST_F(Conformance, PartsCoverAllCasesOnce) {
   Product product;
   for (int i = 0; i < 40; ++i)

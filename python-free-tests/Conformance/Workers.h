@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Cases in processes of their own, several at once.
+// Tasks in forked processes, several at once.
 #ifndef ADZE_TESTS_CONFORMANCE_WORKERS_H
 #define ADZE_TESTS_CONFORMANCE_WORKERS_H
 
@@ -9,10 +9,13 @@
 
 namespace conformance {
 
-/// Runs task(i, folder) for each i < count in a child forked for it, which
-/// begins with all that this process has ready; a crash or a hang fails that
-/// one. `folder` is empty, in memory, and gone afterwards. `done` is called
-/// here in the order of ending. This process must not have threads.
+/// Runs task(i, folder) for each i < count in forked children, which begin with
+/// all that this process has ready. A child runs one task after another, since
+/// pages that tasks change are then copied once for many; a crash or a hang
+/// fails the task and no other, and another child runs those after it. A task
+/// has `seconds(i)` of processor time. `folder` is empty, in memory, and gone
+/// afterwards. `done` is called here when a child has ended. This process must
+/// not have threads.
 Error forEach(size_t count, const std::function<unsigned(size_t)> &seconds,
               unsigned jobs,
               const std::function<Outcome(size_t, const std::string &)> &task,

@@ -22,7 +22,7 @@ struct Arguments {
 } // namespace
 
 static constexpr char kHelp[] =
-    R"(Runs ONNX's backend test cases: compiles each model in a process of its own,
+    R"(Runs ONNX's backend test cases: compiles each model in a forked process,
 runs it through the C run time and compares with ONNX's tolerances.
 
   adze-conformance FOLDER [flags]       FOLDER/SET/CASE/model.onnx and test_data_set_K/

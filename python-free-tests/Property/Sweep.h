@@ -8,10 +8,8 @@
 
 namespace property {
 
-/// Runs check(seed, folder) for each of the seeds in processes forked for it,
-/// `jobs` at once, each of which goes on with the next seed: what the compiler
-/// does once for all is done once for many. The seed that ends a process or
-/// takes too long is told as failed, and the next process begins behind it.
+/// Runs check(seed, folder) for each of the seeds by conformance::forEach. The
+/// seed that ends a process or takes too long is reported as failed.
 conformance::Error
 sweep(uint64_t first, size_t count, unsigned jobs,
       const std::function<Finding(uint64_t, const std::string &)> &check,
