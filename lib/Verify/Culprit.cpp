@@ -17,9 +17,9 @@ public:
 
 private:
   Verdict judgeCut(PassCut &cut);
-  bool differs(Stage stage, bool plainKernels);
-  Culprit bisect(Stage stage, bool plainKernels);
-  Culprit searchKernelStage();
+  bool differs(PassCut &whole);
+  Culprit bisect(PassCut bad);
+  Culprit searchKernelStage(PassCut kernels);
 
   const CompileOptions &options;
   Judge judge;
@@ -39,54 +39,57 @@ Verdict Search::judgeCut(PassCut &cut) {
   return judge(copy);
 }
 
-bool Search::differs(Stage stage, bool plainKernels) {
-  PassCut cut(stage);
-  cut.plainKernels = plainKernels;
-  return judgeCut(cut) == Verdict::Different;
+bool Search::differs(PassCut &whole) {
+  return judgeCut(whole) == Verdict::Different;
 }
 
 /// Finds the pass of a stage after which results differ, while they do not
-/// before it.
-Culprit Search::bisect(Stage stage, bool plainKernels) {
-  PassCut whole(stage);
-  whole.plainKernels = plainKernels;
-  (void)judgeCut(whole);
-  unsigned good = 0, bad = unsigned(whole.names.size());
-  while (bad - good > 1) {
-    PassCut cut(stage);
-    cut.plainKernels = whole.plainKernels;
-    cut.numPasses = good + (bad - good) / 2;
-    (judgeCut(cut) == Verdict::Different ? bad : good) = cut.numPasses;
-  }
-  Culprit culprit(stage);
-  culprit.number = good;
-  culprit.pass = whole.names[good];
-  culprit.plainKernels = whole.plainKernels;
-  for (auto [numPasses, module] : {std::pair(good, &culprit.before),
-                                   std::pair(good + 1, &culprit.after)}) {
-    PassCut cut(stage);
+/// before it. `bad` is the cut after all passes, which was judged.
+Culprit Search::bisect(PassCut bad) {
+  auto makeCut = [&](unsigned numPasses) {
+    PassCut cut(bad.stage);
     cut.numPasses = numPasses;
-    cut.plainKernels = whole.plainKernels;
-    (void)judgeCut(cut);
-    *module = std::move(cut.module);
+    cut.plainKernels = bad.plainKernels;
+    return cut;
+  };
+  bad.numPasses = unsigned(bad.names.size());
+  PassCut good = makeCut(0);
+  while (bad.numPasses - good.numPasses > 1) {
+    PassCut cut =
+        makeCut(good.numPasses + (bad.numPasses - good.numPasses) / 2);
+    bool differs = judgeCut(cut) == Verdict::Different;
+    (differs ? bad : good) = std::move(cut);
   }
+  if (good.numPasses == 0) // for its module
+    (void)judgeCut(good);
+  Culprit culprit(bad.stage);
+  culprit.number = good.numPasses;
+  culprit.pass = bad.names[good.numPasses];
+  culprit.plainKernels = bad.plainKernels;
+  culprit.before = std::move(good.module);
+  culprit.after = std::move(bad.module);
   return culprit;
 }
 
 /// All stages before this one give the right results with plain kernels.
-Culprit Search::searchKernelStage() {
+Culprit Search::searchKernelStage(PassCut kernels) {
   // A program may be wrong with optimized kernels only, because plain kernels
   // read all of a tile before they write. Errors of the program show as soon as
   // there are kernels.
-  if (!differs(Stage::Tile, /*plainKernels=*/false))
-    for (Stage stage : {Stage::Linalg, Stage::Host})
-      if (differs(stage, /*plainKernels=*/false))
-        return bisect(stage, /*plainKernels=*/false);
+  PassCut tile(Stage::Tile);
+  tile.plainKernels = false;
+  if (!differs(tile))
+    for (Stage stage : {Stage::Linalg, Stage::Host}) {
+      PassCut whole(stage);
+      whole.plainKernels = false;
+      if (differs(whole))
+        return bisect(std::move(whole));
+    }
   // Passes that every kernel needs can only be compared with tile-to-linalg.
   PassCut needed(Stage::Kernel);
   needed.numPasses = 0;
-  if (judgeCut(needed) != Verdict::Different)
-    return bisect(Stage::Kernel, /*plainKernels=*/true);
+  if (!differs(needed))
+    return bisect(std::move(kernels));
   Culprit culprit(Stage::Kernel);
   auto lowering = llvm::find(needed.names, "convert-tile-to-vector");
   culprit.number = unsigned(lowering - needed.names.begin());
@@ -95,11 +98,14 @@ Culprit Search::searchKernelStage() {
 }
 
 std::optional<Culprit> Search::run() {
-  for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host})
-    if (differs(stage, /*plainKernels=*/true))
-      return bisect(stage, /*plainKernels=*/true);
-  if (differs(Stage::Kernel, /*plainKernels=*/true))
-    return searchKernelStage();
+  for (Stage stage :
+       {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host, Stage::Kernel}) {
+    PassCut whole(stage);
+    if (!differs(whole))
+      continue;
+    return stage == Stage::Kernel ? searchKernelStage(std::move(whole))
+                                  : bisect(std::move(whole));
+  }
   return std::nullopt;
 }
 

@@ -27,8 +27,6 @@ struct Question {
   std::vector<std::string> passes;
   /// Made while compiling at -O2.
   const Fault *fault = nullptr;
-  /// Where the reference path takes over from -O2.
-  adze::PassCut *cut = nullptr;
 };
 
 /// Skipped: what is not supported, and sizes that make no sense. Passed with a
@@ -40,8 +38,20 @@ struct Finding : Outcome {
 
 /// Compares the reference path (-O0 without even canonicalisation) with -O2,
 /// and with itself after one pass. Files go to `folder`.
-Finding checkModule(mlir::ModuleOp module, const Question &question,
-                    const std::string &folder);
+class Checker {
+public:
+  Checker(mlir::ModuleOp module, const Question &question,
+          llvm::StringRef folder);
+  ~Checker();
+
+  /// With a cut, the reference path takes over from -O2 there. All checks share
+  /// the compiled reference path.
+  Finding check(adze::PassCut *cut = nullptr);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
 
 /// The module with all floats in f64.
 mlir::OwningOpRef<mlir::ModuleOp> widen(mlir::ModuleOp module);

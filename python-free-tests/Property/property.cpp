@@ -104,7 +104,7 @@ static Finding makeAndCheck(mlir::MLIRContext &context,
                             const std::string &folder) {
   auto module = generateModule(context, question.seed);
   if (module)
-    return checkModule(*module, question, folder);
+    return Checker(*module, question, folder).check();
   Finding finding;
   finding.status = Status::Skipped;
   finding.message = "no graph";
@@ -117,7 +117,7 @@ static Outcome checkApart(mlir::ModuleOp module, const Question &question) {
   (void)forEach(
       1, [](size_t) { return 20; }, 1,
       [&](size_t, const std::string &folder) {
-        return checkModule(module, question, folder);
+        return Checker(module, question, folder).check();
       },
       [&](size_t, const Outcome &outcome) { result = outcome; });
   return result;
@@ -256,13 +256,10 @@ static bool showsFault(const Finding &finding) {
 }
 
 /// The pass that the search behind --verify=passes names for the graph.
-static std::string nameCulprit(mlir::ModuleOp module, const Question &question,
-                               const std::string &folder) {
+static std::string nameCulprit(Checker &checker) {
   std::optional<adze::Culprit> culprit = adze::findCulprit(
       adze::CompileOptions(), [&](const adze::CompileOptions &options) {
-        Question candidate = question;
-        candidate.cut = options.cut;
-        Finding finding = checkModule(module, candidate, folder);
+        Finding finding = checker.check(options.cut);
         return showsFault(finding)                ? adze::Verdict::Different
                : finding.status == Status::Failed ? adze::Verdict::Unknown
                                                   : adze::Verdict::Same;
@@ -289,9 +286,10 @@ static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
     (void)sweep(
         seed, 1, 1,
         [&](uint64_t, const std::string &folder) {
-          Finding finding = checkModule(*module, question, folder);
+          Checker checker(*module, question, folder);
+          Finding finding = checker.check();
           if (showsFault(finding))
-            finding.pass = nameCulprit(*module, question, folder);
+            finding.pass = nameCulprit(checker);
           return finding;
         },
         [&](uint64_t, const Finding &finding) {
