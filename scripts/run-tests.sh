@@ -106,8 +106,13 @@ fi
 mkdir -p build/test-logs
 [ "$suite" = site ] || ninja -C build -j"$jobs" --quiet all || fatal "the build failed"
 if [ -n "$needs_models" ]; then
-  [ "$suite" = conformance ] || benchmarks/models/prepare.sh build/models || fatal "the test models could not be made"
-  python-free-tests/Conformance/prepare.sh build/conformance || fatal "the conformance cases could not be made"
+  # Each is one thread: they run side by side.
+  models=
+  [ "$suite" = conformance ] || { benchmarks/models/prepare.sh build/models & models=$!; }
+  python-free-tests/Conformance/prepare.sh build/conformance
+  cases=$?
+  [ -z "$models" ] || wait "$models" || fatal "the test models could not be made"
+  [ "$cases" = 0 ] || fatal "the conformance cases could not be made"
 fi
 
 run_without_cuda() {
