@@ -12,8 +12,11 @@ function(adze_tablegen target td)
   add_public_tablegen_target(${target})
 endfunction()
 
-# adze_use_precompiled(TARGET PCH): see AdzePrecompile.cmake.
+# adze_use_precompiled(TARGET PCH): see AdzePrecompile.cmake. Without a PCH, adze_pch.
 function(adze_use_precompiled target pch)
+  if(NOT pch)
+    set(pch adze_pch)
+  endif()
   target_compile_options(${target} PRIVATE ${${pch}_OPTIONS})
   add_dependencies(${target} ${pch})
 endfunction()
@@ -33,16 +36,14 @@ function(adze_add_library name)
   if(arg_ONNX)
     target_link_libraries(${name} PRIVATE adze::onnx)
     adze_use_precompiled(${name} adze_pch_onnx)
-  elseif(arg_PCH)
-    adze_use_precompiled(${name} ${arg_PCH})
   elseif(NOT arg_NO_PCH)
-    adze_use_precompiled(${name} adze_pch)
+    adze_use_precompiled(${name} "${arg_PCH}")
   endif()
 endfunction()
 
-# adze_add_tool(NAME SRC... [LINK lib...]): an executable in build/bin.
+# adze_add_tool(NAME SRC... [PCH pch] [LINK lib...]): an executable in build/bin.
 function(adze_add_tool name)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "PCH" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} MLIR LLVM)
   # What we define of MLIR (Support/Statistics.cpp) must not reach MLIR itself;
@@ -52,17 +53,17 @@ function(adze_add_tool name)
     set(hidden libAdzeSupport.a)
   endif()
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,${hidden})
-  adze_use_precompiled(${name} adze_pch)
+  adze_use_precompiled(${name} "${arg_PCH}")
   add_dependencies(${name} adze_tablegen_all)
 endfunction()
 
-# adze_add_unittest(NAME SRC... [LINK lib...]): a GoogleTest executable; each of
+# adze_add_unittest(NAME SRC... [PCH pch] [LINK lib...]): a GoogleTest executable; each of
 # its cases is a ctest.
 function(adze_add_unittest name)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "PCH" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} GTest::gmock GTest::gtest_main MLIR LLVM)
-  adze_use_precompiled(${name} adze_pch)
+  adze_use_precompiled(${name} "${arg_PCH}")
   add_dependencies(${name} adze_tablegen_all)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)

@@ -42,8 +42,11 @@ function(adze_precompile_flags out)
   get_directory_property(options COMPILE_OPTIONS)
   get_directory_property(definitions COMPILE_DEFINITIONS)
   list(TRANSFORM definitions PREPEND -D)
-  set(${out} ${flags} -std=gnu++${CMAKE_CXX_STANDARD} ${options} ${definitions} -fpch-instantiate-templates
-    -isystem ${LLVM_INCLUDE_DIRS} PARENT_SCOPE)
+  set(${out} ${flags} -std=gnu++${CMAKE_CXX_STANDARD} ${options} ${definitions} -fpch-instantiate-templates)
+  if(LLVM_INCLUDE_DIRS)
+    list(APPEND ${out} -isystem ${LLVM_INCLUDE_DIRS})
+  endif()
+  set(${out} ${${out}} PARENT_SCOPE)
 endfunction()
 
 # adze_precompile(NAME HEADER FLAG...): a target NAME that makes HEADER's
