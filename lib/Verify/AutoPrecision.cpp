@@ -53,6 +53,7 @@ private:
   std::vector<ProbedProduct> products;
   std::vector<size_t> order; // products, those with the largest error first
   size_t numWide = 0;        // the first ones of `order` are computed in f32
+  bool isExact = false;      // no bound holds but that of f32
   std::string probePath;
   Execution probe;
   // Inputs of the probe; the last ones are the flags.
@@ -118,6 +119,8 @@ CompileStatus AutoPrecision::compileModule(bool isLast) {
     if (product.isWide)
       own.wideProducts.push_back(int64_t(i));
   own.precisionErrors = &products;
+  if (isExact)
+    own.precision = "f32";
   if (!isLast) {
     own.report.clear();
     own.stats = own.timing = own.verbose = false;
@@ -260,6 +263,13 @@ CompileStatus AutoPrecision::run() {
       products[order[numWide++]].isWide = true;
     if (status == CompileStatus::Done)
       status = compileModule(/*isLast=*/false);
+    if (status == CompileStatus::Done)
+      status = measureModule(error);
+  }
+  // Only attention of activations is left to exceed the bound.
+  if (status == CompileStatus::Done && error > options.maxError) {
+    isExact = true;
+    status = compileModule(/*isLast=*/false);
     if (status == CompileStatus::Done)
       status = measureModule(error);
   }

@@ -138,6 +138,88 @@ def test_few_channels(outputs, taps, stride, pad):
     assert_close(adze.compile(model, precision="bf16", threads=1)(x), convolve(x, w, stride, pad, 1))
 
 
+def attend(q, k, v, causal, mask):
+    """Attention in f64; heads of q share those of k and v."""
+    shared = q.shape[1] // k.shape[1]
+    k, v = (np.repeat(x, shared, 1).astype(np.float64) for x in (k, v))
+    scores = q.astype(np.float64) @ k.transpose(0, 1, 3, 2) / np.sqrt(q.shape[3])
+    if causal:
+        scores = np.where(np.tri(q.shape[2], k.shape[2], dtype=bool), scores, -np.inf)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights @ v / weights.sum(-1, keepdims=True)
+
+
+@needs_bf16
+@pytest.mark.parametrize("products, dynamic", [(False, True), (True, False)])
+@pytest.mark.parametrize(
+    "heads, shared, queries, keys, depth, causal, masked",
+    [
+        (2, 1, 64, 64, 64, False, False),
+        (4, 2, 100, 100, 64, True, False),
+        (2, 1, 197, 197, 64, False, False),
+        (3, 3, 50, 77, 64, False, True),
+        (2, 1, 300, 300, 80, True, False),
+        (2, 2, 130, 300, 128, False, True),
+        (1, 1, 33, 257, 96, False, False),
+        (2, 1, 40, 40, 24, False, False),
+        (2, 1, 3, 90, 64, False, False),
+    ],
+)
+def test_attention(heads, shared, queries, keys, depth, causal, masked, products, dynamic):
+    """By AMX in bf16; another CPU computes in f32. Products before it store bf16, inputs are rounded as they are read."""
+    rng = np.random.default_rng(queries * keys + depth)
+    q = to_bf16(rng.standard_normal((1, heads, queries, depth), np.float32))
+    k, v = (to_bf16(rng.standard_normal((1, heads // shared, keys, depth), np.float32)) for _ in range(2))
+    mask = np.concatenate([np.ones((queries, 1), bool), rng.random((queries, keys - 1)) < 0.5], 1) if masked else None
+    nodes, names, weights = [], ["q", "k", "v"], {}
+    if products:
+        weights["eye"] = np.eye(depth, dtype=np.float32)
+        nodes = [onnx.helper.make_node("MatMul", [name, "eye"], [name + "p"]) for name in names]
+        names = [name + "p" for name in names]
+    nodes.append(onnx.helper.make_node("Attention", [*names, *(["m"] if masked else [])], ["y"], is_causal=int(causal)))
+    sizes = ("s", "t") if dynamic else (queries, keys)
+    inputs = [
+        ("q", onnx.TensorProto.FLOAT, [1, heads, sizes[0], depth]),
+        ("k", onnx.TensorProto.FLOAT, [1, heads // shared, sizes[1], depth]),
+        ("v", onnx.TensorProto.FLOAT, [1, heads // shared, sizes[1], depth]),
+    ]
+    if masked:
+        inputs.append(("m", onnx.TensorProto.BOOL, list(sizes)))
+    model = make_model(nodes, inputs, [("y", onnx.TensorProto.FLOAT)], weights)
+    model.opset_import[0].version = 23
+    given = [q, k, v] + ([mask] if masked else [])
+    one = adze.compile(model, precision="bf16", threads=1)(*given)
+    if causal:
+        np.testing.assert_array_equal(one, adze.compile(model, precision="bf16", threads=2)(*given))
+    want = attend(q, k, v, causal, mask)
+    # Scaled queries, weights and, before a product, results are rounded to 8 bits.
+    assert np.abs(one - want).max() <= 6e-3 * np.abs(want).max()
+    assert np.abs(one - want).mean() <= 1e-3 * np.abs(want).max()
+
+
+@needs_bf16
+def test_attention_ignores_what_is_next_in_memory():
+    """A head of 40 elements ends within a register; those of the next head are not finite."""
+    rng = np.random.default_rng(5)
+    x = to_bf16(rng.standard_normal((1, 2, 64, 40), np.float32))
+    packed = np.concatenate([x, np.full((1, 2, 64, 24), np.nan, np.float32)], 3)
+    ends = {"from": np.array([0], np.int64), "to": np.array([40], np.int64), "axis": np.array([3], np.int64)}
+    model = make_model(
+        [
+            onnx.helper.make_node("Slice", ["x", "from", "to", "axis"], ["h"]),
+            onnx.helper.make_node("Attention", ["h", "h", "h"], ["y"]),
+        ],
+        [("x", onnx.TensorProto.FLOAT, [1, 2, 64, 64])],
+        [("y", onnx.TensorProto.FLOAT)],
+        ends,
+    )
+    model.opset_import[0].version = 23
+    got, want = adze.compile(model, precision="bf16", threads=1)(packed), attend(x, x, x, False, None)
+    assert np.abs(got - want).max() <= 6e-3 * np.abs(want).max()
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("m, k, n", [(1, 64, 64), (17, 100, 70), (33, 40, 16), (64, 1000, 33), (130, 256, 100)])
 @pytest.mark.parametrize("signed", [False, True])

@@ -12,6 +12,7 @@
 // share keys, so that the keys are read once.
 #include "Dialect/Graph/IR/Attention.h"
 #include "Convolution.h"
+#include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/IR/Weights.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -58,9 +59,11 @@ private:
   Value hideKeys(Value scores, Value first);
   std::pair<Value, Value> subtract(Value scores, Value before, Value base);
   Value createDot(const Emitted &lhs, const Emitted &rhs, Value acc);
+  Emitted round(Emitted operand);
   Value position(int axis, Value offset, ArrayRef<int> axes);
   LogicalResult finish(ValueRange carried);
 
+  Type getFactor() { return getPrecision(op).value_or(element); }
   double getScale() { return op.getScale().convertToDouble(); }
   double getFill() { return op.getFill().convertToDouble(); }
   double getSoftcap() { return op.getSoftcap().convertToDouble(); }
@@ -160,6 +163,16 @@ Value AttentionEmitter::createDot(const Emitted &lhs, const Emitted &rhs,
   return b.create(state)->getResult(0);
 }
 
+/// Rounds an operand of a product, which a unit that computes in f32 may omit.
+Emitted AttentionEmitter::round(Emitted operand) {
+  Emitted result = e.convert(operand, getFactor());
+  auto rounded = result.value.getDefiningOp<arith::TruncFOp>();
+  if (rounded && result.value != operand.value)
+    rounded.setFastmathAttr(arith::FastMathFlagsAttr::get(
+        b.getContext(), arith::FastMathFlags::contract));
+  return result;
+}
+
 /// Returns how many consecutive heads read the same keys or values.
 std::optional<int64_t> AttentionEmitter::getSharing(Value operand) {
   std::optional<int64_t> repeats = op.getRepeats(operand, rank - 3);
@@ -225,13 +238,16 @@ LogicalResult AttentionEmitter::cut() {
   if (!queries || !keys)
     return failure();
   bool few = knownQueries > 0 && knownQueries < fewQueries;
-  blockQueries = isFew()
-                     ? e.index(1)
-                     : e.param("BLOCK_M", few ? knownQueries
-                                              : chooseLanes(knownQueries, 32));
+  bool hasUnit =
+      !e.gpu && e.target.findMatrixUnit(getFactor(), getFactor(), type);
+  blockQueries =
+      isFew() ? e.index(1)
+              : e.param("BLOCK_M",
+                        few ? knownQueries
+                            : chooseLanes(knownQueries, hasUnit ? 64 : 32));
   constexpr int64_t keysOfThreads = 512;
-  int64_t block =
-      isFew() ? chooseBlock(knownKeys, keysOfThreads) : chooseKeys(knownKeys);
+  int64_t block = isFew() ? chooseBlock(knownKeys, keysOfThreads)
+                          : chooseKeys(knownKeys, hasUnit && !few);
   keyBlock = block;
   blockKeys = e.param("BLOCK_N", block, getEvenBlocks(knownKeys, block));
   Value rows = countForVersion(e, queries, e.ceilDiv(queries, blockQueries));
@@ -253,8 +269,7 @@ LogicalResult AttentionEmitter::cut() {
     forms = {{isBelow(2), true, e.index(1), sharing > 1},
              {isBelow(fewBlocked), true, e.index(blockedQueries)},
              {nullptr, false, blockQueries}};
-    // The order of the sum of weights depends on whether keys are along the
-    // vectors.
+    // The order of sums depends on whether keys are along the vectors.
     if (e.batchInvariant) {
       forms = {forms[0], {nullptr, true, e.index(blockedQueries)}};
       rows = e.ceilDiv(queries, e.index(blockedQueries));
@@ -325,6 +340,7 @@ LogicalResult AttentionEmitter::prepareQuery() {
   query = {*tile, on};
   if (element == type)
     query.value = arith::MulFOp::create(b, loc, *tile, number(getScale(), on));
+  query = round(query);
   return success();
 }
 
@@ -430,7 +446,7 @@ FailureOr<Value> AttentionEmitter::emitScores(Value first) {
   auto tile = e.emitOn(key, places, on);
   if (failed(tile))
     return failure();
-  Emitted block{*tile, on};
+  Emitted block = round({*tile, on});
   bool keysAreRows = axes.keys < axes.queries;
   Value zero = number(0.0, scoreAxes);
   auto product = scale(keysAreRows ? createDot(block, query, zero)
@@ -517,12 +533,7 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   auto scaled = scale(weights, valueScales, valueBatch, first);
   if (failed(block) || failed(scaled))
     return failure();
-  Emitted left{*block, on};
-  Emitted right = e.convert({*scaled, scoreAxes}, element);
-  // A unit that computes this product in f32 may omit the rounding.
-  if (auto rounded = right.value.getDefiningOp<arith::TruncFOp>())
-    rounded.setFastmathAttr(arith::FastMathFlagsAttr::get(
-        b.getContext(), arith::FastMathFlags::contract));
+  Emitted left = round({*block, on}), right = round({*scaled, scoreAxes});
   if (axes.columns > axes.queries)
     std::swap(left, right);
   return KernelEmitter::Carried{createDot(left, right, kept), most, sum};

@@ -158,8 +158,12 @@ int64_t adze::chooseGroupPanel(int64_t outputs) {
   return best;
 }
 
-int64_t adze::chooseKeys(int64_t keys) {
-  constexpr int64_t usual = 64, most = 100;
+int64_t adze::chooseKeys(int64_t keys, bool hasUnit) {
+  constexpr int64_t usual = 64, most = 100, depth = 32, registers = 4;
+  if (hasUnit) {
+    int64_t all = keys < 0 ? registers : llvm::divideCeil(keys, depth);
+    return depth * llvm::divideCeil(all, llvm::divideCeil(all, registers));
+  }
   int64_t block = chooseBlock(keys, usual);
   return keys < 0 || keys % block == 0 ? block : equalParts(keys, most, 1);
 }

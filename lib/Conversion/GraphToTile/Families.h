@@ -212,8 +212,9 @@ RecurrentBlocks chooseRecurrentBlocks(tile::CpuTargetAttr target, int64_t rows,
 int64_t chooseGroupPanel(int64_t outputs);
 
 /// Returns the keys of a step of attention. Positions of a block beyond the
-/// last key are wasted, so blocks are nearly equal.
-int64_t chooseKeys(int64_t keys);
+/// last key are wasted, so blocks are nearly equal. A matrix unit multiplies
+/// whole registers.
+int64_t chooseKeys(int64_t keys, bool hasUnit);
 
 /// Blocks of rows are whole register blocks of 8.
 constexpr int64_t rowGranule = 8;

@@ -94,6 +94,9 @@ void KernelLowering::afterRoot() {
 void KernelLowering::anchor(Value tile) {
   if (classes.isMatrixSum(tile)) {
     MatrixDots(*this).lower(tile.getDefiningOp<DotOp>());
+  } else if (auto dot = tile.getDefiningOp<DotOp>();
+             dot && classes.isMatrixBlock(dot)) {
+    MatrixDots(*this).lowerBlock(dot);
   } else if (fitsRegisters(tile)) {
     emit(tile);
   } else {

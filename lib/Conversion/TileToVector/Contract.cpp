@@ -3,6 +3,7 @@
 // Lowers dot and reduce: loops over the class that is reduced.
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
+#include "MatrixDots.h"
 #include "Products.h"
 #include "Reader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,6 +76,11 @@ bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
 /// memory once, so that the loop over k consists of loads and multiply-adds
 /// only.
 void KernelLowering::prepareOperand(Value operand, bool isRhs) {
+  for (Operation *user : operand.getUsers())
+    if (auto dot = dyn_cast<DotOp>(user);
+        dot && classes.isMatrixBlock(dot) &&
+        (isRhs ? dot.getRhs() : dot.getLhs()) == operand)
+      return MatrixDots(*this).pack(dot, isRhs);
   if (scratchOf(operand) || operand == borderRows.operand ||
       isReadInPlace(operand, isRhs))
     return;

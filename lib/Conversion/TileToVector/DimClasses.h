@@ -95,6 +95,10 @@ public:
   /// Returns true if the elements of this tile are accumulators in registers of
   /// the matrix unit.
   bool isMatrixSum(mlir::Value tile) const { return matrixSums.contains(tile); }
+  /// Returns true if the matrix unit computes this dot from operands that may
+  /// be computed in the kernel, and adds to sums in scratch memory.
+  bool isMatrixBlock(DotOp dot) const { return matrixBlocks.contains(dot); }
+  bool multipliesInBlocks() const { return !matrixBlocks.empty(); }
   /// Returns true if other ops than dots read sums of the unit in a loop, as
   /// where each block of the depth has a scale.
   bool readsSumsInLoops() const;
@@ -139,8 +143,11 @@ private:
   void chooseDepthDots();
   void chooseMatrixDots();
   TargetUnitAttr findMatrixUnit() const;
+  using Suits = llvm::function_ref<bool(DotOp, TargetUnitAttr)>;
+  TargetUnitAttr findCommonUnit(bool forOthers, Suits suits) const;
   bool suitsMatrixUnit(DotOp dot, TargetUnitAttr unit) const;
-  void stepsOfMatrices();
+  bool suitsMatrixBlocks(DotOp dot, TargetUnitAttr unit) const;
+  void stepsOfMatrices(), stepsOfBlocks();
   void keepRewrittenWhole();
   void chooseSteps();
   void stepsOfDots(int64_t carried);
@@ -160,6 +167,7 @@ private:
   TargetUnitAttr matrixUnit;
   int64_t matrixRows = 1;
   llvm::SmallDenseSet<mlir::Value> matrixSums;
+  llvm::SmallDenseSet<mlir::Operation *> matrixBlocks;
   mlir::Value twice;
   llvm::SmallVector<mlir::Value> carried; // tiles that loops carry
   bool hasDots = false, hasReduces = false, hasFunctions = false;

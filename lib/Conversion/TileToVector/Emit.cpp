@@ -104,7 +104,8 @@ std::optional<Registers> KernelLowering::lookup(Value tile,
     for (Kept &kept : llvm::reverse(it->second)) {
       if (kept.scratch)
         return reload(kept, tile, layout);
-      if (!kept.matrices.empty() || !isWithin(layout, kept.registers.layout))
+      if (!kept.matrices.empty() || kept.groups ||
+          !isWithin(layout, kept.registers.layout))
         continue;
       Registers found{layout, {}}, source = kept.registers;
       for (int64_t i = 0, e = layout.total(); i < e; ++i) {

@@ -28,7 +28,7 @@ public:
   }
 
 private:
-  friend class MatrixDots; // MatrixDots.cpp
+  friend class MatrixDots; // MatrixDots.cpp, MatrixBlocks.cpp
   // Driver.cpp: the loops around the body
   void forEachWindow(llvm::function_ref<void(const Window &)> f);
   void splitLoops(size_t depth), splitLoop(size_t depth, int64_t full);
@@ -222,7 +222,7 @@ private:
   // The run-time ends of classes, and the offsets of their parts in a slice.
   llvm::DenseMap<int, mlir::Value> ends, parts;
   llvm::SmallVector<Scope> scopes;
-  llvm::DenseMap<mlir::Value, Kept> buffers;
+  llvm::DenseMap<mlir::Value, Kept> buffers, groups;
   int64_t scratchBytes = 0; // of these buffers
   llvm::MapVector<mlir::Value, Staged> stages;
   mlir::scf::ForOp depthLoop;         // moved out of the loops over blocks

@@ -141,7 +141,11 @@ void KernelLowering::forParts(Value tile, llvm::function_ref<void()> body) {
     body();
     scopes.pop_back();
   };
-  {
+  // Values in registers are available at constant positions.
+  if (classes.multipliesInBlocks())
+    for (int64_t at = 0; at < full; at += step)
+      run(index(at), {whole.start, whole.at + at, step});
+  else {
     auto loop = scf::ForOp::create(b, loc, index(0), index(full), index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

@@ -1,11 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dots on a matrix unit (AMX): selects them, chooses their steps and emits
-// their code.
+// Emits dots on a matrix unit (AMX).
 #include "MatrixDots.h"
-#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Products.h"
-#include "Support/LargestDivisor.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,173 +14,6 @@
 using namespace mlir;
 using namespace adze;
 using namespace adze::tile;
-
-//===--- Which dots -------------------------------------------------------===//
-
-/// Returns the matrix unit of the target for the element types of a dot, or
-/// null.
-static TargetUnitAttr getUnit(CpuTargetAttr target, DotOp dot) {
-  ProductAttr product = dot.getProduct();
-  return target.findMatrixUnit(product.getLhs(), product.getRhs(),
-                               product.getAcc());
-}
-
-/// Returns true if memory has a multiple of `whole` positions along a
-/// dimension, because of its extent or its padding.
-static bool isPadded(MemRefType type, int64_t dim, int64_t whole) {
-  if (!type.isDynamicDim(dim) && type.getDimSize(dim) % whole == 0)
-    return true;
-  bool found = false;
-  AffineExpr self = getAffineDimExpr(dim, type.getContext());
-  type.getLayout().getAffineMap().walkExprs(
-      [&](AffineExpr expr) { found |= expr == self % whole; });
-  return found;
-}
-
-/// Returns true if an operand is read from memory whose rows are those of the
-/// unit's registers: neighbours along the last dimension, and another dimension
-/// in equal steps.
-static bool isReadByRows(Value operand) {
-  auto load = operand.getDefiningOp<LoadOp>();
-  if (!load)
-    return false;
-  auto type = cast<MemRefType>(load.getMemref().getType());
-  SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
-  auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout());
-  return (type.getLayout().isIdentity() ||
-          (strided && strided.getStrides().back() == 1)) &&
-         dims.size() == 2 && dims[1] + 1 == type.getRank() && steps[1] == 1;
-}
-
-/// Words of the depth fill registers whose depth divides theirs; other elements
-/// whole ones.
-int64_t DimClasses::getMatrixDepth(DotOp dot) const {
-  int64_t whole = matrixUnit.getShape()[2], words = dot.getWordElements();
-  return words == 1
-             ? whole
-             : largestDivisor(info[of(dot.getRhs())[0]].size, whole / words);
-}
-
-/// Returns true if a unit reads the operands of a dot in whole registers, and
-/// half of what it multiplies at least is no padding.
-bool DimClasses::suitsMatrixUnit(DotOp dot, TargetUnitAttr unit) const {
-  SmallVector<int> own = of(dot.getResult());
-  int k = of(dot.getRhs())[0];
-  ArrayRef<int64_t> shape = unit.getShape();
-  int64_t words = dot.getWordElements();
-  if (!info[own[0]].split || !info[own[1]].split || info[own[0]].lanes != 1 ||
-      info[own[1]].lanes != shape[1] || 2 * words * info[k].size < shape[2])
-    return false;
-  if (words > 1)
-    return isReadByRows(dot.getLhs()) && isReadByRows(dot.getRhs());
-  if (!multipliesGroups(dot))
-    return false;
-  auto load = dot.getRhs().getDefiningOp<LoadOp>();
-  int64_t dim = load.getMemDims()[0];
-  return isPadded(cast<MemRefType>(load.getMemref().getType()), dim,
-                  shape[2]) &&
-         getKnownDivisor(load.getMixedOffsets()[dim]) % shape[2] == 0;
-}
-
-/// Returns the unit that computes all roots except stores, or null.
-TargetUnitAttr DimClasses::findMatrixUnit() const {
-  TargetUnitAttr unit;
-  if (inOrder || twice || !hasDots)
-    return unit;
-  WalkResult walk = root->walk([&](Operation *op) {
-    if (isa<StoreOp>(op) || !getRootTile(op))
-      return WalkResult::advance();
-    auto dot = dyn_cast<DotOp>(op);
-    TargetUnitAttr own = dot ? getUnit(target, dot) : TargetUnitAttr();
-    bool suits = own && (!unit || unit == own) && suitsMatrixUnit(dot, own);
-    unit = own;
-    return suits ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return walk.wasInterrupted() ? TargetUnitAttr() : unit;
-}
-
-/// Accumulators stay in the registers of the unit across loops and branches.
-void DimClasses::chooseMatrixDots() {
-  matrixUnit = findMatrixUnit();
-  if (!matrixUnit)
-    return;
-  root->walk([&](Operation *op) { // loops after their contents
-    if (auto dot = dyn_cast<DotOp>(op)) {
-      matrixSums.insert(dot.getResult());
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      for (auto [argument, yielded, result] :
-           llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues(),
-                     loop.getResults()))
-        if (matrixSums.contains(yielded))
-          matrixSums.insert_range(ValueRange{argument, result});
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      for (auto [i, result] : llvm::enumerate(branch.getResults()))
-        if (matrixSums.contains(branch.thenYield().getOperand(i)) ||
-            matrixSums.contains(branch.elseYield().getOperand(i)))
-          matrixSums.insert(result);
-    }
-  });
-}
-
-/// Returns the step that divides rows into the fewest registers: nearly equal
-/// parts of at most `want`, or parts of `want` and a remainder. No part has
-/// less than `least` rows, unless `size` is less.
-static int64_t stepOfRows(int64_t size, int64_t want, int64_t least) {
-  auto count = [&](int64_t step) {
-    return size / step * llvm::divideCeil(step, least) +
-           llvm::divideCeil(size % step, least);
-  };
-  for (int64_t parts = llvm::divideCeil(size, want);; ++parts) {
-    int64_t step = llvm::divideCeil(size, parts), rest = size % step;
-    if (step > least && rest != 0 && rest < least)
-      continue;
-    bool wholeFits = size > want && size % want >= least;
-    return wholeFits && count(want) < count(step) ? want : step;
-  }
-}
-
-bool DimClasses::readsSumsInLoops() const {
-  return llvm::any_of(matrixSums, [&](Value sums) {
-    return llvm::any_of(sums.getUsers(), [&](Operation *user) {
-      return user->getParentOp() != root &&
-             !isa<DotOp, scf::ForOp, scf::IfOp, scf::YieldOp>(user);
-    });
-  });
-}
-
-/// Four registers of sums hide how long an instruction takes, and use each
-/// register of an operand twice; few rows or columns use those of the other
-/// operand more. Where a loop adds what is computed from sums to others, vector
-/// registers hold these others for one register.
-void DimClasses::stepsOfMatrices() {
-  constexpr int64_t tiles = 4, usual = 2;
-  int64_t m = matrixUnit.getShape()[0], n = matrixUnit.getShape()[1];
-  int64_t rowTiles = 1, columnTiles = 1;
-  matrixRows = m;
-  for (const Info &x : info) {
-    if (x.row)
-      rowTiles = std::max<int64_t>(rowTiles, llvm::divideCeil(x.size, m));
-    if (x.column)
-      columnTiles = std::max<int64_t>(columnTiles, llvm::divideCeil(x.size, n));
-  }
-  int64_t high = std::min(rowTiles, columnTiles == 1 ? tiles : usual),
-          wide = std::min(columnTiles, tiles / high);
-  bool leave = readsSumsInLoops();
-  if (leave)
-    high = wide = 1;
-  for (Info &x : info) {
-    if (x.column) {
-      x.step = std::min(x.padded, wide * n);
-    } else if (x.row) {
-      x.step = stepOfRows(x.size, high * m, m);
-      matrixRows = llvm::divideCeil(x.step, llvm::divideCeil(x.step, m));
-      if (!leave) // registers hold whole steps
-        x.part = std::max<int64_t>(1, getAccumulators(target) / 2 / wide);
-    } else if (x.score > 0) {
-      x.step = std::min(x.padded, x.lanes);
-    }
-  }
-}
 
 //===--- Registers of the unit --------------------------------------------===//
 
@@ -222,6 +52,14 @@ SmallVector<Type> MatrixDots::getTypes(Value sums) {
       cut(sums), [&](const Piece &piece) { return getType(piece); });
 }
 
+bool adze::tile::isZeroTile(Value tile) {
+  Value element = tile;
+  if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
+    element = broadcast.getSource();
+  return matchPattern(element, m_AnyZeroFloat()) ||
+         matchPattern(element, m_Zero());
+}
+
 Carried MatrixDots::take(Value tile) {
   for (Scope &scope : llvm::reverse(kernel.scopes))
     for (Kept &kept : scope.lookup(tile))
@@ -229,11 +67,7 @@ Carried MatrixDots::take(Value tile) {
         return kept.matrices;
   Carried sums;
   SmallVector<Piece> pieces = cut(tile);
-  Value element = tile;
-  if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
-    element = broadcast.getSource();
-  if (matchPattern(element, m_AnyZeroFloat()) ||
-      matchPattern(element, m_Zero())) {
+  if (isZeroTile(tile)) {
     // The product hides the latency of these prefetches.
     kernel.prefetchStores(kernel.layoutOf(tile));
     for (const Piece &piece : pieces)
@@ -299,9 +133,8 @@ void MatrixDots::keep(Value tile, const Carried &sums) {
 
 //===--- Operands ---------------------------------------------------------===//
 
-/// Returns the stride of a dimension of memory, in elements.
-static Value strideOf(OpBuilder &b, Location loc, Value memory, int64_t dim,
-                      int64_t step) {
+Value adze::tile::strideOf(OpBuilder &b, Location loc, Value memory,
+                           int64_t dim, int64_t step) {
   auto [strides, offset] =
       cast<MemRefType>(memory.getType()).getStridesAndOffset();
   if (!ShapedType::isDynamic(strides[dim]))
@@ -456,8 +289,9 @@ void MatrixDots::prefetchPanel(DotOp op) {
 
 //===--- The product ------------------------------------------------------===//
 
-static Value createProduct(OpBuilder &b, Location loc, ProductAttr product,
-                           Value left, Value right, Value sum) {
+Value adze::tile::createMatrixProduct(OpBuilder &b, Location loc,
+                                      ProductAttr product, Value left,
+                                      Value right, Value sum) {
   if (isa<FloatType>(product.getAcc()))
     return amx::TileMulFOp::create(b, loc, sum.getType(), left, right, sum);
   return amx::TileMulIOp::create(b, loc, sum.getType(), left, right, sum,
@@ -477,7 +311,7 @@ Carried MatrixDots::addStep(DotOp op, ArrayRef<Value> before, Value end) {
       column = readRight(op, piece);
     if (!row)
       row = readLeft(op, piece, end);
-    sum = createProduct(b, loc, op.getProduct(), row, column, sum);
+    sum = createMatrixProduct(b, loc, op.getProduct(), row, column, sum);
   }
   return sums;
 }

@@ -116,6 +116,7 @@ struct Kept {
   Registers registers;
   llvm::SmallVector<mlir::Value, 0> matrices; // or in the matrix unit
   mlir::Value scratch;                        // or in memory
+  mlir::Value groups; // or packed for the matrix unit, in groups of the depth
   llvm::SmallVector<int64_t, 0> scratchOrder;
   // The indices of its part of the memory.
   llvm::SmallVector<mlir::Value, 0> prefix;
@@ -167,10 +168,11 @@ struct BorderRows {
 mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> parts);
 
-/// Returns how many lanes of the register at `coordinate` are inside of the
-/// tile.
-int64_t liveLanes(const class DimClasses &classes, const Layout &layout,
-                  int64_t coordinate);
+/// Transposes the square blocks that adjacent registers hold: with r registers
+/// of n * r lanes, lane b * r + j of register i becomes lane b * r + i of
+/// register j, by exchanging halves, quarters and so on between pairs.
+void transposeBlocks(mlir::OpBuilder &b, mlir::Location loc,
+                     llvm::MutableArrayRef<mlir::Value> rows);
 
 /// Returns the conjunction of both masks; a null mask is all lanes.
 mlir::Value bothMasks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,

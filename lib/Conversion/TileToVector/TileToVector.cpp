@@ -23,9 +23,15 @@ using namespace adze;
 
 /// A dot computes in the type of its accumulator. If the rounding of an operand
 /// to a narrower type may be omitted (`contract`), the dot uses the operand
-/// before rounding.
-static void skipRounding(tile::KernelOp kernel) {
-  kernel.walk([](tile::DotOp dot) {
+/// before rounding. Matrix units multiply rounded operands.
+static void skipRounding(tile::KernelOp kernel, tile::CpuTargetAttr target) {
+  kernel.walk([&](tile::DotOp dot) {
+    tile::ProductAttr product = dot.getProduct();
+    if (auto unit = target.findMatrixUnit(product.getLhs(), product.getRhs(),
+                                          product.getAcc());
+        unit && dot.getType().getDimSize(0) >= unit.getShape()[0] &&
+        dot.getType().getDimSize(1) >= unit.getShape()[1])
+      return;
     for (OpOperand &operand : dot->getOpOperands()) {
       auto rounded = operand.get().getDefiningOp<arith::TruncFOp>();
       if (rounded &&
@@ -50,7 +56,7 @@ struct ConvertTileToVector final
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       auto [op, why] = tile::findDynamicTile(kernel);
       if (!op) {
-        skipRounding(kernel);
+        skipRounding(kernel, target);
         tile::foldKnownTiles(kernel);
         tile::KernelFunctions lowering(kernel, target);
         if (succeeded(lowering.run())) {

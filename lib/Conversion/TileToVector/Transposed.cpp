@@ -10,11 +10,8 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// Transposes the square blocks that adjacent registers hold: with r registers
-/// of n * r lanes, lane b * r + j of register i becomes lane b * r + i of
-/// register j, by exchanging halves, quarters and so on between pairs.
-static void transposeBlocks(OpBuilder &b, Location loc,
-                            MutableArrayRef<Value> rows) {
+void adze::tile::transposeBlocks(OpBuilder &b, Location loc,
+                                 MutableArrayRef<Value> rows) {
   int64_t size = rows.size();
   int64_t lanes = cast<VectorType>(rows.front().getType()).getNumElements();
   for (int64_t half = 1; half < size; half *= 2) {

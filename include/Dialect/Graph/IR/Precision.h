@@ -9,9 +9,10 @@
 
 namespace adze::graph {
 
-/// An attribute of a matrix product or convolution of f32: the type that its
-/// operands may be rounded to, tf32. It is discardable: a product without it,
-/// or whose target has no unit for it, is computed in f32.
+/// An attribute of a matrix product, convolution or attention of f32: the type
+/// that the operands of its products may be rounded to. It is discardable: an
+/// operation without it, or whose target has no unit for it, is computed in
+/// f32.
 inline constexpr llvm::StringLiteral kPrecisionAttribute = "graph.precision";
 
 /// Returns the type that the operands of the product may be rounded to, if any.

@@ -127,13 +127,16 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
 
     For GPUs, attention also rounds query, keys and values, before ops that only
     move their elements, and its weights and result. Scores, biases, maxima and
-    sums stay in f32.
+    sums stay in f32. The same holds for CPUs with a unit that multiplies
+    matrices, if no product is in `wide`, and products compute query, keys and
+    values. Attention of others, such as caches, keeps operands of f32, and
+    `graph.precision` allows the unit to round them.
 
     The pass fails unless every target (`tile.targets`) has a unit for the type.
 
     tf32 is not a tensor type. For GPUs, products, including those of two
     activations, keep operands of f32, and `graph.precision = tf32` allows the
-    unit to round them. Attention, and everything for CPUs, stays in f32.
+    unit to round them. Attention, and everything for CPUs, stays in f32 then.
 
     Before (cpu=znver4):
     ```mlir

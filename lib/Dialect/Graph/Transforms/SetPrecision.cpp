@@ -44,10 +44,14 @@ public:
       if (suits(op) && !llvm::is_contained(wide, int64_t(i)))
         products.push_back(op);
     SmallVector<AttentionOp> attentions;
-    if (tile::findCudaTarget(getOperation()))
+    if (multipliesMatrices())
       getOperation().walk([&](AttentionOp op) {
-        if (getElement(op.getResult()).isF32())
+        if (!getElement(op.getResult()).isF32())
+          return;
+        if (storesNarrow(op))
           attentions.push_back(op);
+        else
+          allowRounding(op);
       });
     IRRewriter b(&getContext());
     for (Operation *op : products) {
@@ -76,9 +80,13 @@ private:
           !getElement(op->getOperand(0)).isF32() ||
           !getElement(op->getOperand(1)).isF32())
         return;
-      op->setAttr(kPrecisionAttribute, TypeAttr::get(narrow));
-      ++narrowed;
+      allowRounding(op);
     });
+  }
+
+  void allowRounding(Operation *op) {
+    op->setAttr(kPrecisionAttribute, TypeAttr::get(narrow));
+    ++narrowed;
   }
 
   /// Finds the instruction in all targets, and its group of elements along the
@@ -103,6 +111,43 @@ private:
       group = std::max(group, unit.getGroup());
     }
     return success();
+  }
+
+  /// Returns true if all targets have an instruction that multiplies matrices
+  /// of the type. Attention gains nothing from one that multiplies vectors, as
+  /// its operands are not in groups. On CPUs it stays in f32 if a product does,
+  /// as the error of each is not known.
+  bool multipliesMatrices() {
+    Type f32 = Float32Type::get(&getContext());
+    ArrayRef<Attribute> targets = tile::getTargets(getOperation());
+    return !targets.empty() && llvm::all_of(targets, [&](Attribute target) {
+      auto cpu = dyn_cast<tile::CpuTargetAttr>(target);
+      return !cpu || (wide.empty() && cpu.findMatrixUnit(narrow, narrow, f32));
+    });
+  }
+
+  /// Returns true if the operands of attention are stored in the type. CPUs
+  /// read others in f32 and round them in the kernel: a cast of a cache would
+  /// read and write all of it for each token.
+  bool storesNarrow(AttentionOp op) {
+    return tile::findCudaTarget(getOperation()) ||
+           llvm::all_of(ValueRange{op.getQuery(), op.getKey(), op.getValue()},
+                        [&](Value operand) { return isOfProduct(operand); });
+  }
+
+  /// Returns true if a product computes the value, up to data movement and
+  /// elementwise operations.
+  static bool isOfProduct(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (isa<MatmulOp>(op))
+        return true;
+      bool isOfOne = isa<ReshapeOp, TransposeOp, SliceOp>(op) ||
+                     isa<ElementwiseOpInterface>(op);
+      if (!isOfOne || op->getNumOperands() == 0)
+        return false;
+      value = op->getOperand(0);
+    }
+    return false;
   }
 
   /// Returns true if the contracted dim is a multiple of the group, or will be

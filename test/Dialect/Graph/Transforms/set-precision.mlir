@@ -1,5 +1,7 @@
 // RUN: aopt %s -tile-attach-targets="cpu=znver4" --graph-set-precision --split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cuda=sm_90a" --graph-set-precision=type=f16 --split-input-file | FileCheck %s --check-prefix=GPU
+// RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids" --graph-set-precision --split-input-file | FileCheck %s --check-prefix=AMX
+// RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids" --graph-set-precision=wide=9 --split-input-file | FileCheck %s --check-prefix=WIDE
 // RUN: not aopt %s -tile-attach-targets="cpu=znver4,x86-64-v4" --graph-set-precision --split-input-file 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: not aopt %s -tile-attach-targets="cpu=znver4" --graph-set-precision=type=f16 --split-input-file 2>&1 | FileCheck %s --check-prefix=F16
 
@@ -47,11 +49,16 @@ func.func @others(%x: tensor<4x4xf32>, %y: tensor<4x5xf32>, %z: tensor<4x4xf64>,
 
 // -----
 
-// Attention is left alone on CPUs. For GPUs, what query, keys and values are
+// Attention is left alone on CPUs without a unit for matrices. Those that have
+// one may round operands that no product computes. For GPUs, what query, keys and values are
 // slices of is rounded once, before they are moved about, and the result not
 // again for the product that reads it. The bias stays in f32.
 // CHECK-LABEL: func.func @attention(
-// CHECK: graph.attention {{.*}}xf32>) -> tensor<?x2x4x8xf32
+// CHECK: graph.attention {{.*}}{scale = 1.250000e-01 : f64} {{.*}}xf32>) -> tensor<?x2x4x8xf32
+// AMX-LABEL: func.func @attention(
+// AMX: graph.attention {{.*}}{graph.precision = bf16, {{.*}}xf32>) -> tensor<?x2x4x8xf32
+// WIDE-LABEL: func.func @attention(
+// WIDE: graph.attention {{.*}}{scale = 1.250000e-01 : f64} {{.*}}xf32>) -> tensor<?x2x4x8xf32
 // GPU-LABEL: func.func @attention(
 // GPU-SAME: %[[X:.*]]: tensor<?x4x6x8xf32
 // GPU-COUNT-1: graph.cast %[[X]] : {{.*}} -> tensor<?x4x6x8xf16
@@ -89,4 +96,20 @@ func.func @read_in_f32(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf64>) -> (tensor<
   %y = graph.attention %x, %x, %x {scale = 1.250000e-01 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   %z = graph.attention %d, %d, %d {scale = 1.250000e-01 : f64} : (tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>) -> tensor<2x4x8xf64>
   return %y, %z : tensor<2x4x8xf32>, tensor<2x4x8xf64>
+}
+
+// -----
+
+// What products compute is stored in the type, also after elementwise ops.
+// AMX-LABEL: func.func @computed(
+// AMX: %[[P:.*]] = graph.matmul {{.*}} {wide_result}
+// AMX: %[[B:.*]] = graph.mul %[[P]]
+// AMX: %[[N:.*]] = graph.cast %[[B]] : {{.*}} -> tensor<2x4x8xbf16>
+// AMX: graph.attention %[[N]], %[[N]], %[[N]] {{.*}} -> tensor<2x4x8xbf16>
+func.func @computed(%x: tensor<2x4x8xf32>, %s: tensor<8xf32>) -> tensor<2x4x8xf32> {
+  %w = graph.constant dense<0.5> : tensor<8x8xf32>
+  %p = graph.matmul %x, %w : (tensor<2x4x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8xf32>
+  %b = graph.mul %p, %s : (tensor<2x4x8xf32>, tensor<8xf32>) -> tensor<2x4x8xf32>
+  %y = graph.attention %b, %b, %b {scale = 1.250000e-01 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
 }
