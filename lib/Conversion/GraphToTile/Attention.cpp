@@ -238,8 +238,8 @@ LogicalResult AttentionEmitter::cut() {
   if (!queries || !keys)
     return failure();
   bool few = knownQueries > 0 && knownQueries < fewQueries;
-  bool hasUnit =
-      !e.gpu && e.target.findMatrixUnit(getFactor(), getFactor(), type);
+  auto unit = e.target.findMatrixUnit(getFactor(), getFactor(), type);
+  bool hasUnit = !e.gpu && unit && columns % unit.getShape()[0] == 0;
   blockQueries =
       isFew() ? e.index(1)
               : e.param("BLOCK_M",

@@ -128,9 +128,10 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
     For GPUs, attention also rounds query, keys and values, before ops that only
     move their elements, and its weights and result. Scores, biases, maxima and
     sums stay in f32. The same holds for CPUs with a unit that multiplies
-    matrices, if no product is in `wide`, and products compute query, keys and
-    values. Attention of others, such as caches, keeps operands of f32, and
-    `graph.precision` allows the unit to round them.
+    matrices, if no product is in `wide`, the elements of a value are a multiple
+    of the unit's rows, and products compute query, keys and values. Attention of
+    others, such as caches, keeps operands of f32, and `graph.precision` allows
+    the unit to round them. A few queries stay in f32.
 
     The pass fails unless every target (`tile.targets`) has a unit for the type.
 

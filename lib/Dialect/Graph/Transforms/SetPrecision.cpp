@@ -44,15 +44,14 @@ public:
       if (suits(op) && !llvm::is_contained(wide, int64_t(i)))
         products.push_back(op);
     SmallVector<AttentionOp> attentions;
-    if (multipliesMatrices())
-      getOperation().walk([&](AttentionOp op) {
-        if (!getElement(op.getResult()).isF32())
-          return;
-        if (storesNarrow(op))
-          attentions.push_back(op);
-        else
-          allowRounding(op);
-      });
+    getOperation().walk([&](AttentionOp op) {
+      if (!getElement(op.getResult()).isF32() || !suitsMatrices(op))
+        return;
+      if (storesNarrow(op))
+        attentions.push_back(op);
+      else
+        allowRounding(op);
+    });
     IRRewriter b(&getContext());
     for (Operation *op : products) {
       b.setInsertionPoint(op);
@@ -113,16 +112,23 @@ private:
     return success();
   }
 
-  /// Returns true if all targets have an instruction that multiplies matrices
-  /// of the type. Attention gains nothing from one that multiplies vectors, as
-  /// its operands are not in groups. On CPUs it stays in f32 if a product does,
-  /// as the error of each is not known.
-  bool multipliesMatrices() {
+  /// Returns true if instructions of all targets multiply the matrices of
+  /// attention. CPUs gain nothing from those that multiply vectors, as operands
+  /// are not in groups, and need whole registers of the elements of a value,
+  /// and of queries. Attention in f32 remains if a product does, as the error
+  /// of each is not known.
+  bool suitsMatrices(AttentionOp op) {
     Type f32 = Float32Type::get(&getContext());
     ArrayRef<Attribute> targets = tile::getTargets(getOperation());
+    Dims dims = getDims(op.getResult());
+    auto queries = getConstant(dims.end()[-2]), size = getConstant(dims.back());
     return !targets.empty() && llvm::all_of(targets, [&](Attribute target) {
       auto cpu = dyn_cast<tile::CpuTargetAttr>(target);
-      return !cpu || (wide.empty() && cpu.findMatrixUnit(narrow, narrow, f32));
+      auto unit = cpu ? cpu.findMatrixUnit(narrow, narrow, f32)
+                      : tile::TargetUnitAttr();
+      return !cpu ||
+             (wide.empty() && unit && size && *size % unit.getShape()[0] == 0 &&
+              queries.value_or(INT64_MAX) >= unit.getShape()[1]);
     });
   }
 

@@ -49,16 +49,14 @@ func.func @others(%x: tensor<4x4xf32>, %y: tensor<4x5xf32>, %z: tensor<4x4xf64>,
 
 // -----
 
-// Attention is left alone on CPUs without a unit for matrices. Those that have
-// one may round operands that no product computes. For GPUs, what query, keys and values are
+// Attention is left alone on CPUs without a unit for matrices, and of values
+// that do not fill its registers. For GPUs, what query, keys and values are
 // slices of is rounded once, before they are moved about, and the result not
 // again for the product that reads it. The bias stays in f32.
 // CHECK-LABEL: func.func @attention(
 // CHECK: graph.attention {{.*}}{scale = 1.250000e-01 : f64} {{.*}}xf32>) -> tensor<?x2x4x8xf32
 // AMX-LABEL: func.func @attention(
-// AMX: graph.attention {{.*}}{graph.precision = bf16, {{.*}}xf32>) -> tensor<?x2x4x8xf32
-// WIDE-LABEL: func.func @attention(
-// WIDE: graph.attention {{.*}}{scale = 1.250000e-01 : f64} {{.*}}xf32>) -> tensor<?x2x4x8xf32
+// AMX: graph.attention {{.*}}{scale = 1.250000e-01 : f64} {{.*}}xf32>) -> tensor<?x2x4x8xf32
 // GPU-LABEL: func.func @attention(
 // GPU-SAME: %[[X:.*]]: tensor<?x4x6x8xf32
 // GPU-COUNT-1: graph.cast %[[X]] : {{.*}} -> tensor<?x4x6x8xf16
@@ -104,12 +102,26 @@ func.func @read_in_f32(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf64>) -> (tensor<
 // AMX-LABEL: func.func @computed(
 // AMX: %[[P:.*]] = graph.matmul {{.*}} {wide_result}
 // AMX: %[[B:.*]] = graph.mul %[[P]]
-// AMX: %[[N:.*]] = graph.cast %[[B]] : {{.*}} -> tensor<2x4x8xbf16>
-// AMX: graph.attention %[[N]], %[[N]], %[[N]] {{.*}} -> tensor<2x4x8xbf16>
-func.func @computed(%x: tensor<2x4x8xf32>, %s: tensor<8xf32>) -> tensor<2x4x8xf32> {
-  %w = graph.constant dense<0.5> : tensor<8x8xf32>
-  %p = graph.matmul %x, %w : (tensor<2x4x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8xf32>
-  %b = graph.mul %p, %s : (tensor<2x4x8xf32>, tensor<8xf32>) -> tensor<2x4x8xf32>
-  %y = graph.attention %b, %b, %b {scale = 1.250000e-01 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
-  return %y : tensor<2x4x8xf32>
+// AMX: %[[N:.*]] = graph.cast %[[B]] : {{.*}} -> tensor<2x40x16xbf16>
+// AMX: graph.attention %[[N]], %[[N]], %[[N]] {{.*}} -> tensor<2x40x16xbf16>
+// WIDE-LABEL: func.func @computed(
+// WIDE: graph.attention {{.*}} {scale = 1.250000e-01 : f64} {{.*}} -> tensor<2x40x16xf32>
+func.func @computed(%x: tensor<2x40x16xf32>, %s: tensor<16xf32>) -> tensor<2x40x16xf32> {
+  %w = graph.constant dense<0.5> : tensor<16x16xf32>
+  %p = graph.matmul %x, %w : (tensor<2x40x16xf32>, tensor<16x16xf32>) -> tensor<2x40x16xf32>
+  %b = graph.mul %p, %s : (tensor<2x40x16xf32>, tensor<16xf32>) -> tensor<2x40x16xf32>
+  %y = graph.attention %b, %b, %b {scale = 1.250000e-01 : f64} : (tensor<2x40x16xf32>, tensor<2x40x16xf32>, tensor<2x40x16xf32>) -> tensor<2x40x16xf32>
+  return %y : tensor<2x40x16xf32>
+}
+
+// -----
+
+// Others are rounded where the unit multiplies, but not for a few queries.
+// AMX-LABEL: func.func @cached(
+// AMX: graph.attention {{.*}} {graph.precision = bf16, {{.*}} -> tensor<2x40x16xf32>
+// AMX: graph.attention {{.*}} {scale = 1.250000e-01 : f64} {{.*}} -> tensor<2x4x16xf32>
+func.func @cached(%x: tensor<2x40x16xf32>, %q: tensor<2x4x16xf32>) -> (tensor<2x40x16xf32>, tensor<2x4x16xf32>) {
+  %y = graph.attention %x, %x, %x {scale = 1.250000e-01 : f64} : (tensor<2x40x16xf32>, tensor<2x40x16xf32>, tensor<2x40x16xf32>) -> tensor<2x40x16xf32>
+  %z = graph.attention %q, %x, %x {scale = 1.250000e-01 : f64} : (tensor<2x4x16xf32>, tensor<2x40x16xf32>, tensor<2x40x16xf32>) -> tensor<2x4x16xf32>
+  return %y, %z : tensor<2x40x16xf32>, tensor<2x4x16xf32>
 }
