@@ -111,6 +111,28 @@ tile.kernel @rounded(%q: memref<32x32xf32>, %k: memref<64x32xf32>, %y: memref<32
 
 // -----
 
+// Elements after the depth of 48 are in memory, but may not be numbers: they are
+// replaced by zeros, in the packed queries and in the copied rows of keys.
+// CHECK-LABEL: func.func @neighbours(
+// CHECK: %[[Q:.*]] = vector.load %arg0[%c0, %c32] : memref<32x64xbf16>, vector<32xbf16>
+// CHECK: arith.select %{{.*}}, %[[Q]], %{{.*}} : vector<32xi1>, vector<32xbf16>
+// CHECK: amx.tile_load %arg1
+// CHECK: %[[K:.*]] = vector.load %arg1[%{{.*}}, %c32] : memref<64x64xbf16>, vector<32xbf16>
+// CHECK: arith.select %{{.*}}, %[[K]], %{{.*}} : vector<32xi1>, vector<32xbf16>
+// CHECK-NOT: amx.tile_load %arg1
+// CHECK: return
+tile.kernel @neighbours(%q: memref<32x64xbf16>, %k: memref<64x64xbf16>, %y: memref<32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %a = tile.load %q[0, 0] sizes [48, 32] dims [1, 0] : memref<32x64xbf16> -> tensor<48x32xbf16>
+  %b = tile.load %k[0, 0] sizes [64, 48] : memref<64x64xbf16> -> tensor<64x48xbf16>
+  %s = tile.dot %b, %a, %zero : tensor<64x48xbf16>, tensor<48x32xbf16>, tensor<64x32xf32>
+  %t = tile.reduce add %s dim 0 : tensor<64x32xf32> -> tensor<32xf32>
+  tile.store %t, %y[0] : tensor<32xf32>, memref<32xf32>
+  tile.return
+}
+
+// -----
+
 // Few rows stay in vectors, and are not rounded there.
 // CHECK-LABEL: func.func @few(
 // CHECK-NOT: amx.
