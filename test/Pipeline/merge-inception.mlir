@@ -12,7 +12,7 @@
 // copies a branch, or does to it what the others lack.
 // CHECK: "launches": 6
 // CHECK: "pattern": "merge-horizontal"
-// CHECK-NEXT: "reason": "a piece of a concatenation is stored in place"
+// CHECK-NEXT: "reason": "an operand of a concatenation is stored in place"
 #x = affine_map<()[s0] -> (s0, 24, 12, 12)>
 #a = affine_map<()[s0] -> (s0, 16, 12, 12)>
 #b = affine_map<()[s0] -> (s0, 8, 12, 12)>

@@ -8,7 +8,7 @@
 // CHECK-NEXT: "op": "graph.mul",
 // CHECK-NEXT: "node": "swish",
 // CHECK-NEXT: "pattern": "ProductOfInput",
-// CHECK-NEXT: "reason": "a constant factor on x * sigmoid(x)"
+// CHECK-NEXT: "reason": "expected no constant factor on x * sigmoid(x)"
 // CHECK-NEXT: },
 // CHECK-NEXT: {
 // CHECK-NEXT: "op": "graph.matmul",
@@ -20,7 +20,7 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: ]
 // HTML: "refusals": [
-// HTML: "reason": "a constant factor on x * sigmoid(x)"
+// HTML: "reason": "expected no constant factor on x * sigmoid(x)"
 // HTML: "reason": "both are anchor ops, and a kernel has one"
 
 #x = affine_map<()[s0] -> (s0, 8)>

@@ -19,7 +19,8 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<ReshapeOp>();
     if (!inner)
-      return rewriter.notifyMatchFailure(op, "not of a reshape");
+      return rewriter.notifyMatchFailure(
+          op, "the operand is not the result of a reshape");
     rewriter.modifyOpInPlace(
         op, [&] { op.getInputMutable().assign(inner.getInput()); });
     return success();
@@ -105,18 +106,20 @@ public:
     auto slice = op.getInput().getDefiningOp<SliceOp>();
     if (!slice || !slice->hasOneUse() || slice.getBegin() || op.getShape() ||
         slice.getInput().getDefiningOp<TransposeOp>())
-      return rewriter.notifyMatchFailure(op, "not of a slice at a known place");
+      return rewriter.notifyMatchFailure(
+          op, "the operand is not a single-use slice with static starts");
     auto result = sliceView(slice, getDims(op.getResult()));
     Dims whole = getDims(slice.getInput());
     if (!result)
-      return rewriter.notifyMatchFailure(op, "dims that are cut are merged");
+      return rewriter.notifyMatchFailure(op, "the reshape merges sliced dims");
     auto withoutOnes = [](Dims dims) {
       llvm::erase_if(dims,
                      [](AffineExpr dim) { return getConstant(dim) == 1; });
       return dims;
     };
     if (areEqual(withoutOnes(whole), withoutOnes(result->view)))
-      return rewriter.notifyMatchFailure(op, "changes dims of 1 only");
+      return rewriter.notifyMatchFailure(op,
+                                         "the reshape changes unit dims only");
     Type element = cast<RankedTensorType>(op.getType()).getElementType();
     Value view =
         ReshapeOp::create(rewriter, op.getLoc(),
@@ -140,7 +143,8 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<TransposeOp>();
     if (!inner)
-      return rewriter.notifyMatchFailure(op, "not of a transpose");
+      return rewriter.notifyMatchFailure(
+          op, "the operand is not the result of a transpose");
     SmallVector<int64_t> perm;
     for (int64_t d : op.getPerm())
       perm.push_back(inner.getPerm()[d]);
@@ -164,10 +168,12 @@ public:
       if (getConstant(dims[d]) != 1)
         moved.push_back(d);
     if (!llvm::is_sorted(moved))
-      return rewriter.notifyMatchFailure(op, "moves elements");
+      return rewriter.notifyMatchFailure(
+          op, "the transpose changes the order of elements");
     // A reshape infers no dims, so all must be known.
     if (!llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); }))
-      return rewriter.notifyMatchFailure(op, "unknown dims");
+      return rewriter.notifyMatchFailure(
+          op, "expected dims that are known expressions");
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
     return success();
   }
@@ -185,11 +191,13 @@ public:
     auto first = reshape ? reshape.getInput().getDefiningOp<TransposeOp>()
                          : TransposeOp();
     if (!first || reshape.getShape())
-      return rewriter.notifyMatchFailure(op, "not of a reshaped transpose");
+      return rewriter.notifyMatchFailure(
+          op, "the operand is not a reshaped transpose");
     Dims before = getDims(first.getResult()), behind = getDims(op.getInput());
     auto factors = getFactors(before, behind);
     if (!factors)
-      return rewriter.notifyMatchFailure(op, "a reshape across dims");
+      return rewriter.notifyMatchFailure(
+          op, "the dims of the reshape do not factor");
     // The factors in the order of x, and of the result.
     SmallVector<size_t> places(op.getPerm().size());
     for (auto [place, dim] : llvm::enumerate(op.getPerm()))
@@ -206,7 +214,8 @@ public:
     llvm::sort(to);
     auto sameFactor = [](Place x, Place y) { return x.second == y.second; };
     if (!std::equal(from.begin(), from.end(), to.begin(), sameFactor))
-      return rewriter.notifyMatchFailure(op, "moves elements");
+      return rewriter.notifyMatchFailure(
+          op, "the transpose changes the order of elements");
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), first.getInput());
     return success();
   }
@@ -221,7 +230,8 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<SliceOp>();
     if (!inner || op.getBegin() || inner.getBegin())
-      return rewriter.notifyMatchFailure(op, "not of a slice at known places");
+      return rewriter.notifyMatchFailure(
+          op, "the operand is not a slice with static starts");
     Dims starts;
     SmallVector<int64_t> steps;
     for (auto [start, step, innerStart, innerStep] :
@@ -231,7 +241,8 @@ public:
       starts.push_back(addExprs(innerStart, mulExprs(start, factor)));
       steps.push_back(step * innerStep);
       if (!starts.back())
-        return rewriter.notifyMatchFailure(op, "no expression of the start");
+        return rewriter.notifyMatchFailure(
+            op, "a start is not an expression of symbols");
     }
     rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getInput(),
                                          starts, steps);
@@ -282,7 +293,8 @@ public:
       pieces.erase(pieces.begin() + i);
     }
     if (pieces.size() == op.getInputs().size())
-      return rewriter.notifyMatchFailure(op, "no slices that go on");
+      return rewriter.notifyMatchFailure(op,
+                                         "no adjacent slices of one tensor");
     rewriter.modifyOpInPlace(op, [&] { op.getInputsMutable().assign(pieces); });
     return success();
   }

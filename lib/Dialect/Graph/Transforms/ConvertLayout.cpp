@@ -197,7 +197,8 @@ public:
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
     if (!isTransparent(op))
-      return rewriter.notifyMatchFailure(op, "transposes cannot pass this op");
+      return rewriter.notifyMatchFailure(
+          op, "the op does not commute with transposes");
     int64_t rank = getRank(op->getResult(0));
     int64_t gained = 0, added = 0;
     for (OpOperand &operand : op->getOpOperands()) {
@@ -212,7 +213,7 @@ public:
     // In rank 3 the transpose is its own inverse, so added transposes could
     // sink again, without end, if there were as many.
     if (added > gained || (added == gained && (rank == 3 || gained == 0)))
-      return rewriter.notifyMatchFailure(op, "would add transposes");
+      return rewriter.notifyMatchFailure(op, "sinking would add transposes");
     SmallVector<Value> operands;
     for (OpOperand &operand : op->getOpOperands())
       operands.push_back(isParameter(operand)
@@ -279,7 +280,8 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto transpose = getSinkable(reduce.getInput());
     if (!transpose || reduce.getAxes().empty())
-      return rewriter.notifyMatchFailure(reduce, "not of a transpose");
+      return rewriter.notifyMatchFailure(
+          reduce, "the operand is not a transpose that can sink");
     int64_t rank = getRank(transpose);
     SmallVector<int64_t> axes;
     for (int64_t axis : reduce.getAxes())
@@ -325,10 +327,12 @@ public:
     auto transpose = getSinkable(op.getInput());
     if (!transpose || op.getShape() || getRank(op) != 3 ||
         getRank(transpose) < 4)
-      return rewriter.notifyMatchFailure(op, "not a merge of spatial dims");
+      return rewriter.notifyMatchFailure(
+          op, "the reshape does not merge spatial dims");
     Dims from = getDims(transpose), to = getDims(op);
     if (!areEqual(from[0], to[0]) || !areEqual(from[1], to[1]))
-      return rewriter.notifyMatchFailure(op, "batch or channels change");
+      return rewriter.notifyMatchFailure(
+          op, "the reshape changes batch or channels");
     auto type = cast<RankedTensorType>(op.getType());
     Value merged = ReshapeOp::create(
         rewriter, op.getLoc(), toChannelsLast(type), transpose.getInput());
@@ -417,16 +421,18 @@ public:
                                 PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64())
-      return rewriter.notifyMatchFailure(op, "statistics need f32");
+      return rewriter.notifyMatchFailure(op, "the statistics need f32");
     auto norm = ChannelNorm::match(op);
     if (!norm)
-      return rewriter.notifyMatchFailure(op, "no rows of channels-last data");
+      return rewriter.notifyMatchFailure(
+          op, "the op does not normalise rows of channels-last data");
     Dims rows = getDims(op.getInput());
     Value scale = op.getScale(), bias = op.getBias();
     auto scaleDims = norm->perChannel(scale ? scale : op.getInput(), rows);
     auto biasDims = norm->perChannel(bias ? bias : op.getInput(), rows);
     if ((scale && !scaleDims) || (bias && !biasDims))
-      return rewriter.notifyMatchFailure(op, "a scale or bias of each element");
+      return rewriter.notifyMatchFailure(op,
+                                         "a scale or bias is not per channel");
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(norm->source.getType());
     Value y = createChannelsLastNorm(rewriter, loc, norm->transpose.getInput(),

@@ -296,11 +296,11 @@ StringRef StateFinder::whyNot(Update &update, int64_t sliced) {
   else if (isa<ScatterElementsOp, ScatterNDOp>(update.op))
     isUpdate = matchWrite(update.op, update);
   if (!isUpdate)
-    return "it is not an input with rows added behind or replaced";
+    return "it is not an input with rows appended or replaced";
   if (update.last && sliced != update.axis)
-    return "it is a slice of other dims than the rows";
+    return "it is a slice of dims other than the rows";
   if (!haveBuffer(update))
-    return "its sizes or elements suit no buffer";
+    return "its sizes or element type do not fit a buffer";
   if (!areReadersBehind(update))
     return "the input is read before the update, or replaced where it is read";
   // A dynamic number of rows indicates a cache; with fixed sizes only names do.

@@ -67,7 +67,8 @@ public:
     if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
         !hasConstantStatistics(norm) ||
         norm.getAxis() != uint64_t(getChannelAxis(conv)))
-      return rewriter.notifyMatchFailure(norm, "not of a constant convolution");
+      return rewriter.notifyMatchFailure(
+          norm, "the input is not a convolution with a constant filter");
     Affine affine = getAffine(rewriter, norm);
     int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
     Value filter =
@@ -101,7 +102,8 @@ public:
         !hasConstantStatistics(norm) ||
         norm.getAxis() != uint64_t(getChannelAxis(conv)))
       return rewriter.notifyMatchFailure(
-          norm, "not of a constant transposed convolution");
+          norm,
+          "the input is not a transposed convolution with a constant filter");
     Affine affine = getAffine(rewriter, norm);
     Value filter = scaleSecond(rewriter, conv.getLoc(), conv.getFilter(),
                                affine.scale, conv.getGroup());
@@ -137,13 +139,16 @@ public:
     auto matmul = input.getDefiningOp<MatmulOp>();
     if (!matmul || !matmul->hasOneUse() || !hasConstantStatistics(norm) ||
         matmul.getType() != norm.getType())
-      return rewriter.notifyMatchFailure(norm, "not of a constant matmul");
+      return rewriter.notifyMatchFailure(
+          norm,
+          "the input is not a matmul, or the statistics are not constant");
     for (const ProductWeight &weight : getProductWeights(matmul))
       if (apply(norm, matmul, weight, bias, rewriter)) {
         ++folded;
         return success();
       }
-    return rewriter.notifyMatchFailure(norm, "not of the weight's dim");
+    return rewriter.notifyMatchFailure(
+        norm, "the normalised axis is not a dim of a constant weight");
   }
 
 private:
@@ -179,7 +184,9 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto [transpose, matmul] = getTransposedProduct(norm.getInput());
     if (!matmul || !hasConstantStatistics(norm))
-      return rewriter.notifyMatchFailure(norm, "not of a transposed matmul");
+      return rewriter.notifyMatchFailure(
+          norm, "the input is not a transposed matmul, or the statistics are "
+                "not constant");
     int64_t axis = transpose.getPerm()[norm.getAxis()];
     bool folds = llvm::any_of(
         getProductWeights(matmul), [&, matmul = matmul](ProductWeight weight) {
@@ -187,7 +194,8 @@ public:
                  isConstant(matmul->getOperand(weight.operand));
         });
     if (!folds)
-      return rewriter.notifyMatchFailure(norm, "not of the weight's dim");
+      return rewriter.notifyMatchFailure(
+          norm, "the normalised axis is not a dim of a constant weight");
     auto moved = cast<BatchNormOp>(rewriter.clone(*norm));
     moved.getInputMutable().assign(transpose.getInput());
     moved.setAxis(axis);
@@ -221,7 +229,8 @@ public:
         getNormBefore(conv.getInput(), conv.getFilter(), getChannelAxis(conv));
     if (!norm ||
         llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
-      return rewriter.notifyMatchFailure(conv, "no foldable normalisation");
+      return rewriter.notifyMatchFailure(
+          conv, "the input is not a normalisation that can be folded");
     Location loc = conv.getLoc();
     Affine affine = getAffine(rewriter, norm);
     Value filter = conv.getFilter();
@@ -263,20 +272,23 @@ public:
     auto norm =
         getNormBefore(conv.getInput(), conv.getFilter(), getChannelAxis(conv));
     if (!norm)
-      return rewriter.notifyMatchFailure(conv, "no foldable normalisation");
+      return rewriter.notifyMatchFailure(
+          conv, "the input is not a normalisation that can be folded");
     Operation *source = norm.getInput().getDefiningOp();
     if (source && (hasEpilogue(source) || isPointwise(source)))
-      return nearMiss(rewriter, conv,
-                      "the kernel before it ends with the normalisation");
+      return nearMiss(
+          rewriter, conv,
+          "the normalisation is fused into the kernel of its producer");
     Dims image = getDims(norm.getInput()), result = getDims(conv.getResult());
     image[0] = result[0] = rewriter.getAffineConstantExpr(1);
     auto elements = getConstant(product(getContext(), image)),
          added = getConstant(product(getContext(), result));
     if (!elements || !added)
-      return nearMiss(rewriter, conv, "an image of dynamic size");
+      return nearMiss(rewriter, conv, "the image has a dynamic size");
     // A separate launch would read and write x.
     if (*added > 2 * *elements)
-      return nearMiss(rewriter, conv, "shifts that are more than the input");
+      return nearMiss(rewriter, conv,
+                      "the shifts have more elements than twice the input");
     Location loc = conv.getLoc();
     Affine affine = getAffine(rewriter, norm);
     int64_t rank = image.size(), axis = norm.getAxis();
@@ -318,7 +330,8 @@ public:
     int64_t last = cast<RankedTensorType>(lhs.getType()).getRank() - 1;
     auto norm = getNormBefore(lhs, weight, last);
     if (!norm || type.getRank() != 2 || matmul.getTransposeA())
-      return rewriter.notifyMatchFailure(matmul, "no foldable normalisation");
+      return rewriter.notifyMatchFailure(
+          matmul, "the input is not a normalisation that can be folded");
     Location loc = matmul.getLoc();
     Affine affine = getAffine(rewriter, norm);
     int64_t depth = matmul.getTransposeB() ? 1 : 0;

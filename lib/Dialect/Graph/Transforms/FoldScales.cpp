@@ -55,7 +55,8 @@ public:
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
     if (isa<DivOp>(op) && !isFactor(op))
-      return rewriter.notifyMatchFailure(op, "a quotient that is cut");
+      return rewriter.notifyMatchFailure(op,
+                                         "an integer quotient is truncated");
     for (unsigned i = 0; i < countPlaces<OpT>(); ++i) {
       auto conv = op->getOperand(i).template getDefiningOp<ConvOp>();
       if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
@@ -72,7 +73,8 @@ public:
       ++folded;
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no convolution with constants");
+    return rewriter.notifyMatchFailure(
+        op, "no operand is a convolution with constants");
   }
 
 private:
@@ -114,7 +116,8 @@ public:
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
     if (!isFactor(op))
-      return rewriter.notifyMatchFailure(op, "no factors");
+      return rewriter.notifyMatchFailure(
+          op, "the op is not a multiplication or an exact division");
     for (unsigned i = 0; i < countPlaces<OpT>(); ++i) {
       Value sum = op->getOperand(i), bias;
       if (auto add = sum.template getDefiningOp<AddOp>();
@@ -131,7 +134,8 @@ public:
           return success();
         }
     }
-    return rewriter.notifyMatchFailure(op, "no product with constants");
+    return rewriter.notifyMatchFailure(
+        op, "no operand is a product with constants");
   }
 
 private:
@@ -170,12 +174,14 @@ public:
     auto inner = op.getLhs().getDefiningOp<AddOp>();
     auto matmul = inner ? inner.getLhs().getDefiningOp<MatmulOp>() : nullptr;
     if (!matmul || !inner->hasOneUse() || matmul.getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "no two sums of a product");
+      return rewriter.notifyMatchFailure(
+          op, "the op is not the second of two sums with a product");
     int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
     AffineExpr columns = getDims(op.getResult()).back();
     if (!isChannelVector(inner.getRhs(), rank - 1, rank, columns) ||
         !isChannelVector(op.getRhs(), rank - 1, rank, columns))
-      return rewriter.notifyMatchFailure(op, "no constants of the columns");
+      return rewriter.notifyMatchFailure(
+          op, "a summand is not a constant per column");
     Location loc = rewriter.getFusedLoc({inner.getLoc(), op.getLoc()});
     Value sum = AddOp::create(rewriter, loc, inner.getRhs(), op.getRhs());
     auto joined = AddOp::create(rewriter, loc, matmul.getResult(), sum);
@@ -198,7 +204,8 @@ public:
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
     if (!isFactor(op))
-      return rewriter.notifyMatchFailure(op, "no factors");
+      return rewriter.notifyMatchFailure(
+          op, "the op is not a multiplication or an exact division");
     for (unsigned i = 0; i < countPlaces<OpT>(); ++i) {
       auto [transpose, matmul] = getTransposedProduct(op->getOperand(i));
       if (!matmul || transpose.getType() != op.getType())
@@ -222,7 +229,8 @@ public:
         return success();
       }
     }
-    return rewriter.notifyMatchFailure(op, "no transposed product");
+    return rewriter.notifyMatchFailure(op,
+                                       "no operand is a transposed product");
   }
 };
 
@@ -240,7 +248,8 @@ public:
     Operation *scale = input.getDefiningOp();
     if (!scale || !isFactor(scale) || !scale->hasOneUse() ||
         !isOwnConstant(weight, op))
-      return rewriter.notifyMatchFailure(op, "not of factors and constants");
+      return rewriter.notifyMatchFailure(
+          op, "the operands are not a scaled value and a constant");
     int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
     int64_t axis = getChannelAxis(op);
     for (unsigned i = 0; i < (isa<DivOp>(scale) ? 1u : 2u); ++i) {
@@ -261,7 +270,7 @@ public:
       ++folded;
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no factors of the channels");
+    return rewriter.notifyMatchFailure(op, "the factors are not per channel");
   }
 
 private:
@@ -295,7 +304,8 @@ public:
         ++folded;
         return success();
       }
-    return rewriter.notifyMatchFailure(matmul, "no factors and constants");
+    return rewriter.notifyMatchFailure(matmul,
+                                       "no operand is scaled by constants");
   }
 
 private:
@@ -349,13 +359,15 @@ public:
         (conv.getBias() && !isConstant(conv.getBias())) ||
         sum->getOperand(0).getType() != conv.getInput().getType() ||
         llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
-      return rewriter.notifyMatchFailure(conv, "no foldable summands");
+      return rewriter.notifyMatchFailure(
+          conv, "the input is not a sum that can be folded");
     int64_t rank = cast<RankedTensorType>(conv.getInput().getType()).getRank();
     int64_t axis = getChannelAxis(conv);
     Value vector = getChannelVector(rewriter, sum->getOperand(1), axis, rank,
                                     getDims(conv.getInput())[axis]);
     if (!vector)
-      return rewriter.notifyMatchFailure(conv, "no summands of the channels");
+      return rewriter.notifyMatchFailure(conv,
+                                         "the summands are not per channel");
     vector = asFactorOrSummand(rewriter, sum, vector);
     Location loc = conv.getLoc();
     Value shifted =
@@ -392,12 +404,13 @@ public:
     if (!add || !add->hasOneUse() || !isConstant(weight) ||
         type.getRank() != 2 || op.getTransposeA() ||
         add.getLhs().getType() != add.getType())
-      return rewriter.notifyMatchFailure(op, "not of a sum and constants");
+      return rewriter.notifyMatchFailure(
+          op, "the operands are not a sum and a constant matrix");
     int64_t rank = cast<RankedTensorType>(add.getType()).getRank();
     Value vector = getChannelVector(rewriter, add.getRhs(), rank - 1, rank,
                                     getDims(add.getResult()).back());
     if (!vector)
-      return rewriter.notifyMatchFailure(op, "no summands of the columns");
+      return rewriter.notifyMatchFailure(op, "the summands are not per column");
     Location loc = op.getLoc();
     int64_t depth = op.getTransposeB() ? 1 : 0;
     Value shifted = MulOp::create(rewriter, loc, weight,

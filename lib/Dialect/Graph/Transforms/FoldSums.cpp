@@ -93,7 +93,7 @@ public:
       summands.insert(summands.begin() + i + 1, inner.getRhs());
     }
     if (!joinTwo(summands, rewriter))
-      return rewriter.notifyMatchFailure(add, "no two that can be joined");
+      return rewriter.notifyMatchFailure(add, "no two summands can be joined");
     Value sum = summands.front();
     for (Value summand : llvm::drop_begin(summands))
       sum = AddOp::create(rewriter, add.getLoc(), sum, summand);

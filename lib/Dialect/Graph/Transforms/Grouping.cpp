@@ -463,7 +463,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
       llvm::any_of(producer.ops, [&](Operation *op) {
         return isElementLookup(op) && !indexOps.contains(op);
       }))
-    return "gathered elements are computed by a kernel of their own";
+    return "gathered elements are computed by a separate kernel";
   if (llvm::any_of(producer.ops, isStore))
     return "it stores a slice of the consumer's operand";
   Operation *anchor = consumer.anchor;
@@ -478,7 +478,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (!anchor)
     return picks ? whyNoPick(producer) : "";
   if (isa<ConcatOp>(anchor) && llvm::any_of(producer.ops, isRowLookup))
-    return "a gathered piece of a concatenation";
+    return "it is a gathered operand of a concatenation";
   if (takesPointwisePrologue(anchor))
     return "";
   if (StringRef why = whyMovedBefore(producer, anchor); !why.empty())

@@ -66,7 +66,7 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
   if (attention && moves(scattersScores) &&
       (leadsTo(group, attention.getBias()) ||
        leadsTo(group, attention.getMask())))
-    return "each score of the consumer would be in a cache line of its own";
+    return "each score of the consumer would be in a separate cache line";
   auto matmul = dyn_cast_or_null<MatmulOp>(anchor);
   if (!matmul || !moves(mixesRows) || !leadsTo(group, matmul.getLhs()))
     return "";

@@ -287,7 +287,7 @@ static bool isWorthIt(const Merge &merge, const TypicalSizes &sizes,
 /// none.
 struct Candidate {
   Merge merge;
-  StringRef why = "the others go on in other ways";
+  StringRef why = "the users of the other products differ";
 };
 
 /// Selects branches that can be merged and have similar epilogues, as otherwise
@@ -304,13 +304,12 @@ static std::vector<Candidate> select(const Branches &branches,
     };
     if (getSize(op, branches.axis) < 0 ||
         !llvm::all_of(self.getEnd().getUses(), reads)) {
-      refuse(op, "merge-horizontal",
-             "a reader takes no part of a tensor where it lies");
+      refuse(op, "merge-horizontal", "a user cannot read a slice in place");
       continue;
     }
     Candidate alone{{{self}, {}}};
     if (self.concat)
-      alone.why = "a piece of a concatenation is stored in place";
+      alone.why = "an operand of a concatenation is stored in place";
     auto joins = [&](Candidate &candidate) {
       Merge larger(candidate.merge);
       larger.branches.push_back(self);

@@ -301,9 +301,9 @@ public:
 private:
   StringRef whyNot(func::FuncOp function, const StateNames &names) {
     if (names.isNone())
-      return "--state=none says that there is no cache";
+      return "--state=none excludes caches";
     if (adze::tile::findCudaTarget(function))
-      return "programs for devices have no caches in place";
+      return "programs for devices do not update caches in place";
     for (unsigned i = 0; type == "int8" && i < function.getNumArguments(); ++i)
       if (function.getArgAttr(i, adze::host::defaultAttr))
         return "overridable weights are the last inputs, where the scales "

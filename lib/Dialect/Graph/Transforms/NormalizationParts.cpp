@@ -24,7 +24,7 @@ public:
     Operation *reduction = scaled ? scaled.getDefiningOp() : nullptr;
     if (!isa_and_nonnull<ReduceSumOp, ReduceSumSquareOp>(reduction) ||
         !isa<FloatType>(getElement(scaled)) || scaled.getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "no part of a sum");
+      return rewriter.notifyMatchFailure(op, "the op is not a scaled sum");
     auto sum = cast<ReduceOpInterface>(reduction);
     Value x = sum.getInput();
     Dims dims = getDims(x), gone;
@@ -32,7 +32,8 @@ public:
       gone.push_back(dims[axis]);
     auto count = getConstant(product(op.getContext(), gone));
     if (!count || *count < 1 || std::abs(factor * double(*count) - 1.0) > 1e-6)
-      return rewriter.notifyMatchFailure(op, "another part than the mean");
+      return rewriter.notifyMatchFailure(
+          op, "the scale is not the reciprocal of the number of elements");
     if (isa<ReduceSumSquareOp>(reduction))
       x = MulOp::create(rewriter, reduction->getLoc(), x, x);
     rewriter.replaceOpWithNewOp<ReduceMeanOp>(op, op.getType(), x,
@@ -80,7 +81,8 @@ public:
         return success();
       }
     }
-    return rewriter.notifyMatchFailure(op, "no product and its mean's");
+    return rewriter.notifyMatchFailure(
+        op, "the op is not a sum of a product and the product of its mean");
   }
 };
 
@@ -94,13 +96,14 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto reduce = op.getInput().getDefiningOp<ReduceT>();
     if (!reduce || reduce.getKeepdims() || !reduce->hasOneUse())
-      return rewriter.notifyMatchFailure(op, "not of such a reduction");
+      return rewriter.notifyMatchFailure(
+          op, "the operand is not a reduction that drops its dims");
     Dims dims = getDims(reduce.getInput());
     for (int64_t axis : reduce.getAxes())
       dims[axis] = rewriter.getAffineConstantExpr(1);
     if (!areEqual(dims, getDims(op.getResult())))
-      return rewriter.notifyMatchFailure(op,
-                                         "other dims than the reduced ones");
+      return rewriter.notifyMatchFailure(
+          op, "the dims added are not the reduced ones");
     rewriter.replaceOpWithNewOp<ReduceT>(op, op.getType(), reduce.getInput(),
                                          reduce.getAxes(), /*keepdims=*/true);
     return success();

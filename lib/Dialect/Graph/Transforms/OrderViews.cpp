@@ -68,10 +68,10 @@ Value rearrange(PatternRewriter &b, Location loc, Value x,
 LogicalResult splitBefore(ReshapeOp op, PatternRewriter &rewriter) {
   auto transpose = op.getInput().getDefiningOp<TransposeOp>();
   if (!transpose || op.getShape() || !leadsToAttention(op.getResult()))
-    return rewriter.notifyMatchFailure(op, "not of a transpose for attention");
+    return rewriter.notifyMatchFailure(op, "no transpose before attention");
   auto factors = getFactors(getDims(op.getInput()), getDims(op.getResult()));
   if (!factors)
-    return rewriter.notifyMatchFailure(op, "a reshape across dims");
+    return rewriter.notifyMatchFailure(op, "the dims do not factor");
   // The factors in the order of x, and their positions in the result.
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, factors->size()));
   llvm::sort(order, [&](int64_t i, int64_t k) {
@@ -89,7 +89,7 @@ LogicalResult splitBefore(ReshapeOp op, PatternRewriter &rewriter) {
   }
   if (areEqual(parts, getDims(transpose.getInput())) ||
       !mergesBatch(getRank(op), dimOf))
-    return rewriter.notifyMatchFailure(op, "splits nothing");
+    return rewriter.notifyMatchFailure(op, "no batch dim is split");
   rewriter.replaceOp(op, rearrange(rewriter, op.getLoc(), transpose.getInput(),
                                    parts, perm, op.getType()));
   return success();
@@ -114,17 +114,17 @@ getOrder(ArrayRef<int64_t> perm, ArrayRef<Factor> factors) {
 LogicalResult mergeForAttention(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
   if (!reshape || reshape.getShape() || !leadsToAttention(op.getResult()))
-    return rewriter.notifyMatchFailure(op, "not of a reshape for attention");
+    return rewriter.notifyMatchFailure(op, "no reshape before attention");
   Dims behind = getDims(reshape.getResult());
   auto factors = getFactors(getDims(reshape.getInput()), behind);
   if (!factors || factors->size() == behind.size())
-    return rewriter.notifyMatchFailure(op, "merges nothing");
+    return rewriter.notifyMatchFailure(op, "the reshape does not merge dims");
   Dims parts;
   for (const Factor &factor : *factors)
     parts.push_back(factor.size);
   auto [perm, dimOf] = getOrder(op.getPerm(), *factors);
   if (!mergesBatch(getRank(op), dimOf))
-    return rewriter.notifyMatchFailure(op, "a merge is left before attention");
+    return rewriter.notifyMatchFailure(op, "a merge of dims would remain");
   rewriter.replaceOp(op, rearrange(rewriter, op.getLoc(), reshape.getInput(),
                                    parts, perm, op.getType()));
   return success();
@@ -135,13 +135,13 @@ LogicalResult mergeForAttention(TransposeOp op, PatternRewriter &rewriter) {
 LogicalResult mergeResult(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
   if (!reshape || reshape.getShape() || !comesFromAttention(reshape.getInput()))
-    return rewriter.notifyMatchFailure(op, "no reshape of attention");
+    return rewriter.notifyMatchFailure(op, "no reshape after attention");
   Dims dims = getDims(reshape.getInput());
   auto factors = getFactors(dims, getDims(reshape.getResult()));
   if (!factors || llvm::any_of(*factors, [&](const Factor &factor) {
         return !areEqual(factor.size, dims[factor.before]);
       }))
-    return rewriter.notifyMatchFailure(op, "splits dims");
+    return rewriter.notifyMatchFailure(op, "the reshape splits dims");
   SmallVector<int64_t> perm; // dims of 1 that are first
   for (int64_t dim = 0, rank = dims.size(); dim < rank; ++dim)
     if (llvm::none_of(*factors, [&](const Factor &factor) {
@@ -159,7 +159,7 @@ LogicalResult mergeResult(TransposeOp op, PatternRewriter &rewriter) {
 LogicalResult sliceBeforeTranspose(SliceOp op, PatternRewriter &rewriter) {
   auto transpose = op.getInput().getDefiningOp<TransposeOp>();
   if (!transpose || op.getBegin() || !leadsToAttention(op.getResult()))
-    return rewriter.notifyMatchFailure(op, "not of a transpose");
+    return rewriter.notifyMatchFailure(op, "no transpose before attention");
   Dims dims = getDims(op.getResult()), own(dims.size());
   Dims begins = op.getStartExprs(), starts(dims.size());
   SmallVector<int64_t> steps(dims.size());
@@ -169,7 +169,7 @@ LogicalResult sliceBeforeTranspose(SliceOp op, PatternRewriter &rewriter) {
     steps[dim] = op.getSteps()[i];
   }
   if (llvm::is_contained(own, AffineExpr()))
-    return rewriter.notifyMatchFailure(op, "unknown dims");
+    return rewriter.notifyMatchFailure(op, "a dim is unknown");
   Value slice = SliceOp::create(rewriter, op.getLoc(),
                                 makeType(getElement(op.getResult()), own),
                                 transpose.getInput(), starts, steps);
@@ -185,12 +185,12 @@ LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
   if (!reshape || reshape.getShape() || op.getBegin() ||
       !reshape.getInput().getDefiningOp<TransposeOp>() ||
       !leadsToAttention(op.getResult()))
-    return rewriter.notifyMatchFailure(op, "not of a reshaped transpose");
+    return rewriter.notifyMatchFailure(op, "no reshaped transpose");
   Dims before = getDims(reshape.getInput()),
        whole = getDims(reshape.getResult()), part = getDims(op.getResult());
   auto factors = getFactors(before, whole);
   if (!factors)
-    return rewriter.notifyMatchFailure(op, "a reshape across dims");
+    return rewriter.notifyMatchFailure(op, "the dims do not factor");
   Dims begins = op.getStartExprs(),
        starts(before.size(), rewriter.getAffineConstantExpr(0));
   SmallVector<int64_t> steps(before.size(), 1);
@@ -202,7 +202,7 @@ LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
              areEqual(factor.size, before[factor.before]);
     });
     if (same == factors->end() || !part[dim])
-      return rewriter.notifyMatchFailure(op, "cuts a dim that x has not");
+      return rewriter.notifyMatchFailure(op, "the reshape creates the dim");
     before[same->before] = part[dim];
     starts[same->before] = begins[dim];
     steps[same->before] = op.getSteps()[dim];
@@ -238,12 +238,12 @@ LogicalResult keepBatchApart(AttentionOp op, PatternRewriter &rewriter) {
         value = getApart(op.getValue());
   if (!query || !key || !value || differsInBatch(op.getBias()) ||
       differsInBatch(op.getMask()))
-    return rewriter.notifyMatchFailure(op, "batch dims are not merged for it");
+    return rewriter.notifyMatchFailure(op, "a batch dim is not merged");
   Dims dims = getDims(query), keys = getDims(key), values = getDims(value);
   auto batch = ArrayRef(dims).drop_back(2);
   if (!areEqual(batch, ArrayRef(keys).drop_back(2)) ||
       !areEqual(batch, ArrayRef(values).drop_back(2)))
-    return rewriter.notifyMatchFailure(op, "batch dims of several kinds");
+    return rewriter.notifyMatchFailure(op, "the batch dims differ");
   dims.back() = values.back();
   auto apart = cast<AttentionOp>(rewriter.clone(*op));
   apart.getQueryMutable().assign(query);
@@ -296,7 +296,7 @@ LogicalResult keepRowsApart(ReshapeOp op, PatternRewriter &rewriter) {
   }
   auto merge = value.getDefiningOp<ReshapeOp>();
   if (!hasProduct || !merge || merge.getShape() || op.getShape())
-    return rewriter.notifyMatchFailure(op, "not of a product of merged rows");
+    return rewriter.notifyMatchFailure(op, "no product of merged rows");
   Dims to = getDims(op.getResult()), merged = getDims(op.getInput());
   size_t count = 1;
   while (count < to.size() &&
@@ -304,7 +304,7 @@ LogicalResult keepRowsApart(ReshapeOp op, PatternRewriter &rewriter) {
                    merged[0]))
     ++count;
   if (count < 2 || count >= to.size() || llvm::is_contained(to, AffineExpr()))
-    return rewriter.notifyMatchFailure(op, "the rows stay merged");
+    return rewriter.notifyMatchFailure(op, "the rows are not split");
   auto getType = [&](Value rows) {
     Dims dims(ArrayRef(to).take_front(count));
     dims.push_back(getDims(rows)[1]);
@@ -401,14 +401,14 @@ public:
                                 PatternRewriter &rewriter) const override {
     OpOperand *split = findSplit(op);
     if (!split)
-      return rewriter.notifyMatchFailure(op,
-                                         "not of a view of a product or move");
+      return rewriter.notifyMatchFailure(
+          op, "no operand is a reshaped product or data movement");
     auto view = split->get().getDefiningOp<ReshapeOp>();
     Value x = view.getInput();
     Dims before = getDims(x), behind = getDims(op->getResult(0));
     auto factors = getFactors(before, behind);
     if (!factors)
-      return rewriter.notifyMatchFailure(op, "a reshape across dims");
+      return rewriter.notifyMatchFailure(op, "the dims do not factor");
     bool merges =
         !getMove(x) && llvm::any_of(*factors, [&](const Factor &factor) {
           return !areEqual(factor.size, behind[factor.behind]);
@@ -417,7 +417,7 @@ public:
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = getTypeBeside(operand.get(), *factors, behind, before);
       if (&operand != split && (!type || (merges && type->getRank() > 0)))
-        return rewriter.notifyMatchFailure(op, "numbers of a part of a dim");
+        return rewriter.notifyMatchFailure(op, "an operand splits a dim");
       types.push_back(&operand == split ? x.getType() : Type(*type));
     }
     Operation *copy = rewriter.clone(*op);
@@ -516,11 +516,11 @@ LogicalResult repeatByConcat(ConcatOp op, PatternRewriter &rewriter) {
   int64_t count = op.getInputs().size();
   if (count < 2 || !llvm::all_equal(op.getInputs()) ||
       !areKnown(op.getResult()))
-    return rewriter.notifyMatchFailure(op, "not of one value");
+    return rewriter.notifyMatchFailure(op, "the operands differ");
   // Repetition along the features of one head, as for angles of rotary
   // embeddings, stays, as slices of it follow.
   if (int64_t(op.getAxis()) + 1 == getRank(op.getResult()))
-    return rewriter.notifyMatchFailure(op, "of elements, not of heads");
+    return rewriter.notifyMatchFailure(op, "the innermost dim is repeated");
   rewriter.replaceOp(op, repeat(rewriter, op.getLoc(), op.getInputs()[0],
                                 op.getAxis(), count, 1, op.getType()));
   return success();
@@ -532,13 +532,13 @@ LogicalResult repeatByGather(GatherOp op, PatternRewriter &rewriter) {
   auto places = getConstantElements(op.getIndices());
   if (!size || !places || getRank(op.getIndices()) != 1 || *size < 1 ||
       !areKnown(op.getResult()) || places->size() % *size != 0)
-    return rewriter.notifyMatchFailure(op, "no constant places of all");
+    return rewriter.notifyMatchFailure(op, "expected constant indices");
   int64_t count = places->size() / *size;
   for (auto [i, place] : llvm::enumerate(*places))
     if (place != int64_t(i) / std::max<int64_t>(count, 1))
-      return rewriter.notifyMatchFailure(op, "no repetition");
+      return rewriter.notifyMatchFailure(op, "no element is repeated");
   if (count < 2)
-    return rewriter.notifyMatchFailure(op, "each once");
+    return rewriter.notifyMatchFailure(op, "no element is repeated");
   rewriter.replaceOp(op, repeat(rewriter, op.getLoc(), op.getData(),
                                 op.getAxis(), 1, count, op.getType()));
   return success();
@@ -549,12 +549,12 @@ LogicalResult repeatByGather(GatherOp op, PatternRewriter &rewriter) {
 LogicalResult keepReduced(ReshapeOp op, PatternRewriter &rewriter) {
   auto reduce = op.getInput().getDefiningOp<ReduceOpInterface>();
   if (!reduce || reduce.getKeepdims() || reduce.getAxes().empty())
-    return rewriter.notifyMatchFailure(op, "not of a reduction without dims");
+    return rewriter.notifyMatchFailure(op, "no reduction that drops its dims");
   Dims kept = getDims(reduce.getInput());
   for (int64_t axis : reduce.getAxes())
     kept[axis] = rewriter.getAffineConstantExpr(1);
   if (!areKnown(reduce.getInput()) || !areEqual(kept, getDims(op.getResult())))
-    return rewriter.notifyMatchFailure(op, "other dims than the reduced ones");
+    return rewriter.notifyMatchFailure(op, "the added dims are not reduced");
   rewriter.setInsertionPoint(reduce);
   Operation *result = rewriter.clone(*reduce);
   result->setAttr("keepdims", rewriter.getBoolAttr(true));

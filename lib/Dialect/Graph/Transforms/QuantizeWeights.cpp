@@ -237,7 +237,7 @@ private:
     if (op.getTransposeA())
       return "the left operand is transposed";
     if (!getElement(op.getLhs()).isF32() || !getElement(op.getResult()).isF32())
-      return "it is no product of f32";
+      return "it is not a product of f32";
     if (matrix.depth < block)
       return "its depth is less than a block";
     ConstantOp constant = matrix.constant;

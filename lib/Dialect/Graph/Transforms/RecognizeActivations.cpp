@@ -276,10 +276,12 @@ public:
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
     if (!isa<FloatType>(getElement(op.getResult())))
-      return rewriter.notifyMatchFailure(op, "integers");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected elements of a float type");
     Product product = getProduct(op.getResult());
     if (product.factors.size() != 2)
-      return rewriter.notifyMatchFailure(op, "not a product of two");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a product of two factors");
     FirstFailure failure;
     for (unsigned i : {0u, 1u})
       if (rewrite(op, product.factors[i], product.factors[1 - i],
@@ -287,7 +289,8 @@ public:
         ++count;
         return success();
       }
-    return failure.tell(rewriter, op, /*near=*/1, "no activation");
+    return failure.tell(rewriter, op, /*near=*/1,
+                        "the product is not an activation");
   }
 
 private:
@@ -306,9 +309,8 @@ private:
         rewriter.replaceOp(op, y);
         return true;
       }
-      failure.set(1, isHalf
-                         ? "1 + erf or tanh of something else than the factor"
-                         : "a factor other than 0.5 on 1 + erf or tanh");
+      failure.set(1, isHalf ? "the argument of erf or tanh is not the factor"
+                            : "expected a factor of 0.5 on 1 + erf or tanh");
     }
     auto sigmoid = other.getDefiningOp<SigmoidOp>();
     if (sigmoid && sigmoid.getInput() == x && number == 1.0) {
@@ -322,7 +324,7 @@ private:
       return true;
     }
     if (sigmoid && sigmoid.getInput() == x)
-      failure.set(1, "a constant factor on x * sigmoid(x)");
+      failure.set(1, "expected no constant factor on x * sigmoid(x)");
     if ((isSixthSigmoid(other, x) && number == 1.0) ||
         (isClippedSum(other, x) && isNear(number, 1.0 / 6, type))) {
       rewriter.replaceOpWithNewOp<HardSwishOp>(op, x);
@@ -362,7 +364,8 @@ public:
       ++count;
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no activation multiplied out");
+    return rewriter.notifyMatchFailure(op,
+                                       "the sum is not an expanded activation");
   }
 
 private:
@@ -386,17 +389,19 @@ public:
     Value line = clipped ? matchClipped(clipped, high) : Value();
     if (!line || !isa<FloatType>(getElement(line)) ||
         std::abs(high * factor - 1.0) > 1e-6)
-      return rewriter.notifyMatchFailure(op, "not clipped to [0, 1]");
+      return rewriter.notifyMatchFailure(op,
+                                         "the value is not clipped to [0, 1]");
     Sum sum = getSum(line);
     if (sum.terms.size() != 1 || sum.number == 0.0)
-      return rewriter.notifyMatchFailure(op, "not of a line");
+      return rewriter.notifyMatchFailure(
+          op, "the clipped value is not a linear function of one value");
     Value x = sum.terms[0];
     if (Value scaled = matchScaled(x, alpha))
       x = scaled;
     else
       alpha = 1.0;
     if (x.getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "other dims");
+      return rewriter.notifyMatchFailure(op, "the argument is broadcast");
     rewriter.replaceOpWithNewOp<HardSigmoidOp>(
         op, op.getType(), x, rewriter.getF64FloatAttr(alpha * factor),
         rewriter.getF64FloatAttr(sum.number * factor));
@@ -418,10 +423,10 @@ public:
   LogicalResult matchAndRewrite(DivOp op,
                                 PatternRewriter &rewriter) const override {
     if (op.getRhs().getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "a repeated divisor");
+      return rewriter.notifyMatchFailure(op, "the divisor is broadcast");
     Value x = matchOnePlusExp(rewriter, op.getRhs());
     if (!x)
-      return rewriter.notifyMatchFailure(op, "not by 1 + e^-x");
+      return rewriter.notifyMatchFailure(op, "the divisor is not 1 + e^-x");
     if (op.getLhs() == x)
       rewriter.replaceOpWithNewOp<SiluOp>(op, x);
     else if (getSplatNumber(op.getLhs()) == 1.0)
@@ -446,7 +451,7 @@ public:
                                 PatternRewriter &rewriter) const override {
     Value x = matchOnePlusExp(rewriter, op.getInput());
     if (!x)
-      return rewriter.notifyMatchFailure(op, "not of 1 + e^-x");
+      return rewriter.notifyMatchFailure(op, "the operand is not 1 + e^-x");
     rewriter.replaceOpWithNewOp<SigmoidOp>(op, x);
     ++count;
     return success();

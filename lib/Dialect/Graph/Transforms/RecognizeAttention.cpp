@@ -79,7 +79,7 @@ bool Recognizer::matchDropped(SelectOp select, Value &value) {
   if (isNan && isNan.getInput() == select.getRhs()) {
     if (!isSplat(select.getLhs(), 0.0) || !select->hasOneUse() ||
         !isNan->hasOneUse() || llvm::range_size(select.getRhs().getUses()) != 2)
-      return refuse("weights without numbers are used elsewhere");
+      return refuse("the select that replaces NaN has other uses");
     zeroEmpty = true;
     value = select.getRhs();
     return true;
@@ -88,7 +88,7 @@ bool Recognizer::matchDropped(SelectOp select, Value &value) {
   Value kept = keepsTrue ? select.getLhs() : select.getRhs();
   if ((!keepsTrue && !isSplat(select.getLhs(), 0.0)) || !select->hasOneUse() ||
       dropped.first || !areEqual(getDims(kept), getDims(select.getResult())))
-    return refuse("weights are replaced by others");
+    return refuse("a select does not replace weights by 0");
   dropped = {select.getCondition(), keepsTrue};
   value = kept;
   return true;
@@ -112,7 +112,7 @@ static bool followsSoftmax(Value value) {
 /// Matches backwards from the weights to the softmax.
 bool Recognizer::matchWeights(Value value, bool transposed) {
   if (transposed)
-    return refuse("weights are transposed within the product");
+    return refuse("the product transposes the weights");
   for (unsigned steps = 0; steps < 8; ++steps) {
     Operation *op = value.getDefiningOp();
     if (auto select = dyn_cast_or_null<SelectOp>(op)) {
@@ -124,22 +124,22 @@ bool Recognizer::matchWeights(Value value, bool transposed) {
     if (softmax)
       level = getBatch(softmax.getInput());
     if (!op)
-      return refuse("weights not computed by a softmax");
+      return refuse("the weights are not the result of a softmax");
     if (!op->hasOneUse() && !(zeroEmpty && softmax))
-      return refuse("weights are used elsewhere");
+      return refuse("the weights have other uses");
     locations.push_back(op->getLoc());
     if (softmax) {
       if (int64_t(softmax.getAxis()) + 1 != getRank(softmax.getInput()))
-        return refuse("a softmax that is not over the last dim");
+        return refuse("the softmax is not over the last dim");
       mask.setScores(getDims(softmax.getInput()));
       return matchScores(softmax.getInput());
     }
     auto reshape = dyn_cast<ReshapeOp>(op);
     if (!isFloatCast(op) && !(reshape && isBatchReshape(reshape)))
-      return refuse("an op between softmax and product");
+      return refuse("an unsupported op is between softmax and product");
     value = op->getOperand(0);
   }
-  return refuse("too many ops between softmax and product");
+  return refuse("too many ops are between softmax and product");
 }
 
 /// Matches backwards from the softmax to the first product. `inner` is true for
@@ -148,9 +148,9 @@ bool Recognizer::matchScores(Value value, bool inner) {
   for (unsigned steps = 0; steps < 16; ++steps) {
     Operation *op = value.getDefiningOp();
     if (!op)
-      return refuse("scores not computed by a matrix product");
+      return refuse("the scores are not the result of a matrix product");
     if (!op->hasOneUse())
-      return refuse("scores are used elsewhere");
+      return refuse("the scores have other uses");
     locations.push_back(op->getLoc());
     if (auto scores = dyn_cast<MatmulOp>(op))
       return matchProduct(scores, /*swapped=*/false);
@@ -168,7 +168,7 @@ bool Recognizer::matchScores(Value value, bool inner) {
     if (!matchStep(value, inner))
       return false;
   }
-  return refuse("too many ops between product and softmax");
+  return refuse("too many ops are between product and softmax");
 }
 
 /// Replaces scores by `number` where the condition masks them.
@@ -178,9 +178,9 @@ bool Recognizer::hide(Value condition, bool visibleIfTrue, double number,
   if (inner)
     number *= scale;
   if (inner && (softcap != 0.0 || scale <= 0.0 || !hidesScores(number)))
-    return refuse("a mask before the scale");
+    return refuse("the scores are masked before they are scaled");
   return mask.hide(condition, visibleIfTrue, number) ||
-         refuse("masks that cannot be merged");
+         refuse("the masks cannot be merged");
 }
 
 /// Matches one op between the softmax and the scores, except sums.
@@ -201,10 +201,10 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
     std::optional<double> onTrue = getSplatNumber(select.getLhs()),
                           onFalse = getSplatNumber(select.getRhs());
     if (onTrue.has_value() == onFalse.has_value())
-      return refuse("a select between scores");
+      return refuse("a select does not choose between scores and a constant");
     value = onTrue ? select.getRhs() : select.getLhs();
     if (!areEqual(getDims(value), getDims(select.getResult())))
-      return refuse("a mask with dims that the scores lack");
+      return refuse("the mask broadcasts the scores");
     return hide(select.getCondition(), /*visibleIfTrue=*/!onTrue,
                 onTrue ? *onTrue : *onFalse, inner);
   }
@@ -213,12 +213,12 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
     value = bounded;
     return !inner && mask.bound(least)
                ? true
-               : refuse("a bound of scores that says something");
+               : refuse("a lower bound of the scores has an effect");
   }
   double factor = 1.0;
   Value scaled = matchScaled(value, factor);
   if (!scaled)
-    return refuse("an op between product and softmax");
+    return refuse("an unsupported op is between product and softmax");
   inner = true;
   value = scaled;
   auto tanh = scaled.getDefiningOp<TanhOp>();
@@ -230,7 +230,7 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
   Value x = matchScaled(tanh.getInput(), inverse);
   if (!x || !tanh->hasOneUse() || !tanh.getInput().hasOneUse() ||
       scale != 1.0 || softcap != 0.0 || std::abs(factor * inverse - 1) > 1e-5)
-    return refuse("a tanh that is no cap");
+    return refuse("the tanh is not a soft cap of the scores");
   softcap = factor;
   value = x;
   return true;
@@ -262,9 +262,9 @@ Value Recognizer::matchBlend(Operation *sum, bool inner) {
 /// Matches scores + bias, in either order, or scores - bias.
 bool Recognizer::matchBias(Operation *sum, bool inner) {
   if (inner && softcap != 0.0)
-    return refuse("a bias before a cap");
+    return refuse("a bias is added before the soft cap");
   bool subtracts = isa<SubOp>(sum);
-  StringRef reason = "a bias that is no mask of the scores";
+  StringRef reason = "the bias does not broadcast to the scores";
   for (unsigned i : {0u, 1u}) {
     Value scores = sum->getOperand(i), bias = sum->getOperand(1 - i);
     if (!areEqual(getDims(scores), getDims(sum->getResult(0))) ||
@@ -474,17 +474,17 @@ bool Recognizer::build() {
     dropped = {};
   bool byQuery = dropped.first && dropsQueries();
   if (byQuery && getElement(product.getResult()).getIntOrFloatBitWidth() < 32)
-    return refuse("weights that the model rounds are dropped by query");
+    return refuse("rounded weights are dropped by query");
   if (dropped.first && !byQuery &&
       (!mask.hidesJust(dropped.first, dropped.second) ||
        getRank(dropped.first) == 0 ||
        (getRank(dropped.first) > 2 &&
         !areEqual(getBatch(product.getLhs()), *level))))
-    return refuse("weights are dropped by what hides no scores");
+    return refuse("weights are dropped whose scores are not masked");
   Type element = getElement(product.getResult());
   if (getElement(query) != element || getElement(key) != element ||
       getElement(value) != element)
-    return refuse("operands of different types");
+    return refuse("the operands have different element types");
   // Without masks, the dims before heads and batch were merged.
   if (auto reshape = query.getDefiningOp<ReshapeOp>();
       reshape && mask.isEmpty() && !dropped.first && isBatchReshape(reshape) &&
@@ -495,9 +495,9 @@ bool Recognizer::build() {
   Value q = toLevel(query, scoreBatch), k = toLevelOrGroups(key, scoreBatch),
         v = toLevelOrGroups(value, getBatch(product.getResult()));
   if (!q || !k || !v)
-    return refuse("batch dims that do not match");
+    return refuse("the batch dims do not match");
   if (!isHeadSize(getDims(q).back()) || !isHeadSize(getDims(v).back()))
-    return refuse("heads of dynamic or too large size");
+    return refuse("the head size is dynamic or too large");
   auto [bias, visible] = mask.getOperands();
   auto f64 = [&](double number) { return b.getF64FloatAttr(number); };
   locations.push_back(product.getLoc());
@@ -509,12 +509,12 @@ bool Recognizer::build() {
       f64(mask.getFill()), CausalAttr::get(b.getContext(), mask.getCausal()),
       b.getBoolAttr(zeroEmpty));
   if (failed(op))
-    return refuse("dims that attention cannot have");
+    return refuse("the dims do not fit graph.attention");
   for (int64_t dim = 0, e = level->size(); dim < e; ++dim)
     for (Value operand : {k, v})
       if (!op->getRepeats(operand, dim)) {
         op->erase();
-        return refuse("batch dims that may or may not be repeated");
+        return refuse("it is unknown whether a batch dim is broadcast");
       }
   narrow(*op);
   Value result = createDropped(op->getResult());

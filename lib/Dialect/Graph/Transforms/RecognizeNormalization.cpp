@@ -132,7 +132,7 @@ ReduceMeanOp matchFastVariance(Value variance) {
 }
 
 constexpr StringLiteral otherDims =
-    "a mean that is not over the last dims, or drops them";
+    "the mean is not over the last dims, or drops them";
 
 std::optional<Deviation> matchDeviation(const Quotient &quotient,
                                         FirstFailure &failure) {
@@ -157,7 +157,7 @@ std::optional<Deviation> matchDeviation(const Quotient &quotient,
   result.squared = mean ? matchSquare(mean.getInput()) : Value();
   if (!result.squared) {
     failure.set(mean ? 1 : 0,
-                "a square root of something other than a mean of squares");
+                "the operand of the square root is not a mean of squares");
     return std::nullopt;
   }
   if (mean.getAxes().empty() || !mean.getKeepdims()) {
@@ -262,7 +262,7 @@ public:
       Value centred = matchCentred(top, deviation->axes);
       auto axis = getTrailing(deviation->axes, top);
       if (axis && scale && !isPerElement(scale, top, *axis)) {
-        failure.set(5, "scales of dims other than the normalized ones");
+        failure.set(5, "the scale has dims other than the normalised ones");
         continue;
       }
       Value y;
@@ -285,7 +285,8 @@ public:
       ++count;
       return success();
     }
-    return failure.tell(rewriter, op, /*near=*/1, "no quotient by a deviation");
+    return failure.tell(rewriter, op, /*near=*/1,
+                        "the op does not divide by a standard deviation");
   }
 
 private:
@@ -326,7 +327,7 @@ public:
       return success();
     }
     return failure.tell(rewriter, op, /*near=*/1,
-                        "no quotient by a sum of powers");
+                        "the op does not divide by a sum of exponentials");
   }
 
 private:
@@ -364,7 +365,8 @@ public:
         return success();
       }
     }
-    return rewriter.notifyMatchFailure(op, "no normalisation without a scale");
+    return rewriter.notifyMatchFailure(
+        op, "no operand is a normalisation without a scale");
   }
 };
 
@@ -388,7 +390,8 @@ public:
                               norm.getEpsilon().convertToDouble()));
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no normalisation without a bias");
+    return rewriter.notifyMatchFailure(
+        op, "no operand is a normalisation without a bias");
   }
 };
 
@@ -409,7 +412,7 @@ public:
                                 PatternRewriter &rewriter) const override {
     Dims dims = getDims(op.getInput());
     if (op.getAxis() != 1 || dims.size() < 3)
-      return rewriter.notifyMatchFailure(op, "channels are not in front");
+      return rewriter.notifyMatchFailure(op, "the channels are not dim 1");
     Dims channels{getDims(op.getScale())[0]};
     int64_t behind = dims.size() - 2;
     rewriter.replaceOp(
@@ -433,7 +436,8 @@ public:
     int64_t groups = op.getGroups();
     bool known = llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); });
     if (!channels || !known || dims.size() < 3)
-      return rewriter.notifyMatchFailure(op, "an unknown number of channels");
+      return rewriter.notifyMatchFailure(op,
+                                         "the number of channels is dynamic");
     Location loc = op.getLoc();
     Dims parts = makeDims(op.getContext(), {groups, *channels / groups});
     Dims split{dims[0], parts[0], parts[1]};
@@ -461,7 +465,8 @@ public:
     bool one = op.getScale() && getSplatNumber(op.getScale()) == 1.0,
          zero = op.getBias() && getSplatNumber(op.getBias()) == 0.0;
     if (!one && !zero)
-      return rewriter.notifyMatchFailure(op, "they say something");
+      return rewriter.notifyMatchFailure(
+          op, "neither the scale is 1 nor the bias 0");
     rewriter.replaceOp(op, createLayerNorm(rewriter, op.getLoc(), op.getInput(),
                                            one ? Value() : op.getScale(),
                                            zero ? Value() : op.getBias(),
@@ -509,7 +514,8 @@ public:
         return success();
       }
     }
-    return rewriter.notifyMatchFailure(op, "no normalisation of groups");
+    return rewriter.notifyMatchFailure(
+        op, "no operand is a normalisation of groups");
   }
 
 private:

@@ -65,14 +65,14 @@ LogicalResult dropNeutralOperand(OpT op, PatternRewriter &rewriter) {
     rewriter.replaceOp(op, x);
     return success();
   }
-  return rewriter.notifyMatchFailure(op, "no neutral operand");
+  return rewriter.notifyMatchFailure(op, "no operand is an identity element");
 }
 
 /// max(x, x), x and x -> x.
 template <typename OpT>
 LogicalResult dropEqualOperand(OpT op, PatternRewriter &rewriter) {
   if (op.getLhs() != op.getRhs())
-    return rewriter.notifyMatchFailure(op, "different operands");
+    return rewriter.notifyMatchFailure(op, "the operands differ");
   rewriter.replaceOp(op, op.getLhs());
   return success();
 }
@@ -81,7 +81,8 @@ LogicalResult dropEqualOperand(OpT op, PatternRewriter &rewriter) {
 template <typename OpT>
 LogicalResult dropRepetition(OpT op, PatternRewriter &rewriter) {
   if (!op.getInput().template getDefiningOp<OpT>())
-    return rewriter.notifyMatchFailure(op, "not of itself");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not the result of the same op");
   rewriter.replaceOp(op, op.getInput());
   return success();
 }
@@ -91,7 +92,8 @@ template <typename OpT>
 LogicalResult dropInverse(OpT op, PatternRewriter &rewriter) {
   auto inner = op.getInput().template getDefiningOp<OpT>();
   if (!inner)
-    return rewriter.notifyMatchFailure(op, "not of itself");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not the result of the same op");
   rewriter.replaceOp(op, inner.getInput());
   return success();
 }
@@ -105,7 +107,8 @@ LogicalResult mergeBounds(OpT op, PatternRewriter &rewriter) {
   // Large integers are not exact as doubles.
   if (!x || !isFloat(x) || std::isnan(outer) || std::isnan(inside) ||
       x.getType() != op.getType() || !areKnown(x))
-    return rewriter.notifyMatchFailure(op, "no bound of a bound");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not bounded by the same op");
   bool least = std::is_same_v<OpT, MinimumOp>;
   bool keepsOuter = least ? outer <= inside : outer >= inside;
   Operation *bound = keepsOuter ? op.getOperation() : clipped.getDefiningOp();
@@ -120,7 +123,8 @@ LogicalResult multiplySmallPower(PowOp op, PatternRewriter &rewriter) {
   Value x = op.getLhs();
   std::optional<double> power = getSplatNumber(op.getRhs());
   if (!power || !isResultShaped(op, x, op.getRhs()))
-    return rewriter.notifyMatchFailure(op, "no power that is known");
+    return rewriter.notifyMatchFailure(op,
+                                       "the exponent is not a splat constant");
   // A product in a narrow type would round more often than the power.
   bool wide = !isFloat(x) || getElement(x).getIntOrFloatBitWidth() >= 32;
   if (*power == -1.0 && isFloat(x)) {
@@ -128,7 +132,7 @@ LogicalResult multiplySmallPower(PowOp op, PatternRewriter &rewriter) {
     return success();
   }
   if (*power != 2.0 && !(wide && (*power == 3.0 || *power == 4.0)))
-    return rewriter.notifyMatchFailure(op, "no small power");
+    return rewriter.notifyMatchFailure(op, "the exponent is not 2, 3, 4 or -1");
   Value square = MulOp::create(rewriter, op.getLoc(), x, x);
   if (*power == 2.0)
     rewriter.replaceOp(op, square);
@@ -145,7 +149,7 @@ LogicalResult takeRoot(PowOp op, PatternRewriter &rewriter) {
   auto type = cast<RankedTensorType>(x.getType());
   if (!power || std::abs(*power) != 0.5 || x.getType() != op.getType() ||
       !(type.getElementType().isF32() || type.getElementType().isF64()))
-    return rewriter.notifyMatchFailure(op, "no root");
+    return rewriter.notifyMatchFailure(op, "the exponent is not 0.5 or -0.5");
   Location loc = op.getLoc();
   auto infinity = [&](bool negative) {
     auto element = cast<FloatType>(type.getElementType());
@@ -169,7 +173,8 @@ LogicalResult multiplyByReciprocal(DivOp op, PatternRewriter &rewriter) {
   auto type = cast<RankedTensorType>(op.getRhs().getType());
   std::optional<double> divisor = getSplatNumber(op.getRhs());
   if (!divisor || !isFloat(op.getRhs()) || !type.hasStaticShape())
-    return rewriter.notifyMatchFailure(op, "no number to divide by");
+    return rewriter.notifyMatchFailure(op,
+                                       "the divisor is not a splat constant");
   int exponent = 0;
   double mantissa = std::frexp(*divisor, &exponent);
   // The limit is half of the range of the narrowest type, so that neither side
@@ -219,14 +224,15 @@ bool holdsAll(Type type, Type from) {
 LogicalResult joinCasts(CastOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<CastOp>();
   if (!inner)
-    return rewriter.notifyMatchFailure(op, "not of a cast");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not the result of a cast");
   Type from = getElement(inner.getInput()), over = getElement(inner),
        to = getElement(op.getResult());
   // Out of range, integers wrap and floats do not.
   bool wraps = isa<IntegerType>(from) && isa<FloatType>(over) &&
                isa<IntegerType>(to) && !to.isInteger(1) && !holdsAll(to, from);
   if (!holdsAll(over, from) || wraps)
-    return rewriter.notifyMatchFailure(op, "of no lossless cast");
+    return rewriter.notifyMatchFailure(op, "the first cast is not lossless");
   rewriter.modifyOpInPlace(
       op, [&] { op.getInputMutable().assign(inner.getInput()); });
   return success();
@@ -240,7 +246,8 @@ LogicalResult takeDecided(SelectOp op, PatternRewriter &rewriter) {
   }
   auto negation = op.getCondition().getDefiningOp<NotOp>();
   if (!negation)
-    return rewriter.notifyMatchFailure(op, "the choice is open");
+    return rewriter.notifyMatchFailure(
+        op, "the condition is neither constant nor negated");
   rewriter.replaceOpWithNewOp<SelectOp>(op, negation.getInput(), op.getRhs(),
                                         op.getLhs());
   return success();
@@ -252,7 +259,7 @@ LogicalResult viewUnitDims(OpT op, PatternRewriter &rewriter) {
   Dims dims = getDims(op.getInput());
   auto isOne = [&](int64_t axis) { return getConstant(dims[axis]) == 1; };
   if (!llvm::all_of(op.getAxes(), isOne) || !areKnown(op.getInput()))
-    return rewriter.notifyMatchFailure(op, "it combines elements");
+    return rewriter.notifyMatchFailure(op, "a reduced dim is not 1");
   rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
   return success();
 }
@@ -279,13 +286,14 @@ LogicalResult joinReductions(OpT op, PatternRewriter &rewriter) {
   auto inner = op.getInput().template getDefiningOp<OpT>();
   if (!inner || !inner->hasOneUse() || !areKnown(op.getResult()) ||
       op.getAxes().empty() || inner.getAxes().empty())
-    return rewriter.notifyMatchFailure(op, "of no reduction of this kind");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not a single-use reduction of the same kind");
   // Narrow floats are rounded between the two.
   if (isFloat(op.getInput()) &&
       getElement(op.getInput()).getIntOrFloatBitWidth() < 32)
-    return rewriter.notifyMatchFailure(op, "rounded in between");
+    return rewriter.notifyMatchFailure(op, "the inner result is rounded");
   if (std::is_same_v<OpT, ReduceMeanOp> && !isFloat(op.getInput()))
-    return rewriter.notifyMatchFailure(op, "rounded in between");
+    return rewriter.notifyMatchFailure(op, "the inner result is rounded");
   SmallVector<int64_t> axes =
       joinAxes(inner.getAxes(), op.getAxes(), getRank(inner.getInput()),
                inner.getKeepdims());
@@ -360,7 +368,7 @@ template <typename OpT>
 LogicalResult sumWeighed(OpT op, PatternRewriter &rewriter) {
   auto [softmax, numbers] = getWeighed(op, rewriter);
   if (!softmax)
-    return rewriter.notifyMatchFailure(op, "no softmax that is summed");
+    return rewriter.notifyMatchFailure(op, "the op does not reduce a softmax");
   Location loc = rewriter.getFusedLoc({softmax.getLoc(), op.getLoc()});
   Value x = softmax.getInput();
   int64_t axis = softmax.getAxis(), rank = getRank(x);
@@ -410,11 +418,13 @@ LogicalResult multiplyOuter(MatmulOp op, PatternRewriter &rewriter) {
   Type element = getElement(op.getResult());
   if (!isOuter || !isFloat(op.getResult()) ||
       getElement(factors[0]) != element || getElement(factors[1]) != element)
-    return rewriter.notifyMatchFailure(op, "not over one element of its type");
+    return rewriter.notifyMatchFailure(
+        op, "the contracted dim is not 1, or element types differ");
   bool areTransposed[2] = {op.getTransposeA(), op.getTransposeB()};
   for (unsigned i : {0u, 1u})
     if (areTransposed[i] && !areKnown(factors[i]))
-      return rewriter.notifyMatchFailure(op, "an operand of dynamic size");
+      return rewriter.notifyMatchFailure(
+          op, "a transposed operand has unknown dims");
   for (unsigned i : {0u, 1u}) {
     if (!areTransposed[i])
       continue;
@@ -435,14 +445,17 @@ LogicalResult sumColumn(MatmulOp op, PatternRewriter &rewriter) {
   Dims dims = getDims(column);
   if (getConstant(dims[dims.size() - (op.getTransposeB() ? 2 : 1)]) != 1 ||
       op.getTransposeA())
-    return rewriter.notifyMatchFailure(op, "more columns or no rows");
+    return rewriter.notifyMatchFailure(
+        op, "expected one column and an operand that is not transposed");
   if (!(element.isF32() || element.isF64()) || getElement(rows) != element ||
       getElement(column) != element)
-    return rewriter.notifyMatchFailure(op, "rounded before it is summed");
+    return rewriter.notifyMatchFailure(
+        op, "the products are rounded before they are summed");
   if (!areKnown(rows) || !areKnown(column) ||
       !areEqual(getDims(rows).back(),
                 dims[dims.size() - (op.getTransposeB() ? 1 : 2)]))
-    return rewriter.notifyMatchFailure(op, "sizes that may broadcast");
+    return rewriter.notifyMatchFailure(op,
+                                       "the dims of an operand are unknown");
   if (!op.getTransposeB()) {
     std::swap(dims.end()[-1], dims.end()[-2]);
     column = ReshapeOp::create(rewriter, op.getLoc(), makeType(element, dims),

@@ -28,13 +28,14 @@ bool isFromOutside(Value value, Operation *op) {
 LogicalResult takeBranch(IfOp op, PatternRewriter &rewriter) {
   auto truth = getConstantElements(op.getCondition());
   if (!truth)
-    return rewriter.notifyMatchFailure(op, "the data decide");
+    return rewriter.notifyMatchFailure(op, "the condition is not constant");
   Region &region = truth->front() ? op.getThenRegion() : op.getElseRegion();
   Operation *yield = region.front().getTerminator();
   // A dim that is a symbol of the op is also used elsewhere.
   if (!op.getSymbols().empty() ||
       !llvm::equal(yield->getOperandTypes(), op.getResultTypes()))
-    return rewriter.notifyMatchFailure(op, "the branches differ in shape");
+    return rewriter.notifyMatchFailure(
+        op, "the branch has types other than the results");
   SmallVector<Value> results(yield->getOperands());
   rewriter.eraseOp(yield);
   rewriter.inlineBlockBefore(&region.front(), op);
@@ -131,13 +132,15 @@ LogicalResult unrollShort(LoopOp op, PatternRewriter &rewriter,
                           int64_t maxTrips, int64_t maxOps) {
   std::optional<int64_t> trips = getTrips(op);
   if (!trips)
-    return rewriter.notifyMatchFailure(op, "the data decide how often");
+    return rewriter.notifyMatchFailure(op, "the trip count is not constant");
   int64_t ops = 0;
   op.getBody().walk([&](Operation *) { ++ops; });
   if (*trips > maxTrips || *trips * ops > maxOps)
-    return rewriter.notifyMatchFailure(op, "too long");
+    return rewriter.notifyMatchFailure(op,
+                                       "the unrolled loop would be too large");
   if (mentionsOwnSymbols(op) || *trips < 1)
-    return rewriter.notifyMatchFailure(op, "its sizes depend on the run");
+    return rewriter.notifyMatchFailure(
+        op, "the body uses symbols of the loop, or never runs");
   unroll(op, *trips, rewriter);
   return success();
 }

@@ -16,7 +16,8 @@ static bool isInteger(Value value) {
 static LogicalResult replaceBy(Operation *op, Value x,
                                PatternRewriter &rewriter) {
   if (x.getType() != op->getResult(0).getType() || !areKnown(x))
-    return rewriter.notifyMatchFailure(op, "of another shape");
+    return rewriter.notifyMatchFailure(
+        op, "the replacement has another type or unknown dims");
   rewriter.replaceOp(op, x);
   return success();
 }
@@ -26,7 +27,7 @@ static LogicalResult replaceByNumber(Operation *op, Attribute number,
                                      PatternRewriter &rewriter) {
   Value result = op->getResult(0);
   if (!areKnown(result))
-    return rewriter.notifyMatchFailure(op, "of an unknown shape");
+    return rewriter.notifyMatchFailure(op, "the result has unknown dims");
   auto scalar = RankedTensorType::get({}, getElement(result));
   Value constant = ConstantOp::create(rewriter, op->getLoc(),
                                       DenseElementsAttr::get(scalar, number));
@@ -42,7 +43,7 @@ static LogicalResult replaceByNumber(Operation *op, Attribute number,
 static LogicalResult dropReversal(ReverseOp op, PatternRewriter &rewriter) {
   Dims dims = getDims(op.getInput());
   if (!llvm::all_of(op.getAxes(), [&](int64_t d) { return isOne(dims[d]); }))
-    return rewriter.notifyMatchFailure(op, "it moves elements");
+    return rewriter.notifyMatchFailure(op, "a reversed dim is not 1");
   return replaceBy(op, op.getInput(), rewriter);
 }
 
@@ -53,7 +54,7 @@ static LogicalResult dropResize(ResizeOp op, PatternRewriter &rewriter) {
       !scales || llvm::all_of(*scales, [](double s) { return s == 1; });
   if (!keeps || op.getCoordinates() == CoordinateMode::TfCropAndResize ||
       !areEqual(getDims(op.getInput()), getDims(op.getResult())))
-    return rewriter.notifyMatchFailure(op, "it samples");
+    return rewriter.notifyMatchFailure(op, "the resize changes the size");
   return replaceBy(op, op.getInput(), rewriter);
 }
 
@@ -86,7 +87,7 @@ static LogicalResult dropScan(OpT op, PatternRewriter &rewriter) {
 template <typename OpT>
 static LogicalResult dropPlace(OpT op, PatternRewriter &rewriter) {
   if (!isOne(getDims(op.getInput())[op.getAxis()]))
-    return rewriter.notifyMatchFailure(op, "there are others");
+    return rewriter.notifyMatchFailure(op, "the dim is not 1");
   return replaceByNumber(op, rewriter.getI64IntegerAttr(0), rewriter);
 }
 
@@ -95,7 +96,7 @@ template <typename OpT>
 static LogicalResult dropScatter(OpT op, PatternRewriter &rewriter) {
   auto isNone = [](AffineExpr dim) { return getConstant(dim) == 0; };
   if (!llvm::any_of(getDims(op.getUpdates()), isNone))
-    return rewriter.notifyMatchFailure(op, "there are updates");
+    return rewriter.notifyMatchFailure(op, "the updates are not empty");
   return replaceBy(op, op.getData(), rewriter);
 }
 
@@ -105,7 +106,8 @@ static LogicalResult dropInsertion(InsertSliceOp op,
   Value source = op.getSources().front();
   if (op.getSources().size() != 1 ||
       !areEqual(getDims(source), getDims(op.getDest())))
-    return rewriter.notifyMatchFailure(op, "a part stays");
+    return rewriter.notifyMatchFailure(
+        op, "the source does not replace the whole tensor");
   return replaceBy(op, source, rewriter);
 }
 
@@ -115,7 +117,7 @@ static LogicalResult decideTriangle(TriluOp op, PatternRewriter &rewriter) {
   auto rows = getConstant(dims[dims.size() - 2]),
        columns = getConstant(dims.back());
   if (!rows || !columns)
-    return rewriter.notifyMatchFailure(op, "a dynamic size");
+    return rewriter.notifyMatchFailure(op, "the matrix has a dynamic size");
   // Differences of positions range from 1 - rows to columns - 1.
   int64_t least = 1 - *rows, most = *columns - 1, k = op.getK();
   if (op.getUpper() ? k <= least : k >= most)
@@ -123,7 +125,8 @@ static LogicalResult decideTriangle(TriluOp op, PatternRewriter &rewriter) {
   if (op.getUpper() ? k > most : k < least)
     return replaceByNumber(op, rewriter.getZeroAttr(getElement(op.getInput())),
                            rewriter);
-  return rewriter.notifyMatchFailure(op, "a part is kept");
+  return rewriter.notifyMatchFailure(
+      op, "the triangle is neither empty nor everything");
 }
 
 void adze::graph::addMovementIdentities(RewritePatternSet &patterns,
@@ -152,14 +155,15 @@ void adze::graph::addMovementIdentities(RewritePatternSet &patterns,
 template <typename OpT>
 static LogicalResult decideEqualOperands(OpT op, PatternRewriter &rewriter) {
   if (op.getLhs() != op.getRhs())
-    return rewriter.notifyMatchFailure(op, "different operands");
+    return rewriter.notifyMatchFailure(op, "the operands differ");
   constexpr bool isFalse =
       std::is_same_v<OpT, LessOp> || std::is_same_v<OpT, GreaterOp>;
   constexpr bool isTrue = std::is_same_v<OpT, EqualOp> ||
                           std::is_same_v<OpT, LessEqualOp> ||
                           std::is_same_v<OpT, GreaterEqualOp>;
   if (!isFalse && !isInteger(op.getLhs()))
-    return rewriter.notifyMatchFailure(op, "NaN differs from itself");
+    return rewriter.notifyMatchFailure(op,
+                                       "the comparison may be false for NaN");
   if (isTrue)
     return replaceByNumber(op, rewriter.getBoolAttr(true), rewriter);
   return replaceByNumber(op, rewriter.getZeroAttr(getElement(op.getResult())),
@@ -184,7 +188,8 @@ static LogicalResult decideByOperand(OpT op, PatternRewriter &rewriter) {
       return replaceByNumber(op, rewriter.getZeroAttr(type), rewriter);
     }
   }
-  return rewriter.notifyMatchFailure(op, "the other operand counts");
+  return rewriter.notifyMatchFailure(
+      op, "the constant does not determine the result");
 }
 
 /// Folds max(x, -inf) and min(x, inf).
@@ -195,7 +200,8 @@ static LogicalResult dropNoBound(OpT op, PatternRewriter &rewriter) {
   bool negative = std::is_same_v<OpT, MaximumOp>;
   if (!x || isInteger(x) || !std::isinf(bound) ||
       std::signbit(bound) != negative)
-    return rewriter.notifyMatchFailure(op, "a bound");
+    return rewriter.notifyMatchFailure(
+        op, "the bound is not an infinity without effect");
   return replaceBy(op, x, rewriter);
 }
 
@@ -210,7 +216,7 @@ static LogicalResult dropSign(OpT op, PatternRewriter &rewriter) {
                                         neg.getInput());
     return success();
   }
-  return rewriter.notifyMatchFailure(op, "no negative operand");
+  return rewriter.notifyMatchFailure(op, "no operand is a negation");
 }
 
 /// |-x| -> |x|, and for values that are not negative: |relu(x)|, relu(|x|).
@@ -229,7 +235,7 @@ static LogicalResult dropSignOfAmount(OpT op, PatternRewriter &rewriter) {
                       : isa_and_nonnull<AbsOp, SigmoidOp, ExpOp>(inner) &&
                             !isInteger(op.getInput());
   if (!isAmount)
-    return rewriter.notifyMatchFailure(op, "it may be negative");
+    return rewriter.notifyMatchFailure(op, "the operand may be negative");
   rewriter.replaceOp(op, op.getInput());
   return success();
 }
@@ -241,7 +247,7 @@ static LogicalResult dropRounding(OpT op, PatternRewriter &rewriter) {
   auto cast = dyn_cast_or_null<CastOp>(inner);
   if (!isa_and_nonnull<FloorOp, CeilOp, RoundOp>(inner) &&
       !(cast && isInteger(cast.getInput())))
-    return rewriter.notifyMatchFailure(op, "it may have a fraction");
+    return rewriter.notifyMatchFailure(op, "the operand may have a fraction");
   rewriter.replaceOp(op, op.getInput());
   return success();
 }
@@ -253,7 +259,8 @@ static LogicalResult joinBitcasts(BitcastOp op, PatternRewriter &rewriter) {
     return replaceBy(op, x, rewriter);
   auto inner = x.getDefiningOp<BitcastOp>();
   if (!inner)
-    return rewriter.notifyMatchFailure(op, "not of the same");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not the result of a bitcast");
   rewriter.modifyOpInPlace(
       op, [&] { op.getInputMutable().assign(inner.getInput()); });
   return success();
@@ -262,7 +269,7 @@ static LogicalResult joinBitcasts(BitcastOp op, PatternRewriter &rewriter) {
 /// c ? true : false -> c.
 static LogicalResult dropTruth(SelectOp op, PatternRewriter &rewriter) {
   if (getSplatBool(op.getLhs()) != true || getSplatBool(op.getRhs()) != false)
-    return rewriter.notifyMatchFailure(op, "of other values");
+    return rewriter.notifyMatchFailure(op, "the values are not true and false");
   return replaceBy(op, op.getCondition(), rewriter);
 }
 
@@ -271,7 +278,8 @@ static LogicalResult turnComparison(NotOp op, PatternRewriter &rewriter) {
   Operation *inner = op.getInput().getDefiningOp();
   if (!isa_and_nonnull<LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(inner) ||
       !isInteger(inner->getOperand(0)))
-    return rewriter.notifyMatchFailure(op, "of no comparison of integers");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not a comparison of integers");
   auto turn = [&](auto *to) {
     using OpT = std::remove_pointer_t<decltype(to)>;
     rewriter.replaceOpWithNewOp<OpT>(op, op.getType(), inner->getOperand(0),

@@ -24,16 +24,18 @@ LogicalResult adze::graph::sliceByGather(GatherOp op,
   auto places = getConstantElements(op.getIndices());
   if (!size || !places || places->empty() || !areKnown(op.getResult()) ||
       !areKnown(op.getData()) || op.getData().getDefiningOp<ConstantOp>())
-    return rewriter.notifyMatchFailure(op, "no constant places");
+    return rewriter.notifyMatchFailure(op, "the indices are not constant");
   for (int64_t &place : *places)
     if ((place < 0 ? place += *size : place) < 0 || place >= *size)
-      return rewriter.notifyMatchFailure(op, "out of range");
+      return rewriter.notifyMatchFailure(op, "an index is out of bounds");
   int64_t step = places->size() > 1 ? (*places)[1] - (*places)[0] : 1;
   if (step == 0)
-    return rewriter.notifyMatchFailure(op, "one element again and again");
+    return rewriter.notifyMatchFailure(
+        op, "the indices select one element repeatedly");
   for (size_t i = 1; i < places->size(); ++i)
     if ((*places)[i] - (*places)[i - 1] != step)
-      return rewriter.notifyMatchFailure(op, "not evenly spaced");
+      return rewriter.notifyMatchFailure(op,
+                                         "the indices are not evenly spaced");
   SmallVector<int64_t> starts(data.size(), 0), steps(data.size(), 1);
   starts[axis] = places->front();
   steps[axis] = step;
@@ -58,7 +60,8 @@ LogicalResult flattenConcat(ConcatOp op, PatternRewriter &rewriter) {
       parts.push_back(input);
   }
   if (parts.empty() || llvm::equal(parts, op.getInputs()))
-    return rewriter.notifyMatchFailure(op, "flat already");
+    return rewriter.notifyMatchFailure(
+        op, "no operand is a concatenation along the same axis");
   rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, op.getAxis());
   return success();
 }
@@ -128,7 +131,7 @@ public:
   LogicalResult matchAndRewrite(ElementwiseOpInterface op,
                                 PatternRewriter &rewriter) const override {
     if (op->getNumResults() != 1)
-      return rewriter.notifyMatchFailure(op, "not of one result");
+      return rewriter.notifyMatchFailure(op, "expected an op with one result");
     for (OpOperand &operand : op->getOpOperands()) {
       auto concat = operand.get().getDefiningOp<ConcatOp>();
       if (!concat || !canSink(op, operand, concat))
@@ -137,7 +140,8 @@ public:
       ++count;
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "of no concatenation that sinks");
+    return rewriter.notifyMatchFailure(
+        op, "no operand is a concatenation that can sink");
   }
 
 private:
@@ -260,7 +264,8 @@ private:
 LogicalResult slicePart(SliceOp op, PatternRewriter &rewriter) {
   auto concat = op.getInput().getDefiningOp<ConcatOp>();
   if (!concat || op.getBegin())
-    return rewriter.notifyMatchFailure(op, "not of a concatenation");
+    return rewriter.notifyMatchFailure(op,
+                                       "the operand is not a concatenation");
   int64_t axis = concat.getAxis();
   AffineExpr size = getDims(op.getResult())[axis];
   AffineExpr one = rewriter.getAffineConstantExpr(1);
@@ -284,7 +289,7 @@ LogicalResult slicePart(SliceOp op, PatternRewriter &rewriter) {
     }
     begin = end;
   }
-  return rewriter.notifyMatchFailure(op, "it lies across parts");
+  return rewriter.notifyMatchFailure(op, "the slice spans several operands");
 }
 
 /// An elementwise expression with its dims of size 1 at other positions.
@@ -342,13 +347,15 @@ LogicalResult viewBeforePiece(ReshapeOp op, PatternRewriter &rewriter) {
   auto piece = op.getInput().getDefiningOp<ElementwiseOpInterface>();
   if (!piece || op.getShape() || !isUnitReshape(op) || !op->hasOneUse() ||
       !isa<ConcatOp>(*op->user_begin()))
-    return rewriter.notifyMatchFailure(op, "no piece of a concatenation");
+    return rewriter.notifyMatchFailure(
+        op, "the result is not an operand of a concatenation");
   if (!piece->hasOneUse() || piece->getNumResults() != 1 ||
       !areKnown(op.getInput()) || !isFromMemory(piece, /*depth=*/4))
-    return rewriter.notifyMatchFailure(op, "a piece that is stored anyway");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is stored to memory anyway");
   auto isOne = [](AffineExpr dim) { return getConstant(dim) == 1; };
   if (llvm::all_of(getDims(op.getInput()), isOne))
-    return rewriter.notifyMatchFailure(op, "a single element");
+    return rewriter.notifyMatchFailure(op, "expected more than one element");
   UnitView view(getDims(op.getInput()), getDims(op.getResult()), rewriter);
   rewriter.replaceOp(op, view.get(op.getInput()));
   return success();
@@ -364,11 +371,13 @@ LogicalResult joinPads(PadOp op, PatternRewriter &rewriter) {
   if (!inner || op.getMode() != inner.getMode() ||
       (op.getMode() != PadMode::Constant && op.getMode() != PadMode::Edge) ||
       op.getValue() != inner.getValue())
-    return rewriter.notifyMatchFailure(op, "not of padding of this kind");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not padding of the same mode and value");
   for (ArrayRef<int64_t> pads :
        {op.getLow(), op.getHigh(), inner.getLow(), inner.getHigh()})
     if (!addElements(pads))
-      return rewriter.notifyMatchFailure(op, "one removes elements");
+      return rewriter.notifyMatchFailure(op,
+                                         "an amount of padding is negative");
   SmallVector<int64_t> low, high;
   for (auto [a, b] : llvm::zip_equal(op.getLow(), inner.getLow()))
     low.push_back(a + b);
@@ -383,12 +392,12 @@ LogicalResult joinPads(PadOp op, PatternRewriter &rewriter) {
 LogicalResult sliceByPad(PadOp op, PatternRewriter &rewriter) {
   auto adds = [](int64_t pad) { return pad > 0; };
   if (llvm::any_of(op.getLow(), adds) || llvm::any_of(op.getHigh(), adds))
-    return rewriter.notifyMatchFailure(op, "it adds elements");
+    return rewriter.notifyMatchFailure(op, "an amount of padding is positive");
   auto isKnownSize = [](AffineExpr dim) {
     return getConstant(dim).value_or(-1) >= 0;
   };
   if (!llvm::all_of(getDims(op.getResult()), isKnownSize))
-    return rewriter.notifyMatchFailure(op, "of dynamic size");
+    return rewriter.notifyMatchFailure(op, "the result has a dynamic size");
   SmallVector<int64_t> starts, steps(op.getLow().size(), 1);
   for (int64_t pad : op.getLow())
     starts.push_back(-pad);
@@ -401,7 +410,7 @@ LogicalResult sliceByPad(PadOp op, PatternRewriter &rewriter) {
 LogicalResult joinBroadcasts(BroadcastToOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<BroadcastToOp>();
   if (!inner)
-    return rewriter.notifyMatchFailure(op, "not of a repetition");
+    return rewriter.notifyMatchFailure(op, "the operand is not a broadcast");
   rewriter.modifyOpInPlace(
       op, [&] { op.getInputMutable().assign(inner.getInput()); });
   return success();
@@ -418,7 +427,8 @@ public:
   LogicalResult matchAndRewrite(ElementwiseOpInterface op,
                                 PatternRewriter &rewriter) const override {
     if (op->getNumOperands() < 2 || op->getNumResults() != 1)
-      return rewriter.notifyMatchFailure(op, "no other operand");
+      return rewriter.notifyMatchFailure(
+          op, "expected several operands and one result");
     for (OpOperand &operand : op->getOpOperands()) {
       auto broadcast = operand.get().getDefiningOp<BroadcastToOp>();
       if (!broadcast || !keepsShape(op, operand, broadcast.getInput()))
@@ -427,7 +437,8 @@ public:
       ++count;
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no operand is repeated in vain");
+    return rewriter.notifyMatchFailure(op,
+                                       "no operand is a redundant broadcast");
   }
 
 private:
@@ -447,7 +458,8 @@ private:
 LogicalResult dropReversals(ReverseOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<ReverseOp>();
   if (!inner || inner.getAxes() != op.getAxes())
-    return rewriter.notifyMatchFailure(op, "not of a reversal like it");
+    return rewriter.notifyMatchFailure(
+        op, "the operand is not a reversal of the same dims");
   rewriter.replaceOp(op, inner.getInput());
   return success();
 }
@@ -458,7 +470,7 @@ LogicalResult pickEqual(OpT op, PatternRewriter &rewriter) {
   DenseElementsAttr data;
   if (!matchPattern(op.getData(), m_Constant(&data)) || data.empty() ||
       !data.isSplat() || !areKnown(op.getResult()))
-    return rewriter.notifyMatchFailure(op, "elements that differ");
+    return rewriter.notifyMatchFailure(op, "the data are not a splat constant");
   auto scalar = RankedTensorType::get({}, data.getElementType());
   Value element = ConstantOp::create(
       rewriter, op.getLoc(),

@@ -55,10 +55,11 @@ static LogicalResult dropUnitColumn(OpT op, PatternRewriter &rewriter) {
   if (op.getLayout() != Layout::NCHW || spatial < 2 || !areKnown(input) ||
       !isOne(dims.back()) || isOne(dims[spatial]) ||
       !isOne(getDims(op.getResult()).back()))
-    return rewriter.notifyMatchFailure(op, "no signal as an image");
+    return rewriter.notifyMatchFailure(op, "the image is not a 1-D signal");
   if (!hasUnitWindow(op, filter) || op.getPads()[spatial - 1] != 0 ||
       op.getPads()[2 * spatial - 1] != 0)
-    return rewriter.notifyMatchFailure(op, "a window across the column");
+    return rewriter.notifyMatchFailure(
+        op, "the window covers more than the unit dim");
   OperationState state(op.getLoc(), OpT::getOperationName());
   state.addOperands(dropLast(rewriter, input));
   if (filter)
@@ -169,7 +170,8 @@ static Value createWindows(OpBuilder &b, Location loc, Value input,
 static LogicalResult multiplyWindows(ConvOp op, PatternRewriter &rewriter) {
   auto signal = matchSignal(op);
   if (!signal)
-    return rewriter.notifyMatchFailure(op, "no long windows of a signal");
+    return rewriter.notifyMatchFailure(
+        op, "the op is not a 1-D convolution with a long window");
   Location loc = op.getLoc();
   Type element = getElement(op.getResult());
   auto number = [&](int64_t value) {
@@ -206,11 +208,13 @@ public:
                                 PatternRewriter &rewriter) const override {
     if (op->getNumResults() != 1 || !areKnown(op->getResult(0)) ||
         llvm::none_of(op->getOperands(), isPutBack))
-      return rewriter.notifyMatchFailure(op, "no column that is put back");
+      return rewriter.notifyMatchFailure(
+          op, "no operand is a reshape that adds the unit dim");
     for (Value operand : op->getOperands())
       if (Dims dims = getDims(operand);
           !areKnown(operand) || (!dims.empty() && !isOne(dims.back())))
-        return rewriter.notifyMatchFailure(op, "more than one column");
+        return rewriter.notifyMatchFailure(
+            op, "an operand has an innermost dim other than 1");
     Operation *inner = rewriter.clone(*op);
     for (OpOperand &operand : inner->getOpOperands())
       if (getRank(operand.get()) != 0)

@@ -92,9 +92,9 @@ func.func @before_transposed(%x: tensor<?x2x4x4xf32, #x>) -> tensor<?x3x3x3xf32,
 // than the normalisation.
 #x = affine_map<()[s0] -> (1, 2, s0, 4)>
 #y = affine_map<()[s0] -> (1, 3, s0 + 1, 5)>
-// WHY-DAG: FoldIntoTransposeAfter {{.*}}the kernel before it ends with the normalisation
-// WHY-DAG: FoldIntoTransposeAfter {{.*}}an image of dynamic size
-// WHY-DAG: FoldIntoTransposeAfter {{.*}}shifts that are more than the input
+// WHY-DAG: FoldIntoTransposeAfter {{.*}}the normalisation is fused into the kernel of its producer
+// WHY-DAG: FoldIntoTransposeAfter {{.*}}the image has a dynamic size
+// WHY-DAG: FoldIntoTransposeAfter {{.*}}the shifts have more elements than twice the input
 // CHECK-LABEL: func.func @stays
 // CHECK: %[[R:.*]] = graph.relu %arg0
 // CHECK: %[[M:.*]] = graph.mul %[[R]]

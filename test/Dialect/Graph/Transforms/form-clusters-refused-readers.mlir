@@ -19,7 +19,7 @@ func.func @result(%x: !w, %y: !x) -> (!x, !w) attributes {graph.symbols = ["n"]}
 }
 
 // What is picked by index is computed by itself, a row that is looked up as well where pieces are copied.
-// WHY: fusion {{.*}}Producer=graph.gather_elements, {{.*}}Remark="gathered elements are computed by a kernel of their own"
+// WHY: fusion {{.*}}Producer=graph.gather_elements, {{.*}}Remark="gathered elements are computed by a separate kernel"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @picked
 func.func @picked(%x: !x, %i: tensor<?x8xi64, #x>, %w: !w) -> !x attributes {graph.symbols = ["n"]} {
@@ -28,7 +28,7 @@ func.func @picked(%x: !x, %i: tensor<?x8xi64, #x>, %w: !w) -> !x attributes {gra
   return %1 : !x
 }
 
-// WHY: fusion {{.*}}Producer=graph.gather, {{.*}}Remark="a gathered piece of a concatenation"
+// WHY: fusion {{.*}}Producer=graph.gather, {{.*}}Remark="it is a gathered operand of a concatenation"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @looked_up
 func.func @looked_up(%t: !x, %i: tensor<4xi64>, %y: tensor<4x8xf32>) -> tensor<8x8xf32> attributes {graph.symbols = ["n"]} {
@@ -196,7 +196,7 @@ func.func @windows_bias(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: 
 
 // A bias that a table has for all heads of two positions is moved once, whoever reads it; one whose queries and keys change
 // places is read as it lies.
-// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="each score of the consumer would be in a cache line of its own"
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="each score of the consumer would be in a separate cache line"
 // CHECK-LABEL: func.func @one_reader
 // CHECK-COUNT-2: graph.cluster
 func.func @one_reader(%x: !q, %b: !b) -> !q attributes {graph.symbols = ["n"]} {

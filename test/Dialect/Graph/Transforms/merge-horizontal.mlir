@@ -41,7 +41,7 @@ func.func @heads(%x: tensor<?x?x64xf32, #x>) -> tensor<?x?x4x8xf32, #h> {
 
 // Parallel 1x1 convolutions with their activation, whose parts the concat joins
 // again; a branch with a window, and one that the model returns, stay.
-// WHY: merge-horizontal {{.*}}a reader takes no part of a tensor where it lies
+// WHY: merge-horizontal {{.*}}a user cannot read a slice in place
 // CHECK-LABEL: func.func @inception
 // CHECK-DAG: %[[F:.*]] = graph.concat {{.*}} -> tensor<12x3x1x1xf32>
 // CHECK: %[[C:.*]] = graph.conv %arg0, %[[F]], %{{.*}} -> tensor<1x12x4x4xf32>
@@ -110,8 +110,8 @@ func.func @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // What the others lack would be a kernel that copies: a piece of a concat, and a
 // branch with an activation.
-// WHY-DAG: merge-horizontal {{.*}}a piece of a concatenation is stored in place
-// WHY-DAG: merge-horizontal {{.*}}the others go on in other ways
+// WHY-DAG: merge-horizontal {{.*}}an operand of a concatenation is stored in place
+// WHY-DAG: merge-horizontal {{.*}}the users of the other products differ
 // CHECK-LABEL: func.func @unlike
 // CHECK-DAG: %[[A:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x4x4x4xf32>
 // CHECK-DAG: %[[BC:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x8x4x4xf32>

@@ -2,7 +2,7 @@
 // RUN: not aopt %s -graph-narrow-states=type=bf16 -split-input-file 2>&1 | FileCheck %s
 // RUN: not aopt %s -graph-narrow-states="type=f16 pairs=none" -split-input-file 2>&1 | FileCheck %s --check-prefix=NONE
 
-// NONE: unsupported: --kv-precision=f16: --state=none says that there is no cache; leave the flag out
+// NONE: unsupported: --kv-precision=f16: --state=none excludes caches; leave the flag out
 
 // No name says past and present.
 // CHECK: unsupported: --kv-precision=bf16: the model has no cache of f32 that grows by rows, whose names say past and present or that --state names; leave the flag out

@@ -6,12 +6,12 @@
 !s = tensor<2x9x9xf32>
 
 // Weights are a result, too; dropped by factors; of numbers; those without numbers are seen elsewhere; not all are a softmax's.
-// WHY: attention {{.*}}Remark="weights are used elsewhere"
-// WHY: attention {{.*}}Remark="an op between softmax and product"
-// WHY: attention {{.*}}Remark="weights without numbers are used elsewhere"
-// WHY: attention {{.*}}Remark="weights are replaced by others"
-// WHY: attention {{.*}}Remark="weights are transposed within the product"
-// WHY: attention {{.*}}Remark="scores not computed by a matrix product"
+// WHY: attention {{.*}}Remark="the weights have other uses"
+// WHY: attention {{.*}}Remark="an unsupported op is between softmax and product"
+// WHY: attention {{.*}}Remark="the select that replaces NaN has other uses"
+// WHY: attention {{.*}}Remark="a select does not replace weights by 0"
+// WHY: attention {{.*}}Remark="the product transposes the weights"
+// WHY: attention {{.*}}Remark="the scores are not the result of a matrix product"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @weights
 // CHECK-NOT: graph.attention
@@ -48,8 +48,8 @@ func.func @weights(%q: !q, %m: !s, %c: tensor<9x9xi1>) -> (!q, !s, !q, !q, !q, !
 !p = tensor<1x2x9x9xf32>
 
 // More steps than anyone takes.
-// WHY: attention {{.*}}Remark="too many ops between softmax and product"
-// WHY: attention {{.*}}Remark="too many ops between product and softmax"
+// WHY: attention {{.*}}Remark="too many ops are between softmax and product"
+// WHY: attention {{.*}}Remark="too many ops are between product and softmax"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @long
 // CHECK-NOT: graph.attention
@@ -103,10 +103,10 @@ func.func @long(%q: !q) -> (!q, !q) {
 !r = tensor<3x2x?x64xf32, #r>
 
 // Two masks with numbers of their own; two scores; masks and biases of more dims; sizes are symbols.
-// WHY: attention {{.*}}Remark="masks that cannot be merged"
-// WHY: attention {{.*}}Remark="a select between scores"
-// WHY: attention {{.*}}Remark="a mask with dims that the scores lack"
-// WHY: attention {{.*}}Remark="a bias that is no mask of the scores"
+// WHY: attention {{.*}}Remark="the masks cannot be merged"
+// WHY: attention {{.*}}Remark="a select does not choose between scores and a constant"
+// WHY: attention {{.*}}Remark="the mask broadcasts the scores"
+// WHY: attention {{.*}}Remark="the bias does not broadcast to the scores"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @masks
 // CHECK-NOT: graph.attention
@@ -139,8 +139,8 @@ func.func @masks(%q: !q, %c: !c, %d: !c, %t: !s, %m: tensor<3x1x1x1xi1>, %u: ten
 !s = tensor<2x9x9xf32>
 
 // A tanh that bounds at another number than it divides by; a bias that is bounded.
-// WHY: attention {{.*}}Remark="a tanh that is no cap"
-// WHY: attention {{.*}}Remark="a bias before a cap"
+// WHY: attention {{.*}}Remark="the tanh is not a soft cap of the scores"
+// WHY: attention {{.*}}Remark="a bias is added before the soft cap"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @caps
 // CHECK-NOT: graph.attention
@@ -171,9 +171,9 @@ func.func @caps(%q: !q, %b: tensor<9x9xf32>) -> (!q, !q) {
 !m = tensor<8x9x64xf32>
 
 // Products of halves, and of what is wider; one batch of queries for all keys; keys that are repeated before a view that mixes batches.
-// WHY: attention {{.*}}Remark="operands of different types"
-// WHY: attention {{.*}}Remark="dims that attention cannot have"
-// WHY: attention {{.*}}Remark="batch dims that do not match"
+// WHY: attention {{.*}}Remark="the operands have different element types"
+// WHY: attention {{.*}}Remark="the dims do not fit graph.attention"
+// WHY: attention {{.*}}Remark="the batch dims do not match"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @operands
 // CHECK-NOT: graph.attention

@@ -2,7 +2,7 @@
 // RUN: FileCheck %s --check-prefix=WHY < %t
 
 // Somebody else wants the scores.
-// WHY: attention {{.*}}scores are used elsewhere
+// WHY: attention {{.*}}the scores have other uses
 // CHECK-LABEL: func.func @used
 // CHECK-NOT: graph.attention
 func.func @used(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> (tensor<2x9x32xf32>, tensor<2x9x9xf32>) {
@@ -15,7 +15,7 @@ func.func @used(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> (tensor<2x9x3
 // -----
 
 // Along the queries.
-// WHY: attention {{.*}}a softmax that is not over the last dim
+// WHY: attention {{.*}}the softmax is not over the last dim
 // CHECK-LABEL: func.func @axis
 // CHECK-NOT: graph.attention
 func.func @axis(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> tensor<2x9x32xf32> {
@@ -32,7 +32,7 @@ func.func @axis(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> tensor<2x9x32
 #k = affine_map<()[s0, s1] -> (s1, 9, 64)>
 #s = affine_map<()[s0, s1] -> ((((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + s0 + s1) floordiv (((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + 2), 9, 9)>
 #y = affine_map<()[s0, s1] -> ((((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + s0 + s1) floordiv (((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + 2), 9, 64)>
-// WHY: attention {{.*}}batch dims that may or may not be repeated
+// WHY: attention {{.*}}it is unknown whether a batch dim is broadcast
 // CHECK-LABEL: func.func @unknown
 // CHECK-NOT: graph.attention
 func.func @unknown(%q: tensor<?x9x64xf32, #q>, %k: tensor<?x9x64xf32, #k>) -> tensor<?x9x64xf32, #y> {
@@ -45,7 +45,7 @@ func.func @unknown(%q: tensor<?x9x64xf32, #q>, %k: tensor<?x9x64xf32, #k>) -> te
 // -----
 
 // What the mask hides is seen by the factor.
-// WHY: attention {{.*}}a mask before the scale
+// WHY: attention {{.*}}the scores are masked before they are scaled
 // CHECK-LABEL: func.func @order
 // CHECK-NOT: graph.attention
 func.func @order(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64xf32> {
@@ -62,7 +62,7 @@ func.func @order(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64xf3
 // -----
 
 // The factors are no numbers of 0 and 1.
-// WHY: attention {{.*}}an op between product and softmax
+// WHY: attention {{.*}}an unsupported op is between product and softmax
 // CHECK-LABEL: func.func @blend
 // CHECK-NOT: graph.attention
 func.func @blend(%q: tensor<2x9x64xf32>, %m: tensor<9x9xf32>) -> tensor<2x9x64xf32> {
@@ -81,7 +81,7 @@ func.func @blend(%q: tensor<2x9x64xf32>, %m: tensor<9x9xf32>) -> tensor<2x9x64xf
 // -----
 
 // A bound that scores may lie below.
-// WHY: attention {{.*}}a bound of scores that says something
+// WHY: attention {{.*}}a lower bound of the scores has an effect
 // CHECK-LABEL: func.func @bound
 // CHECK-NOT: graph.attention
 func.func @bound(%q: tensor<2x9x64xf32>) -> tensor<2x9x64xf32> {
@@ -96,7 +96,7 @@ func.func @bound(%q: tensor<2x9x64xf32>) -> tensor<2x9x64xf32> {
 // -----
 
 // Weights of keys that are not hidden are dropped: the others do not add up to 1.
-// WHY: attention {{.*}}weights are dropped by what hides no scores
+// WHY: attention {{.*}}weights are dropped whose scores are not masked
 // CHECK-LABEL: func.func @dropped
 // CHECK-NOT: graph.attention
 func.func @dropped(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64xf32> {
@@ -127,7 +127,7 @@ func.func @alternating(%q: tensor<2x4x9x64xf32>, %k: tensor<2x2x9x64xf32>) -> te
 // -----
 
 // The model rounds each step to halves, which attention would not.
-// WHY: attention {{.*}}weights that the model rounds are dropped by query
+// WHY: attention {{.*}}rounded weights are dropped by query
 // CHECK-LABEL: func.func @dropped_halves
 // CHECK-NOT: graph.attention
 func.func @dropped_halves(%q: tensor<2x9x64xf16>, %m: tensor<9x1xi1>) -> tensor<2x9x64xf16> {
@@ -142,8 +142,8 @@ func.func @dropped_halves(%q: tensor<2x9x64xf16>, %m: tensor<9x1xi1>) -> tensor<
 // -----
 
 // Channels attend to channels by all tokens: heads that no kernel keeps whole.
-// WHY: attention {{.*}}heads of dynamic or too large size
-// WHY: attention {{.*}}heads of dynamic or too large size
+// WHY: attention {{.*}}the head size is dynamic or too large
+// WHY: attention {{.*}}the head size is dynamic or too large
 #q = affine_map<()[s0] -> (3, 32, s0)>
 // CHECK-LABEL: func.func @by_tokens
 // CHECK-COUNT-4: graph.matmul

@@ -11,9 +11,9 @@
 !r = tensor<?x1xf32, #r>
 !w = tensor<4x?x8xf32, #w>
 
-// CHECK-DAG: ProductOfInput {{.*}}Remark="1 + erf or tanh of something else than the factor"
-// CHECK-DAG: ProductOfInput {{.*}}Remark="a factor other than 0.5 on 1 + erf or tanh"
-// CHECK-DAG: ProductOfInput {{.*}}Remark="a constant factor on x * sigmoid(x)"
+// CHECK-DAG: ProductOfInput {{.*}}Remark="the argument of erf or tanh is not the factor"
+// CHECK-DAG: ProductOfInput {{.*}}Remark="expected a factor of 0.5 on 1 + erf or tanh"
+// CHECK-DAG: ProductOfInput {{.*}}Remark="expected no constant factor on x * sigmoid(x)"
 func.func @activations(%x: !x, %y: !x) -> (!x, !x, !x) {
   %one = graph.constant dense<1.0> : tensor<f32>
   %half = graph.constant dense<0.5> : tensor<f32>
@@ -32,8 +32,8 @@ func.func @activations(%x: !x, %y: !x) -> (!x, !x, !x) {
   return %a, %b, %s : !x, !x, !x
 }
 
-// CHECK-DAG: NormFromQuotient {{.*}}Remark="a square root of something other than a mean of squares"
-// CHECK-DAG: NormFromQuotient {{.*}}Remark="a mean that is not over the last dims, or drops them"
+// CHECK-DAG: NormFromQuotient {{.*}}Remark="the operand of the square root is not a mean of squares"
+// CHECK-DAG: NormFromQuotient {{.*}}Remark="the mean is not over the last dims, or drops them"
 // CHECK-DAG: NormFromQuotient {{.*}}Remark="the dividend is not the squared value"
 // CHECK-DAG: NormFromQuotient {{.*}}Remark="the dividend is broadcast"
 func.func @deviations(%x: !x, %y: !x) -> (!x, !x, !x, !w) {
@@ -55,7 +55,7 @@ func.func @deviations(%x: !x, %y: !x) -> (!x, !x, !x, !w) {
   return %a, %b, %c, %d : !x, !x, !x, !w
 }
 
-// CHECK-DAG: NormFromQuotient {{.*}}Remark="scales of dims other than the normalized ones"
+// CHECK-DAG: NormFromQuotient {{.*}}Remark="the scale has dims other than the normalised ones"
 func.func @factors(%x: tensor<?x4x3x3xf32, #i>, %f: tensor<4x3x3xf32>) -> tensor<?x4x3x3xf32, #i> {
   %q = graph.mul %x, %x : (tensor<?x4x3x3xf32, #i>, tensor<?x4x3x3xf32, #i>) -> tensor<?x4x3x3xf32, #i>
   %m = graph.reduce_mean %q {axes = array<i64: 2, 3>, keepdims = true} : (tensor<?x4x3x3xf32, #i>) -> tensor<?x4x1x1xf32, #c>
