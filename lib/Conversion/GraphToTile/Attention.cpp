@@ -200,7 +200,7 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
   for (unsigned dim = 0; dim + 2 < rank; ++dim) {
     std::optional<int64_t> repeats = op.getRepeats(operand, dim);
     if (!repeats)
-      return e.fail("a batch dim may or may not broadcast");
+      return e.fail("it is unknown whether a batch dim is broadcast");
     Value id = batch[dim];
     if (dim + 3 == rank && heads > 1)
       id = e.mul(id, e.index(heads));
@@ -230,7 +230,7 @@ LogicalResult AttentionEmitter::cut() {
   depth = getKnown(getDims(op.getQuery()).back());
   columns = getKnown(result.back());
   if (!isHeadSize(getDims(op.getQuery()).back()) || !isHeadSize(result.back()))
-    return e.fail("heads of dynamic or too large size");
+    return e.fail("the head size is dynamic or too large");
   knownQueries = getKnown(scores[rank - 2]);
   int64_t knownKeys = getKnown(scores.back());
   queries = e.size(scores[rank - 2]);
@@ -395,7 +395,7 @@ FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
       continue;
     }
     if (!areEqual(dim, scores[at]))
-      return e.fail("a dim of a mask may or may not broadcast");
+      return e.fail("it is unknown whether a dim of a mask is broadcast");
     if (at + 1 == rank)
       places.push_back({first, axes.keys, 1, 1});
     else
@@ -618,6 +618,6 @@ LogicalResult AttentionEmitter::emitForms(ArrayRef<Form> forms) {
 
 LogicalResult adze::emitAttention(KernelEmitter &e, AttentionOp op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("no other tiling of attention");
+    return e.fail("attention has a tiling by dims only");
   return AttentionEmitter(e, op).run();
 }

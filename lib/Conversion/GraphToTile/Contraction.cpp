@@ -190,7 +190,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   bool flat = cut == Cut::Flat && oneMatrix && !op.getTransposeA() &&
               lhs.size() == rank;
   if (cut == Cut::Flat && !flat)
-    return e.fail("batch dims that are not rows");
+    return e.fail("batch dims cannot be merged into rows");
   AffineExpr m =
       flat ? product(context, ArrayRef<AffineExpr>(result).drop_back())
            : result[rank - 2];
@@ -409,7 +409,7 @@ FailureOr<KernelEmitter::Carried> adze::loopWindow(
   dim.inside = areWindowsInside(conv.input[d + 1], conv.result[d + 1], dim.taps,
                                 stride, op.getPads()[d], dim.dilation);
   if (axis >= 0 && !dim.inside && getKnown(conv.input[d + 1]) == 1)
-    return e.fail("a window beyond rows of one pixel");
+    return e.fail("a window exceeds rows of one pixel");
   auto inner = [&](Value tap, Value position, ValueRange carried) {
     taps.filter.push_back(tap);
     taps.input.push_back({position, axis, axis >= 0 ? stride : 1, 1});
@@ -584,15 +584,15 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
 LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
   ConvShape conv(op);
   if (!conv.isStatic())
-    return e.fail("a filter of dynamic size");
+    return e.fail("the filter has a dynamic size");
   bool planes = op.getLayout() == Layout::NCHW;
   if (planes && (e.gpu || conv.groups > 1))
     return e.fail("only channels-last convolutions have a tile form");
   if (planes)
     return cut == Cut::Dims ? emitDepthwise(e, conv)
-                            : e.fail("no other tiling of planes");
+                            : e.fail("planes are tiled by dims only");
   if (cut == Cut::Flat)
-    return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
+    return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("windowed");
   if (cut == Cut::Dims)
     return takesImageBlocks(conv)  ? emitImageBlocks(e, conv)
            : takesPatches(e, conv) ? emitPatchConv(e, conv)
@@ -600,5 +600,5 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
                    (!e.gpu && conv.isPlane())
                ? emitDepthwise(e, conv)
                : emitDirectConv(e, conv);
-  return e.fail("no other tiling of a convolution");
+  return e.fail("a convolution has no elementwise tiling");
 }

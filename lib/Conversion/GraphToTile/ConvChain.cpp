@@ -345,6 +345,6 @@ LogicalResult ConvChainEmitter::run() {
 LogicalResult adze::emitConvChain(KernelEmitter &e, ArrayRef<ConvOp> chain,
                                   Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("no other tiling of a chain of convolutions");
+    return e.fail("a chain of convolutions has a tiling by dims only");
   return ConvChainEmitter(e, chain).run();
 }

@@ -366,9 +366,9 @@ LogicalResult adze::emitConvTranspose(KernelEmitter &e, ConvTransposeOp op,
   if (op.getLayout() != Layout::NHWC)
     return e.fail("only channels-last convolutions have a tile form");
   if (cut != Cut::Dims)
-    return e.fail("no other tiling of a transposed convolution");
+    return e.fail("a transposed convolution has a tiling by dims only");
   if (llvm::any_of(getDims(op.getFilter()),
                    [](AffineExpr size) { return getKnown(size) <= 0; }))
-    return e.fail("a filter of dynamic size");
+    return e.fail("the filter has a dynamic size");
   return ConvTransposeEmitter(e, op).run();
 }

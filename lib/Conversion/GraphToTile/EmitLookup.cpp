@@ -49,7 +49,7 @@ static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
     if (!end)
       return failure();
     if (place.stride != 1)
-      return e.fail("checked indices with a stride");
+      return e.fail("checked indices have a stride");
     Emitted inside = e.emitInside(place.axis, place.offset, end);
     positions.value = arith::SelectOp::create(
         b, e.loc(), e.broadcast(inside, positions.axes), positions.value,
@@ -107,7 +107,7 @@ static FailureOr<Value> emitIndex(KernelEmitter &e, Operation *lookup,
   if (failed(picked))
     return failure();
   if (!picked->axes.empty())
-    return e.fail("a tile runs over gathered dims");
+    return e.fail("a tile axis runs along gathered dims");
   return picked->value;
 }
 
@@ -128,11 +128,11 @@ static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
       axes.push_back(place.axis);
   llvm::sort(axes);
   if (!llvm::is_contained(picked.axes, axes.back()))
-    return e.fail("a tile runs over gathered dims");
+    return e.fail("a tile axis runs along gathered dims");
   if (!e.getMemory(data) || getElementTypeOrSelf(data.getType()).isInteger(1))
-    return e.fail("gathered elements that are not a plain buffer");
+    return e.fail("gathered elements are not in a plain buffer");
   if (llvm::any_of(places, [](const Place &place) { return place.span != 1; }))
-    return e.fail("a tile runs over several dims that an op keeps apart");
+    return e.fail("a tile axis runs along several dims that cannot be merged");
   return emitGathered(e, data, places, axis, picked, axes);
 }
 
@@ -189,7 +189,7 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
     return failure();
   auto tuple = getConstant(getDims(op.getIndices()).back());
   if (!tuple)
-    return fail("index tuples of dynamic length");
+    return fail("index tuples have a dynamic length");
   Places prefix, rest;
   unsigned dim = 0;
   for (const Place &place : *aligned) {

@@ -79,7 +79,7 @@ FailureOr<Emitted> adze::emitOneOf(KernelEmitter &e,
     result = number;
   }
   if (!result)
-    return e.fail("a constant index past the end");
+    return e.fail("a constant index is out of bounds");
   return Emitted{result, position.axes};
 }
 

@@ -145,7 +145,7 @@ static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
     }
     if (along >= 0 || !isa<BlockArgument>(op.getInput()) ||
         getElementTypeOrSelf(op.getInput().getType()).isInteger(1))
-      return e.fail("a tile runs into padding");
+      return e.fail("a tile extends into padding");
     along = dim;
     positions = {inside, at.getAxes()};
     place = {e.index(0), place.axis, 1, 1};
@@ -174,7 +174,7 @@ FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<Place> places) {
     return failure();
   if (op.getMode() != PadMode::Constant) {
     if (aligned->size() != op.getLow().size())
-      return fail("a tile runs over several dims that an op keeps apart");
+      return fail("a tile axis runs along several dims that cannot be merged");
     return emitRepeatingPad(*this, op, *aligned);
   }
   TypedAttr zero = cast<TypedAttr>(

@@ -49,9 +49,9 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
   const Place &place = places[dim];
   bool isLanes = place.axis >= 0;
   if (isLanes && dim + 1 != places.size())
-    return e.fail("a tile runs over interpolated elements");
+    return e.fail("a tile axis runs along an interpolated dim");
   if (isLanes && !isa<BlockArgument>(op.getInput()))
-    return e.fail("gathered elements that the kernel computes");
+    return e.fail("gathered elements are computed in the kernel");
   Value in = e.size(op.getInput(), dim), out = e.size(op.getResult(), dim);
   if (!in || !out)
     return failure();
@@ -61,7 +61,7 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
     along = dim;
     own = {place.axis};
     if (place.stride != 1)
-      return e.fail("a stride over interpolated elements");
+      return e.fail("interpolated elements have a stride");
     Emitted steps = e.emitPositions(place.axis, e.builder().getIndexType());
     position = arith::AddIOp::create(e.builder(), e.loc(), steps.value,
                                      e.broadcast({position, {}}, own));
@@ -74,7 +74,7 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
   constexpr size_t most = 16; // all of them are unrolled
   neighbours *= taps[dim].size();
   if (taps[dim].empty() || neighbours > most)
-    return e.fail("windows of many elements, or of dynamic size");
+    return e.fail("the windows are too large or have a dynamic size");
   return success();
 }
 
@@ -146,7 +146,7 @@ FailureOr<Value> Interpolation::sum(unsigned dim) {
 
 FailureOr<Emitted> Interpolation::run() {
   if (failed(setAxes()))
-    return e.fail("an axis runs along two dims of a resized value");
+    return e.fail("a tile axis runs along two dims of a resized value");
   taps.resize(places.size());
   for (unsigned dim = 0; dim < places.size(); ++dim)
     if (!isCopied(op, dim) && failed(setTaps(dim)))
@@ -209,7 +209,7 @@ static FailureOr<Emitted> gatherAlongLast(KernelEmitter &e, Value input,
       axes.push_back(place.axis);
   llvm::sort(axes);
   if (llvm::adjacent_find(axes) != axes.end())
-    return e.fail("an axis runs along two dims of a resized value");
+    return e.fail("a tile axis runs along two dims of a resized value");
   return emitGathered(e, input, places, places.size() - 1,
                       {positions, {places.back().axis}}, axes);
 }
@@ -217,7 +217,7 @@ static FailureOr<Emitted> gatherAlongLast(KernelEmitter &e, Value input,
 FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
                                              ArrayRef<Place> places) {
   if (op.getCoordinates() == CoordinateMode::TfCropAndResize)
-    return fail("resizing of a part has no tile form");
+    return fail("tf_crop_and_resize has no tile form");
   auto split = splitPlaces(places, op.getResult());
   if (failed(split))
     return failure();
@@ -231,6 +231,6 @@ FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
     return gatherAlongLast(*this, op.getInput(), *split, positions);
   bool sums = op.getMode() != ResizeMode::Nearest;
   if (sums && !isa<FloatType>(getElementTypeOrSelf(op.getResult())))
-    return fail("interpolated integers have no tile form");
+    return fail("interpolation of integers has no tile form");
   return Interpolation(*this, op, *split).run();
 }

@@ -77,7 +77,7 @@ FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<Place> places,
   if (failed(tile))
     return failure();
   if (llvm::any_of(tile->axes, isForeign))
-    return fail("a tile on another axis than its indices");
+    return fail("a tile has another axis than its indices");
   return broadcast(*tile, axes);
 }
 
@@ -111,7 +111,7 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](ConstantOp constant) -> Result {
         TypedAttr splat = getSplat(constant);
         if (!splat)
-          return fail("a constant of several values inside a kernel");
+          return fail("a constant in the kernel is not a splat");
         return Emitted{this->constant(splat, {}), {}};
       })
       .Case([&](ElementwiseOpInterface op) {
@@ -136,8 +136,7 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](GatherElementsOp op) { return emitGatherElements(op, places); })
       .Case([&](GatherNDOp op) { return emitGatherND(op, places); })
       .Default([&](Operation *op) -> Result {
-        return fail(op->getName().getStringRef() +
-                    " cannot be computed by tiles");
+        return fail(op->getName().getStringRef() + " has no tile form");
       });
 }
 
@@ -332,7 +331,7 @@ FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
       }
       int64_t step = op.getSteps()[dim];
       if (step < 0 && place.axis >= 0)
-        return fail("a tile runs backwards");
+        return fail("a tile axis runs along a reversed dim");
       place.offset = add(start, mul(place.offset, index(step)));
       place.stride *= step;
       place.ahead *= step;
@@ -351,7 +350,7 @@ FailureOr<Emitted> KernelEmitter::emitReverse(ReverseOp op,
     Place &place = (*split)[axis];
     Value extent = size(op.getInput(), axis);
     if (place.axis >= 0 || !extent)
-      return fail("a tile runs backwards");
+      return fail("a tile axis runs along a reversed dim");
     place.offset = sub(sub(extent, index(1)), place.offset);
   }
   return emit(op.getInput(), *split);
@@ -390,7 +389,7 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
            getConstant(from[sourceEnd]) == 1)
       ++sourceEnd;
     if (!matched)
-      return fail("dims of a reshape do not line up");
+      return fail("the dims of a reshape do not factor");
     Place merged{index(0), -1, 1, sourceEnd - source};
     Value inner = index(1);
     unsigned dim = targetEnd;
@@ -398,11 +397,11 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
       const Place &place = places[i];
       merged.offset = add(mul(place.offset, inner), merged.offset);
       if (merged.end && getConstantIntValue(place.offset) != 0)
-        return fail("a reduction over a part of a merged dim");
+        return fail("a reduction is over a part of a merged dim");
       if (place.axis >= 0) {
         auto step = getConstantIntValue(inner);
         if (merged.axis >= 0 || !step)
-          return fail("two axes of a tile run over one dim");
+          return fail("two tile axes run along one dim");
         merged.axis = place.axis;
         merged.stride = place.stride * *step;
         if (place.end)
@@ -428,7 +427,7 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
 FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
                                              ArrayRef<Place> places) {
   if (!isScalarPlaces(places))
-    return fail("a tile runs over the pieces of a concat");
+    return fail("a tile spans operands of a concatenation");
   auto split = splitPlaces(places, op.getResult());
   if (failed(split))
     return failure();

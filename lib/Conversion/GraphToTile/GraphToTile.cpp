@@ -136,7 +136,9 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, cut); })
-      .Default([&](Operation *) { return e.fail("no family"); });
+      .Default([&](Operation *) {
+        return e.fail("the anchor op has no tile form");
+      });
 }
 
 static bool mayExceed(Value memory, int64_t bytes) {
@@ -300,13 +302,13 @@ private:
     if (failed(anchor))
       return refuse("the cluster has two anchor ops");
     if (!hasKnownTypes(function))
-      return refuse("a type without a memory form or with unknown dims");
+      return refuse("a type has no memory form or unknown dims");
     if (hasEmptyTensors(function))
-      return refuse("a tensor without elements");
+      return refuse("a tensor has no elements");
     if (function.getNumResults() == 0)
-      return refuse("no results");
+      return refuse("the kernel has no results");
     if (copying.contains(function))
-      return refuse("a tensor that is read after a part was replaced");
+      return refuse("a tensor is read after a slice of it is overwritten");
     auto packable = [&](unsigned argument) {
       return packConstants && !launches.empty() &&
              llvm::all_of(launches, [&](host::LaunchOp launch) {

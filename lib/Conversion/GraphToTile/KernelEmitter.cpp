@@ -501,7 +501,7 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
   Value whole = view(source, places);
   auto window = getWindow(places);
   if (!whole || failed(window))
-    return fail("an axis runs along two dims of one operand");
+    return fail("a tile axis runs along two dims of one operand");
   Value place = cutAtEnds(whole, places);
   if (window->strides.empty()) {
     Value scalar = loadElement(b, location, place, window->offsets);
@@ -542,11 +542,11 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
                                    ArrayRef<Place> given) {
   Places places(given);
   if (!endAxes(places))
-    return fail("rows of one block that are apart in a result");
+    return fail("the rows of a block are not adjacent in a result");
   Value whole = view(target, places);
   auto window = getWindow(places);
   if (!whole || failed(window))
-    return fail("an axis runs along two dims of one result");
+    return fail("a tile axis runs along two dims of one result");
   Value place = cutAtEnds(whole, places);
   Emitted value = tile;
   Type element = cast<MemRefType>(place.getType()).getElementType();

@@ -153,7 +153,7 @@ Value KernelEmitter::moved(Value source, const Move &move,
     whole.push_back({index(0), -1, 1, span});
   auto map = move.getMap(spans, targets);
   if (!map) {
-    (void)fail("elements are moved by dynamic distances");
+    (void)fail("elements are moved by dynamic offsets");
     return {};
   }
   SmallVector<int64_t> shape;

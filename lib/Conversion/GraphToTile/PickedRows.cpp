@@ -136,7 +136,7 @@ LogicalResult adze::emitPickedRows(KernelEmitter &e) {
   int64_t last = int64_t(dims.size()) - 1;
   for (Value output : e.getOutputs())
     if (!areEqual(getDims(output), dims))
-      return e.fail("outputs of different shapes");
+      return e.fail("the outputs have different shapes");
   Value columnSize = e.param("BLOCK_N", walk.wholeRows ? 1024 : 32);
   Value rowSize = e.param("ROWS", chooseBlock(getKnown(dims[walk.dim]), rows));
   e.setAxis(1, columnSize);

@@ -149,17 +149,17 @@ LogicalResult PieceEmitter::run(ArrayRef<AffineExpr> offsets) {
 
 LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op, Cut cut) {
   if (e.getOutputs().size() != 1 || e.getOutputs()[0] != op.getResult())
-    return e.fail("a concat that is not the result of its kernel");
+    return e.fail("the concatenation is not the result of its kernel");
   if (e.getPartAxis(0) >= 0)
-    return e.fail("a concat that is a part of its memory");
+    return e.fail("the concatenation is stored to a slice");
   return PieceEmitter(e, op.getInputs(), op.getAxis(), cut).run({});
 }
 
 LogicalResult adze::emitInsertions(KernelEmitter &e, InsertSliceOp op) {
   if (e.getOutputs().size() != 1)
-    return e.fail("insertions next to other results");
+    return e.fail("the kernel has results besides insertions");
   if (!isa<BlockArgument>(op.getDest()))
-    return e.fail("an insertion into a tensor that the kernel computes");
+    return e.fail("the kernel computes the destination of an insertion");
   return PieceEmitter(e, op.getSources(), op.getAxis(), Cut::Flat)
       .run(op.getOffsets().getResults());
 }

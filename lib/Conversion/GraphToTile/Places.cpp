@@ -67,8 +67,7 @@ static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
                      places[cover.placeOf[target]].span == 1 &&
                      places[cover.placeOf[target]].axis < 0;
       if (!isPoint)
-        return e.fail(
-            "a dim may or may not be repeated, which is known at run time");
+        return e.fail("it is unknown whether a dim is broadcast");
       Value offset = places[cover.placeOf[target]].offset;
       mapped.push_back({e.min(offset, e.sub(extent, e.index(1))), -1, 1, 1});
       continue;
@@ -85,7 +84,7 @@ static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
     open = open.drop_front();
   }
   if (!open.empty())
-    return e.fail("an operand has a part of the merged dims");
+    return e.fail("an operand has only some of the merged dims");
   return mapped;
 }
 
@@ -121,7 +120,7 @@ FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
       continue;
     }
     if (place.axis >= 0 && !keepsTiles)
-      return fail("a tile runs over several dims that an op keeps apart");
+      return fail("a tile axis runs along several dims that cannot be merged");
     if (place.axis >= 0) {
       split.push_back(place);
       dim = end;
@@ -308,7 +307,7 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
             succeeded(inner))
           return inner;
   }
-  return fail("an output is not elementwise in the anchor");
+  return fail("an output is not an elementwise function of the anchor");
 }
 
 LogicalResult KernelEmitter::storeOutputs(Value anchor,
@@ -330,7 +329,7 @@ LogicalResult KernelEmitter::storeOutputs(ArrayRef<Anchor> anchors) {
     for (int axis : tile->axes)
       if (llvm::none_of(*where,
                         [&](auto &place) { return place.axis == axis; }))
-        return fail("an axis runs along a dim of one element");
+        return fail("a tile axis runs along a unit dim");
     if (failed(storeOutput(*tile, i, *where)))
       return failure();
   }

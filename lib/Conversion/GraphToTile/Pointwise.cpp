@@ -407,7 +407,7 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
   Value first = e.getOutputs()[0];
   for (Value output : e.getOutputs())
     if (!areEqual(getDims(output), getDims(first)))
-      return e.fail("outputs of different shapes");
+      return e.fail("the outputs have different shapes");
   if (cut == Cut::Points || getDims(first).empty())
     return emitPoints(e);
   DimGrouping groups = groupDims(e, cut);

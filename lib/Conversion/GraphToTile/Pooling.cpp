@@ -240,7 +240,7 @@ FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
                        pool.strides[d], pool.pads[d], pool.dilations[d]);
   bool isTile = place.axis >= 0, isUnrolled = unrolls(d);
   if (isTile && !window.inside && getKnown(pool.in[dim]) == 1)
-    return e.fail("a window beyond rows of one pixel");
+    return e.fail("a window exceeds rows of one pixel");
   // Lines share the combined value of each row of their windows.
   bool byRows = isUnrolled && place.axis == Line;
   bool isFirst = true;
@@ -314,7 +314,7 @@ LogicalResult PoolEmitter::run() {
 
 LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("no other tiling of windows");
+    return e.fail("pooling has a tiling by dims only");
   return PoolEmitter(e, *Pool::get(op)).run();
 }
 
@@ -322,7 +322,7 @@ LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
 /// loads.
 LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("no other tiling of adjacent windows");
+    return e.fail("LRN has a tiling by dims only");
   Dims dims = getDims(op.getResult());
   unsigned rank = dims.size(), axis = op.getAxis();
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));

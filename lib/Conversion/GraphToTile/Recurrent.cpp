@@ -153,27 +153,28 @@ AffineExpr adze::getGroups(const KernelEmitter &e, RecurrentOp op) {
 
 LogicalResult RecurrentEmitter::check() {
   if (e.gpu)
-    return e.fail("a recurrent layer on a device");
+    return e.fail("a recurrent layer has no device code");
   if (type != getAccumulatorType(type))
-    return e.fail("a state that is kept in another type than it has");
+    return e.fail("the state requires a wider type than its own");
   if (isTwofold(op) && op.getLengths())
-    return e.fail("rows of several lengths, in steps of two products one after "
-                  "the other");
+    return e.fail(
+        "rows of several lengths run steps of two dependent products");
   // The first step of a row that begins late requires zeros before it.
   if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
-    return e.fail("rows of several lengths in reverse, with an initial state");
+    return e.fail(
+        "rows of several lengths run in reverse from an initial state");
   hidden = getKnown(getDims(op.getWeights())[1]);
   if (op.getScales() &&
       (isTwofold(op) ||
        hidden % getPackedGroup(e, op.getWeights(), hidden).size != 0))
-    return e.fail("weights of bytes in steps of two products one after the "
-                  "other, or of a depth that is not a multiple of the group");
+    return e.fail("weights of bytes are in steps of two dependent products, or "
+                  "have a depth that is not a multiple of the group");
   output = memoryOf(op.getOutput());
   lastState = memoryOf(op.getLastState());
   lastMemory = op.getLastMemory() ? memoryOf(op.getLastMemory()) : Value();
   if (hidden < 1 || !output || !lastState ||
       bool(lastMemory) != bool(op.getLastMemory()))
-    return e.fail("states that are not stored, or of dynamic size");
+    return e.fail("the states are not stored, or have a dynamic size");
   return success();
 }
 
@@ -586,6 +587,6 @@ LogicalResult RecurrentEmitter::runSteps() {
 
 LogicalResult adze::emitRecurrent(KernelEmitter &e, RecurrentOp op, Cut cut) {
   if (cut != Cut::Dims)
-    return e.fail("no other tiling of a recurrent layer");
+    return e.fail("a recurrent layer has a tiling by dims only");
   return RecurrentEmitter(e, op).run();
 }

@@ -92,7 +92,7 @@ LogicalResult Reduction::cutParts(Cut cut) {
     }
   }
   if (parts.empty() || !llvm::any_of(parts, [](Part &p) { return p.reduced; }))
-    return e.fail("a reduction over no dim");
+    return e.fail("the reduction has no dims");
   return setBlocks();
 }
 
@@ -162,7 +162,7 @@ LogicalResult Reduction::setRowAxis(int64_t rows) {
       return success();
     }
   if (!each([](const Fold &fold) { return fold.getReduced().keepdims; }))
-    return e.fail("a reduction to a scalar");
+    return e.fail("the reduction has a scalar result");
   e.setAxis(Row, e.index(1));
   return success();
 }
@@ -410,7 +410,7 @@ sortByNeed(ArrayRef<std::unique_ptr<Fold>> folds) {
 
 LogicalResult adze::emitReductions(KernelEmitter &e, Cut cut) {
   if (cut != Cut::Flat && cut != Cut::Dims)
-    return e.fail("no other tiling of a reduction");
+    return e.fail("a reduction has tilings by dims and flat only");
   SmallVector<std::unique_ptr<Fold>> folds;
   for (Operation &op : e.getSource().getBody().front())
     if (getReduced(&op))
@@ -418,7 +418,7 @@ LogicalResult adze::emitReductions(KernelEmitter &e, Cut cut) {
   const Reduced &first = folds.front()->getReduced();
   for (const auto &fold : folds)
     if (!reducesAlike(first, fold->getReduced()))
-      return e.fail("reductions over other dims than the first one's");
+      return e.fail("the reductions are over different dims");
   Reduction reduction(e, folds);
   if (failed(reduction.cutParts(cut)) || failed(reduction.setPrograms()))
     return failure();

@@ -27,7 +27,7 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   bool whole = length >= 1 && length <= longestTileRow;
   bool inner = end < dims.size();
   if (!inner && first == 0) {
-    (void)e.fail("a single row, with no dim to block over");
+    (void)e.fail("there is a single row, and no dim to block");
     return failure();
   }
   rows.reduced = inner ? 0 : 1;
@@ -167,7 +167,7 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
 FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
                                                    ArrayRef<Place> places) {
   if (!rows)
-    return fail("a reduction as a producer");
+    return fail("a reduction cannot be a producer");
   Value input = op.getInput(), result = op->getResult(0);
   Key wanted = getKey(result, places), own = getKey(rows->result, rows->places);
   llvm::erase_if(own, [&](const auto &part) {
@@ -178,7 +178,7 @@ FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
       if (std::get<3>(part) >= rows->end)
         std::get<3>(part) -= rows->end - rows->first;
   if (!areEqual(getDims(input), getDims(rows->result)) || wanted != own)
-    return fail("a reduction of other rows than those of the kernel");
+    return fail("a reduction is over rows other than the kernel's");
   auto tile = emit(input, rows->places);
   if (failed(tile))
     return failure();
@@ -200,7 +200,7 @@ static FailureOr<Places> placeOutput(KernelEmitter &e, const Rows &rows,
   unsigned all = getDims(rows.result).size(), rank = getDims(output).size(),
            gone = rows.end - rows.first;
   if (rank != all && rank + gone != all)
-    return e.fail("an output that is neither of rows nor of their elements");
+    return e.fail("an output has the dims of neither rows nor their elements");
   // The output has no reduced dims, or dims of size 1 in their place.
   SmallVector<int64_t> dims;
   for (unsigned dim = 0; dim < rank; ++dim)
@@ -218,7 +218,7 @@ LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
   if (failed(rows))
     return failure();
   if (rows->chunked)
-    return e.fail("rows that no tile holds");
+    return e.fail("the rows do not fit a tile");
   e.setRows(&*rows);
   for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
     auto where = placeOutput(e, *rows, output);
@@ -230,7 +230,7 @@ LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
     for (int axis : tile->axes)
       if (llvm::none_of(*where,
                         [&](auto &place) { return place.axis == axis; }))
-        return e.fail("an axis runs along a dim of one element");
+        return e.fail("a tile axis runs along a unit dim");
     if (failed(e.storeOutput(*tile, i, *where)))
       return failure();
   }

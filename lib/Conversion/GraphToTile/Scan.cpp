@@ -33,7 +33,7 @@ struct Scan {
 
 LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Cut cut) {
   if (cut != Cut::Flat)
-    return e.fail("no other tiling of a scan");
+    return e.fail("a scan has a flat tiling only");
   Scan scan = Scan::get(op);
   Dims dims = getDims(scan.result);
   unsigned rank = dims.size(), behind = rank - scan.axis - 1;
@@ -41,7 +41,7 @@ LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Cut cut) {
   ArrayRef<AffineExpr> all(dims);
   AffineExpr inner = product(context, all.take_back(behind));
   if (behind == 0 || getKnown(inner) == 1)
-    return e.fail("a scan along the innermost dim");
+    return e.fail("the scan is along the innermost dim");
   Value columns = e.size(inner), length = e.size(dims[scan.axis]);
   Value rows = e.size(product(context, all.take_front(scan.axis)));
   if (!columns || !length || !rows)

@@ -123,9 +123,9 @@ FailureOr<Value> TreeWalk::getSteps(Value first, int64_t count) {
 
 LogicalResult adze::emitTreeLeaves(KernelEmitter &e, TreeLeavesOp op, Cut cut) {
   if (cut != Cut::Flat)
-    return e.fail("no other tiling of trees");
+    return e.fail("trees have a flat tiling only");
   if (!e.getMemory(op.getInput()) || !e.getMemory(op.getNodes()))
-    return e.fail("features or nodes that are not plain buffers");
+    return e.fail("features or nodes are not in a plain buffer");
   Dims dims = getDims(op.getResult());
   Value rows = e.size(dims[0]), trees = e.size(dims[1]);
   if (!rows || !trees)

@@ -253,7 +253,7 @@ LogicalResult WinogradEmitter::cut() {
   Dims result = getDims(op.getResult()), input = getDims(op.getInput());
   std::optional<WinogradSizes> sizes = getWinogradSizes(result, input[3]);
   if (!sizes)
-    return e.fail("a dynamic number of channels");
+    return e.fail("the number of channels is dynamic");
   Value batch = e.size(result[0]), height = e.size(result[1]),
         width = e.size(result[2]);
   if (!batch || !height || !width)
@@ -487,6 +487,6 @@ LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
   bool hasTwoForms =
       cut == Cut::Flat && !e.gpu && hasTaps && !isKnown && e.cutsEvenly;
   if (cut != Cut::Dims && !hasTwoForms)
-    return e.fail("no other tiling of Winograd patches");
+    return e.fail("a Winograd convolution has a tiling by dims only");
   return WinogradEmitter(e, op, hasTwoForms).run();
 }

@@ -503,6 +503,6 @@ LogicalResult WordMatmul::emit() {
 
 LogicalResult adze::emitWordMatmul(KernelEmitter &e, WordMatmulOp op, Cut cut) {
   if (cut != Cut::Flat)
-    return e.fail("no other tiling of a product of words");
+    return e.fail("a product of words has a flat tiling only");
   return WordMatmul(e, op).emit();
 }

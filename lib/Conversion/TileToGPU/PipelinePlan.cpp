@@ -38,7 +38,7 @@ static LogicalResult addOperand(PipelinePlan &plan, tile::LoadOp load,
   if (failed(box))
     return failure();
   if (!startsAtPanels(load))
-    return why = "an operand that does not start at whole panels", failure();
+    return why = "an operand does not start at whole panels", failure();
   plan.maps.push_back(std::move(*box));
   return success();
 }
@@ -94,8 +94,8 @@ static LogicalResult checkLoops(tile::Product &product, std::string &why) {
       if (!isa<tile::LoadOp, tile::ReshapeOp, tile::DotOp, scf::ForOp>(op) &&
           (op.getNumRegions() || !isMemoryEffectFree(&op) ||
            isa<memref::DimOp>(op)))
-        return why = "'" + op.getName().getStringRef().str() +
-                     "' in the loop of a product",
+        return why = "the loop of a product contains '" +
+                     op.getName().getStringRef().str() + "'",
                failure();
   return success();
 }
@@ -128,7 +128,7 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
       shape(attention.values) != ArrayRef({plan.k, plan.n}) ||
       plan.m != plan.warpgroups * kInstructionRows ||
       plan.k % kColumnGranule != 0 || plan.n % 16 != 0)
-    return why = "a schedule whose blocks are not the kernel's", failure();
+    return why = "the schedule has other blocks than the kernel", failure();
   plan.columns = plan.m;
   plan.product.loops = {attention.loop};
   plan.product.ids = attention.ids;
@@ -142,7 +142,7 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
     return failure();
   // Elements along k of the scores are adjacent in memory.
   if (!plan.maps[0].alongSum || plan.maps[1].alongSum || !plan.maps[2].alongSum)
-    return why = "operands of attention in another order", failure();
+    return why = "the operands of attention have another layout", failure();
   return planResults(plan, attention.stores);
 }
 
@@ -162,12 +162,12 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   plan.warpgroups = gpu.getWarps()[1] / warps;
   plan.stagingParts = stagingParts;
   if (plan.split > mostBlocks)
-    return why = "a depth that is split among more than 8 blocks", failure();
+    return why = "the depth is split among more than 8 blocks", failure();
   if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] != warps)
-    return why = "a schedule of other roles", failure();
+    return why = "the schedule has other units or warps", failure();
   if (schedule.getOperands().size() == 3) {
     if (plan.split > 1)
-      return why = "attention with a split depth", failure();
+      return why = "the depth of attention is split", failure();
     auto attention = tile::findAttention(kernel, why);
     if (failed(attention))
       return failure();
@@ -191,18 +191,19 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
       shape(product->dot.getRhs()) != ArrayRef({plan.k, plan.n}) ||
       plan.m % (plan.warpgroups * kInstructionRows) != 0 ||
       plan.n % kColumnGranule != 0)
-    return why = "a schedule whose blocks are not the kernel's", failure();
+    return why = "the schedule has other blocks than the kernel", failure();
   ArrayRef<int64_t> window = shape(product->lhs.getResult());
   plan.columns = window[window.size() - 2];
   if (ShapedType::getNumElements(window.drop_back()) != plan.m ||
       window.back() != plan.k)
-    return why = "rows that are reshaped to others", failure();
+    return why = "the rows are reshaped to others", failure();
   for (tile::StoreOp store : product->stores)
     if (shape(store.getValue()).drop_back() != window.drop_back())
-      return why = "a result of other rows than the operand's", failure();
+      return why = "a result has other rows than the operand", failure();
   if (plan.split > 1 &&
       plan.getSumsBytes() > plan.stages * (plan.lhsBytes + plan.rhsBytes))
-    return why = "a split depth whose sums are larger than the ring", failure();
+    return why = "the sums of a split depth do not fit the pipeline's buffers",
+           failure();
   if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)) ||
       failed(addOperand(plan, product->rhs, tile::TileRole::Rhs, why)))
     return failure();

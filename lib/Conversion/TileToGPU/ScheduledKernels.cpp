@@ -102,7 +102,7 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
   std::string why;
   FailureOr<PipelinePlan> plan = planPipeline(kernel, why);
   if (failed(plan))
-    return refuse(kernel, "expected what its schedule takes, but got " + why);
+    return refuse(kernel, "the kernel does not match its schedule: " + why);
   if (plan->getSharedBytes() > sharedLimit)
     return refuse(kernel, "expected at most " + std::to_string(sharedLimit) +
                               " bytes of shared memory, but got " +

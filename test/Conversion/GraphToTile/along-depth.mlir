@@ -39,7 +39,7 @@ module attributes {tile.targets = [#gpu]} {
     %0 = graph.matmul %x, %w {graph.precision = tf32, transpose_b = true} : (tensor<?x64xf32, #x>, tensor<512x64xf32>) -> tensor<?x512xf32, #y>
     return %0 : tensor<?x512xf32, #y>
   }
-  // expected-remark @below {{no matrix unit of sm_90a is used: operands whose neighbours in memory are not along the depth}}
+  // expected-remark @below {{no matrix unit of sm_90a is used: an operand is not contiguous along the depth}}
   func.func private @columns(%x: tensor<?x64xf32, #x>, %w: tensor<64x512xf32>) -> tensor<?x512xf32, #y> attributes {adze.kernel} {
     %0 = graph.matmul %x, %w {graph.precision = tf32} : (tensor<?x64xf32, #x>, tensor<64x512xf32>) -> tensor<?x512xf32, #y>
     return %0 : tensor<?x512xf32, #y>

@@ -78,7 +78,7 @@ func.func @readers(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   return %1, %2 : tensor<8xf32>, tensor<4xf32>
 }
 // CHECK-LABEL: func.func private @put
-// expected-remark @+1 {{falls back to the reference path: a tensor that is read after a part was replaced}}
+// expected-remark @+1 {{falls back to the reference path: a tensor is read after a slice of it is overwritten}}
 func.func private @put(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
   %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -101,7 +101,7 @@ func.func @owned(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %0 = host.launch @put(%x, %y) : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
-// expected-remark @+1 {{a tensor that is read after a part was replaced}}
+// expected-remark @+1 {{a tensor is read after a slice of it is overwritten}}
 func.func private @put(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
   %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -116,7 +116,7 @@ func.func private @first(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> 
   %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (4)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
-// expected-remark @+1 {{a tensor that is read after a part was replaced}}
+// expected-remark @+1 {{a tensor is read after a slice of it is overwritten}}
 func.func private @second(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
   %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (1)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>

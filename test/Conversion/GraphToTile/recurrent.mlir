@@ -192,7 +192,7 @@ func.func @main(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16
 
 // Rows of several lengths end at several steps.
 // CHECK-LABEL: func.func private @two_products_of_lengths
-// expected-remark @+1 {{rows of several lengths, in steps of two products one after the other}}
+// expected-remark @+1 {{rows of several lengths run steps of two dependent products}}
 func.func private @two_products_of_lengths(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>} : (tensor<5x2x48xf32>, tensor<3x16x16xf32>, tensor<2x16xf32>, tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
   return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
@@ -201,7 +201,7 @@ func.func private @two_products_of_lengths(%x: tensor<5x2x48xf32>, %w: tensor<3x
 // -----
 
 // CHECK-LABEL: func.func private @half
-// expected-remark @+1 {{a state that is kept in another type than it has}}
+// expected-remark @+1 {{the state requires a wider type than its own}}
 func.func private @half(%x: tensor<5x2x16xf16>, %w: tensor<1x16x16xf16>, %h: tensor<2x16xf16>) -> (tensor<5x2x16xf16>, tensor<2x16xf16>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x16xf16>, tensor<1x16x16xf16>, tensor<2x16xf16>) -> (tensor<5x2x16xf16>, tensor<2x16xf16>)
   return %0#0, %0#1 : tensor<5x2x16xf16>, tensor<2x16xf16>
@@ -211,7 +211,7 @@ func.func private @half(%x: tensor<5x2x16xf16>, %w: tensor<1x16x16xf16>, %h: ten
 
 // A row that begins late finds its first state nowhere but in zeros.
 // CHECK-LABEL: func.func private @late
-// expected-remark @+1 {{rows of several lengths in reverse, with an initial state}}
+// expected-remark @+1 {{rows of several lengths run in reverse from an initial state}}
 func.func private @late(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xf32>, %h: tensor<2x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<5x2x16xf32>, tensor<1x16x16xf32>, tensor<2x16xf32>, tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
   return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>

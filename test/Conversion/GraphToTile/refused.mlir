@@ -21,7 +21,7 @@ func.func private @two(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {adze.
 // -----
 
 // CHECK-LABEL: func.func private @unknown
-// expected-remark @+1 {{a type without a memory form or with unknown dims}}
+// expected-remark @+1 {{a type has no memory form or unknown dims}}
 func.func private @unknown(%x: tensor<?xf32>) -> tensor<?xf32> attributes {adze.kernel} {
   %0 = graph.relu %x : (tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
@@ -30,7 +30,7 @@ func.func private @unknown(%x: tensor<?xf32>) -> tensor<?xf32> attributes {adze.
 // -----
 
 // CHECK-LABEL: func.func private @cumsum
-// expected-remark @+1 {{a scan along the innermost dim}}
+// expected-remark @+1 {{the scan is along the innermost dim}}
 func.func private @cumsum(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {adze.kernel} {
   %0 = graph.cumsum %x {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
@@ -40,7 +40,7 @@ func.func private @cumsum(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {ad
 
 // graph-split-reductions keeps a dim for it.
 // CHECK-LABEL: func.func private @scalar
-// expected-remark @+1 {{a reduction to a scalar}}
+// expected-remark @+1 {{the reduction has a scalar result}}
 func.func private @scalar(%x: tensor<5x7xf32>) -> tensor<f32> attributes {adze.kernel} {
   %0 = graph.reduce_sum %x {axes = array<i64: 0, 1>, keepdims = false} : (tensor<5x7xf32>) -> tensor<f32>
   return %0 : tensor<f32>
@@ -49,7 +49,7 @@ func.func private @scalar(%x: tensor<5x7xf32>) -> tensor<f32> attributes {adze.k
 // -----
 
 // CHECK-LABEL: func.func private @empty_row
-// expected-remark @+1 {{a tensor without elements}}
+// expected-remark @+1 {{a tensor has no elements}}
 func.func private @empty_row(%x: tensor<4x0xf32>) -> tensor<4xf32> attributes {adze.kernel} {
   %0 = graph.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<4x0xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
@@ -58,7 +58,7 @@ func.func private @empty_row(%x: tensor<4x0xf32>) -> tensor<4xf32> attributes {a
 // -----
 
 // CHECK-LABEL: func.func private @empty_part
-// expected-remark @+1 {{a tensor without elements}}
+// expected-remark @+1 {{a tensor has no elements}}
 func.func private @empty_part(%x: tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>) -> tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>> attributes {adze.kernel} {
   %0 = graph.reverse %x {axes = array<i64: 0>} : (tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>) -> tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>
   return %0 : tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>

@@ -56,7 +56,7 @@ func.func private @dynamic(%x: tensor<1x?x48xf32, #x>) -> tensor<1x?x48xf32, #y>
 // -----
 
 // CHECK-LABEL: func.func private @integers
-// expected-remark @+1 {{interpolated integers have no tile form}}
+// expected-remark @+1 {{interpolation of integers has no tile form}}
 func.func private @integers(%x: tensor<1x7x48xi32>) -> tensor<1x9x48xi32> attributes {adze.kernel} {
   %0 = graph.resize %x {mode = #graph.resize_mode<linear>} : (tensor<1x7x48xi32>) -> tensor<1x9x48xi32>
   return %0 : tensor<1x9x48xi32>
@@ -65,7 +65,7 @@ func.func private @integers(%x: tensor<1x7x48xi32>) -> tensor<1x9x48xi32> attrib
 // -----
 
 // CHECK-LABEL: func.func private @part
-// expected-remark @+1 {{resizing of a part has no tile form}}
+// expected-remark @+1 {{tf_crop_and_resize has no tile form}}
 func.func private @part(%x: tensor<1x7x48xf32>) -> tensor<1x9x48xf32> attributes {adze.kernel} {
   %0 = graph.resize %x {mode = #graph.resize_mode<linear>, coordinates = #graph.coordinates<tf_crop_and_resize>, roi = array<f64: 0.0, 0.1, 0.0, 1.0, 0.8, 1.0>} : (tensor<1x7x48xf32>) -> tensor<1x9x48xf32>
   return %0 : tensor<1x9x48xf32>

@@ -52,7 +52,7 @@ func.func private @alike(%x: tensor<5x4xf32>, %n: tensor<6xi64>) -> tensor<5x20x
 
 // Trees look features up in memory.
 // CHECK-LABEL: func private @computed
-// expected-remark @+1 {{falls back to the reference path: features or nodes that are not plain buffers; no other tiling of trees}}
+// expected-remark @+1 {{falls back to the reference path: features or nodes are not in a plain buffer; trees have a flat tiling only}}
 func.func private @computed(%x: tensor<5x4xf32>, %n: tensor<6xi64>, %r: tensor<2xi32>, %s: tensor<1xi32>) -> tensor<5x2xi32> attributes {adze.kernel} {
   %e = graph.exp %x : (tensor<5x4xf32>) -> tensor<5x4xf32>
   %0 = graph.tree_leaves %e, %n, %r, %s : (tensor<5x4xf32>, tensor<6xi64>, tensor<2xi32>, tensor<1xi32>) -> tensor<5x2xi32>

@@ -148,7 +148,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 // The product before is not complete when weights are computed.
 // CHECK-LABEL: llvm.func @depends
 // CHECK-NOT: wgmma
-// REFUSED: remark: no matrix unit of sm_90a is used: weights that depend on the sums
+// REFUSED: remark: no matrix unit of sm_90a is used: the weights depend on the sums
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
     units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>]} {
   tile.kernel @depends(%q: memref<24x384x64xf16>, %k: memref<24x384x64xf16>, %v: memref<24x384x64xf16>, %y: memref<24x384x64xf16>)

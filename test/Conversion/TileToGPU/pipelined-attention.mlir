@@ -13,7 +13,7 @@
 // FEW: tile.params.cuda = {BLOCK_M = 64 : i64, BLOCK_N = 128 : i64}
 // FEW-SAME: gpu = <warps = [4, 4], stages = 3,
 
-// KEYS: remark: no matrix unit of sm_90a is used: keys that are no multiple of 32
+// KEYS: remark: no matrix unit of sm_90a is used: the block of keys is not a multiple of 32
 // KEYS-NOT: tile.schedule
 
 // The query comes once a tile, keys and values by a ring, each with a barrier.

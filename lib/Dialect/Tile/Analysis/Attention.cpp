@@ -38,7 +38,7 @@ public:
     result.ids = kernel.getProgramId();
     if (!result.loop || result.loop->getBlock() != &kernel.getBody().front() ||
         !result.ids || result.ids.getOrdered() || kernel.hasPhases())
-      return fail("products that are not in one loop");
+      return fail("the products are not in one loop");
     if (failed(findOperands(result)) || failed(checkLoop(result)))
       return failure();
     return checkEpilogue(result);
@@ -58,28 +58,28 @@ private:
       if (!load || !load.getResult().hasOneUse() ||
           load.getResult().getType().getRank() != 2 ||
           llvm::any_of(load.getSteps(), [](int64_t s) { return s != 1; }))
-        return fail("an operand that is not loaded for a product alone");
+        return fail("an operand is not loaded for a product alone");
     Block *body = result.loop.getBody();
     if (result.keys->getBlock() != body || result.values->getBlock() != body ||
         result.query->getBlock() == body || !isZero(result.scores.getAcc()))
-      return fail("operands of attention in other places");
+      return fail("the operands are not loaded where attention loads them");
     return success();
   }
 
   LogicalResult checkLoop(Attention &result) {
     Value sums = result.output.getResult();
     if (!sums.hasOneUse() || !isa<scf::YieldOp>(*sums.getUsers().begin()))
-      return fail("sums that the loop does not carry");
+      return fail("the loop does not carry the sums");
     unsigned number = result.getSumsNumber();
     for (auto [i, init] : llvm::enumerate(result.loop.getInitArgs())) {
       if (i == number ? !isZero(init) : getRank(init) != 1)
-        return fail("a loop that carries other than sums and rows");
+        return fail("the loop carries values other than sums and rows");
       if (!getElementTypeOrSelf(init.getType()).isF32())
-        return fail("sums of other than f32");
+        return fail("the sums are not f32");
     }
     for (Operation &op : result.loop.getBody()->without_terminator()) {
       if (op.getNumResults() != 1)
-        return fail("'" + op.getName().getStringRef() + "' in the loop");
+        return fail("the loop contains '" + op.getName().getStringRef() + "'");
       auto reduce = dyn_cast<ReduceOp>(op);
       bool known =
           reduce ? reduce.getDim() == 0 && getRank(reduce.getSource()) == 2
@@ -88,7 +88,7 @@ private:
                        op.hasTrait<OpTrait::Elementwise>() ||
                        getRank(op.getResult(0)) == 0;
       if (!known || op.getNumRegions())
-        return fail("'" + op.getName().getStringRef() + "' in the loop");
+        return fail("the loop contains '" + op.getName().getStringRef() + "'");
     }
     return checkSums(result);
   }
@@ -104,11 +104,11 @@ private:
       if (op != output && op != yield &&
           llvm::is_contained(output->getOperands().drop_back(),
                              op->getResult(0)))
-        return fail("weights that depend on the sums");
+        return fail("the weights depend on the sums");
     for (Value v : yield->getOperands())
       if (v != result.output.getResult() &&
           (v == sums || slice.contains(v.getDefiningOp())))
-        return fail("rows that depend on the sums");
+        return fail("the rows depend on the sums");
     return success();
   }
 
@@ -117,7 +117,7 @@ private:
       if (auto store = dyn_cast<StoreOp>(op)) {
         result.stores.push_back(store);
         if (getRank(store.getValue()) != 2)
-          return fail("a result of other dims than the product's");
+          return fail("a result has dims other than the product's");
         continue;
       }
       bool known =
@@ -127,9 +127,11 @@ private:
            (op.hasTrait<OpTrait::Elementwise>() || isa<arith::ConstantOp>(op) ||
             (op.getNumResults() == 1 && getRank(op.getResult(0)) == 0)));
       if (!known)
-        return fail("'" + op.getName().getStringRef() + "' beside attention");
+        return fail("the kernel also contains '" + op.getName().getStringRef() +
+                    "'");
     }
-    return result.stores.empty() ? fail("no result") : success();
+    return result.stores.empty() ? fail("the kernel stores no result")
+                                 : success();
   }
 
   KernelOp kernel;

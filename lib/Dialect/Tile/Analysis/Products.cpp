@@ -29,7 +29,7 @@ public:
 
   LogicalResult run(Product &product) {
     if (kernel.hasPhases())
-      return fail("phases");
+      return fail("the kernel has phases");
     SmallVector<DotOp> dots;
     kernel.walk([&](DotOp dot) { dots.push_back(dot); });
     if (dots.size() != 1)
@@ -37,7 +37,7 @@ public:
     product.dot = dots.front();
     product.ids = kernel.getProgramId();
     if (!product.ids || product.ids.getOrdered())
-      return fail("programs of no order");
+      return fail("the kernel has no program ids, or ordered ones");
     if (failed(findLoops(product)) || failed(findOperands(product)))
       return failure();
     return checkEpilogue(product);
@@ -57,16 +57,16 @@ private:
       if (!loop || loop.getNumResults() != 1 ||
           sums != loop.getRegionIterArg(0) ||
           next != loop.getYieldedValues()[0])
-        return fail("sums that no loop carries alone");
+        return fail("a loop carries values besides the sums");
       product.loops.insert(product.loops.begin(), loop);
       sums = loop.getInitArgs()[0];
       next = loop.getResult(0);
       block = loop->getBlock();
     }
     if (product.loops.empty())
-      return fail("a product without a loop over its depth");
+      return fail("the product has no loop over its depth");
     if (!isZero(sums))
-      return fail("sums that do not start at zero");
+      return fail("the sums do not start at zero");
     return success();
   }
 
@@ -87,26 +87,26 @@ private:
       Value operand = product.dot->getOperand(i);
       if (Operation *op = operand.getDefiningOp();
           op && !isa<LoadOp, ReshapeOp>(op))
-        return fail("an operand that is computed by '" +
+        return fail("an operand is computed by '" +
                     op->getName().getStringRef() + "'");
       loads[i] = operand.hasOneUse() ? findLoad(operand) : LoadOp();
       if (!loads[i] || loads[i]->getBlock() != product.dot->getBlock())
-        return fail("an operand that is not loaded for it alone");
+        return fail("an operand is not loaded for the product alone");
       if (auto pad = loads[i].getPadAttr();
           pad && !matchPattern(Attribute(pad), m_AnyZeroFloat()) &&
           !matchPattern(Attribute(pad), m_Zero()))
-        return fail("an operand with a pad that is not zero");
+        return fail("an operand is padded by a value other than zero");
     }
     product.lhs = loads[0];
     product.rhs = loads[1];
     if (product.rhs.getResult().getType().getRank() != 2)
-      return fail("a right operand of more than two dims");
+      return fail("the right operand has more than two dims");
     for (scf::ForOp loop : product.loops)
       for (Operation &op : *loop.getBody())
         if (llvm::any_of(op.getResultTypes(), isTile) &&
             !isa<LoadOp, ReshapeOp, DotOp, scf::ForOp>(op))
-          return fail("'" + op.getName().getStringRef() +
-                      "' in the loop of a product");
+          return fail("the loop of a product contains '" +
+                      op.getName().getStringRef() + "'");
     return success();
   }
 
@@ -115,7 +115,7 @@ private:
       if (auto store = dyn_cast<StoreOp>(op)) {
         product.stores.push_back(store);
         if (store.getValue().getType().getRank() != product.getNumRowDims() + 1)
-          return fail("a result of other dims than the product's");
+          return fail("a result has dims other than the product's");
         continue;
       }
       if (auto reshape = dyn_cast<ReshapeOp>(op);
@@ -129,9 +129,11 @@ private:
       if (op.getNumRegions() || isa<memref::StoreOp>(op) ||
           (llvm::any_of(op.getResultTypes(), isTile) &&
            !op.hasTrait<OpTrait::Elementwise>() && !isa<arith::ConstantOp>(op)))
-        return fail("'" + op.getName().getStringRef() + "' beside the product");
+        return fail("the kernel also contains '" + op.getName().getStringRef() +
+                    "'");
     }
-    return product.stores.empty() ? fail("no result") : success();
+    return product.stores.empty() ? fail("the kernel stores no result")
+                                  : success();
   }
 
   KernelOp kernel;
@@ -170,15 +172,15 @@ static LogicalResult fillBox(TensorBox &result, AffineMap map,
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     auto dim = dyn_cast<AffineDimExpr>(binary ? binary.getLHS() : expr);
     if (!dim)
-      return why = "a layout of other than panels", failure();
+      return why = "the layout has no panels", failure();
     int64_t size = along(dim.getPosition(), window.sizes);
     int64_t step = along(dim.getPosition(), window.steps);
     if (binary && step != 1)
-      return why = "steps over panels", failure();
+      return why = "a panel is read with a stride", failure();
     if (binary) {
       int64_t panel = cast<AffineConstantExpr>(binary.getRHS()).getValue();
       if (size % panel != 0)
-        return why = "blocks that are no whole panels", failure();
+        return why = "the blocks are not whole panels", failure();
       size = binary.getKind() == AffineExprKind::Mod ? panel : size / panel;
     }
     result.box.push_back(size);
@@ -195,7 +197,7 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
   TensorBox result;
   BlockArgument argument = getWholeArgument(memref);
   if (!argument)
-    return why = "an operand that is a part of a tensor", failure();
+    return why = "an operand is a view of a part of a tensor", failure();
   result.argument = argument.getArgNumber();
   result.memref = memref;
   auto type = cast<MemRefType>(memref.getType());
@@ -212,7 +214,7 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
   const auto *along =
       contiguous ? llvm::find(dims, contiguous.getPosition()) : dims.end();
   if (along == dims.end())
-    return why = "an operand whose neighbours in memory are not in one block",
+    return why = "adjacent elements of an operand are not in one block",
            failure();
   int64_t pitch = result.physical.getDimSize(rank - 1);
   if (ShapedType::isDynamic(pitch) || pitch * bytes % unit != 0)
@@ -220,7 +222,7 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
                "rows of " +
                (ShapedType::isDynamic(pitch) ? std::string("dynamic")
                                              : std::to_string(pitch * bytes)) +
-               " bytes, where tensor maps take multiples of 16",
+               " bytes, but tensor maps require a multiple of 16",
            failure();
   int64_t summed = role == TileRole::Lhs   ? int64_t(dims.size()) - 1
                    : role == TileRole::Rhs ? 0
@@ -231,7 +233,7 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
   for (auto [box, step] :
        llvm::zip(ArrayRef(result.box).drop_back(), result.steps))
     if (step > mostStep || (box - 1) * step + 1 > mostBox)
-      return why = "a block of more than 256 elements along a dim", failure();
+      return why = "a block has more than 256 elements along a dim", failure();
   // A row in shared memory is at most as long as the swizzle.
   int64_t whole = result.box.back();
   result.box.back() = std::min(whole, mostRowBytes / bytes);
@@ -241,7 +243,8 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
   if (!llvm::is_contained({32, 64, 128}, result.rowBytes) ||
       result.steps.back() != 1 || (cut && isa<AffineBinaryOpExpr>(last)) ||
       (!result.alongSum && dims.size() > 2 && role == TileRole::Lhs))
-    return why = "a block of no whole rows of 32, 64 or 128 bytes", failure();
+    return why = "a block does not consist of rows of 32, 64 or 128 bytes",
+           failure();
   return result;
 }
 

@@ -23,11 +23,11 @@ static FailureOr<AttentionBlocks> findBlocks(Attention &attention,
   constexpr int64_t depths[] = {64, 128};
   if (!llvm::is_contained(depths, blocks.depth) ||
       attention.values.getStaticSizes()[0] != blocks.depth)
-    return why = "heads of other than 64 or 128 elements", failure();
+    return why = "the head size is neither 64 nor 128", failure();
   ParamOp keys = getSizeParam(attention.values, 1);
   if (!blocks.rows || !blocks.keys || !keys ||
       keys.getName() != blocks.keys.getName())
-    return why = "blocks that are no parameters of their own", failure();
+    return why = "the blocks are not separate parameters", failure();
   return blocks;
 }
 
@@ -110,7 +110,7 @@ static LogicalResult checkBoxes(Attention &attention, int64_t rows,
     if (succeeded(box) && box->alongSum == alongSum && box->rowBytes == 128)
       return true;
     if (succeeded(box))
-      why = "operands of attention in another order";
+      why = "the operands of attention have another layout";
     return false;
   };
   return success(check(attention.keys, {keys, depth}, TileRole::Lhs, true) &&
@@ -163,14 +163,14 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
                  " for its element types",
            failure();
   if (kernel->hasAttr(kCudaBindings))
-    return why = "its text binds the parameters of its blocks", failure();
+    return why = "the IR binds the parameters of the blocks", failure();
   auto blocks = findBlocks(*attention, why);
   if (failed(blocks))
     return failure();
   int64_t rows = chooseRows(*attention, *blocks, target.getMultiprocessors());
   int64_t keys = chooseKeys(blocks->keys);
   if (!keys)
-    return why = "keys that are no multiple of 32", failure();
+    return why = "the block of keys is not a multiple of 32", failure();
   if (failed(checkBoxes(*attention, rows, keys, blocks->depth, why)))
     return failure();
   int64_t left = target.getSharedBytes() - barriers -
@@ -178,7 +178,7 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   int64_t stages =
       std::min(mostStages, left / (2 * keys * blocks->depth * elementBytes));
   if (stages < 2)
-    return why = "blocks for which there is no shared memory", failure();
+    return why = "the blocks do not fit shared memory", failure();
   write(kernel, unit.getName(), *blocks, rows, keys,
         chooseStages(*attention, stages, rows, keys,
                      target.getMultiprocessors()));

@@ -221,7 +221,7 @@ public:
       return failure();
     product = *found;
     if (kernel->hasAttr(kCudaBindings)) {
-      why = "its text binds the parameters of its blocks";
+      why = "the IR binds the parameters of the blocks";
       return failure();
     }
     if (failed(findParams(why)))
@@ -253,12 +253,12 @@ private:
     llvm::SmallSet<StringRef, 4> names;
     for (ParamOp param : params)
       if (!param || !names.insert(param.getName()).second) {
-        why = "blocks that are no parameters of their own";
+        why = "the blocks are not separate parameters";
         return failure();
       }
     if (depth && depth.getName() == params.back().getName())
       return success();
-    why = "operands with blocks of different depth";
+    why = "the blocks of the operands differ in depth";
     return failure();
   }
 
@@ -391,7 +391,7 @@ private:
     if (failed(rhs))
       return failure();
     if (readsAlongDepth(unit) && !(lhs->alongSum && rhs->alongSum)) {
-      why = "operands whose neighbours in memory are not along the depth";
+      why = "an operand is not contiguous along the depth";
       return failure();
     }
     return std::array<int64_t, 2>{lhs->rowBytes, rhs->rowBytes};
@@ -438,7 +438,7 @@ private:
     }
     if (!best.block) {
       if (why.empty())
-        why = "blocks that the kernel's parameters do not take";
+        why = "no blocks fit the values of the kernel's parameters";
       return failure();
     }
     write(best, sizes.depth);

@@ -87,7 +87,7 @@ module attributes {tile.targets = [#gpu]} {
 // CHECK: tile.kernel @bound({{.*}}) attributes {
 // CHECK-SAME: tile.params.cuda = {BLOCK_K = 8 : i64}}
 module attributes {tile.targets = [#gpu]} {
-  // expected-remark @below {{no matrix unit of sm_90a is used: rows of 1022 bytes, where tensor maps take multiples of 16}}
+  // expected-remark @below {{no matrix unit of sm_90a is used: rows of 1022 bytes, but tensor maps require a multiple of 16}}
   tile.kernel @pitch(%a: memref<64x511xf16>, %b: memref<511x64xf16>, %y: memref<64x64xf32>)
       attributes {tile.params = {BLOCK_K = 512 : i64, BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}} {
     %bm = tile.param "BLOCK_M" : index
@@ -138,7 +138,7 @@ module attributes {tile.targets = [#gpu]} {
     tile.return
   }
 
-  // expected-remark @below {{no matrix unit of sm_90a is used: its text binds the parameters of its blocks}}
+  // expected-remark @below {{no matrix unit of sm_90a is used: the IR binds the parameters of the blocks}}
   tile.kernel @bound(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %y: memref<64x64xf32>)
       attributes {tile.params = {BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}, tile.params.cuda = {BLOCK_K = 8 : i64}} {
     %bm = tile.param "BLOCK_M" : index
