@@ -45,14 +45,15 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult cut();
+  LogicalResult setTiling();
   void setAxes(bool few, Value count);
   void chooseSharing();
   std::optional<int64_t> getSharing(Value operand);
-  FailureOr<Places> inGroup(Value operand);
-  Places getQueryPlaces();
+  FailureOr<DimRanges> inGroup(Value operand);
+  DimRanges getQueryRanges();
   LogicalResult prepareQuery();
-  FailureOr<Value> scale(Value tile, Value scales, Places batch, Value first);
+  FailureOr<Value> scale(Value tile, Value scales, DimRanges batch,
+                         Value first);
   FailureOr<KernelEmitter::Carried> step(Value first, ValueRange carried);
   FailureOr<Value> emitScores(Value first);
   FailureOr<Emitted> emitAtScores(Value operand, Value first);
@@ -89,7 +90,7 @@ private:
 
   /// Returns true if the number of queries is dynamic and may be small, as in
   /// the steps of a decoder. Programs for few queries then have one query each.
-  bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
+  bool asksWhetherFew() { return knownQueries < 0 && e.tilesEvenly; }
 
   /// Returns true for the version for few queries of a kernel for GPUs, whose
   /// programs have one query.
@@ -126,15 +127,15 @@ private:
   int64_t sharing = 1; // heads with the same keys that a program may share
   int64_t heads = 1;   // of a program of this form
   int64_t keyBlock = 0;
-  int64_t keysAhead = 0;         // prefetch distance
-  Value queries, keys;           // their numbers
-  SmallVector<Form, 3> forms;    // the first whose condition holds runs
-  Value blockQueries, blockKeys; // queries of a program, keys of a step
-  Value rowId, row;              // of the queries; the first one
-  SmallVector<Value> batch;      // ids
-  Places keyBatch, valueBatch;   // of the batch dims
-  Value key, value;              // without the scales of rows
-  Value keyScales, valueScales;  // of each key and value, or null
+  int64_t keysAhead = 0;          // prefetch distance
+  Value queries, keys;            // their numbers
+  SmallVector<Form, 3> forms;     // the first whose condition holds runs
+  Value blockQueries, blockKeys;  // queries of a program, keys of a step
+  Value rowId, row;               // of the queries; the first one
+  SmallVector<Value> batch;       // ids
+  DimRanges keyBatch, valueBatch; // of the batch dims
+  Value key, value;               // without the scales of rows
+  Value keyScales, valueScales;   // of each key and value, or null
   Emitted query;
 };
 
@@ -194,9 +195,9 @@ void AttentionEmitter::chooseSharing() {
       sharing = count;
 }
 
-/// Returns the places of the batch dims of key or value.
-FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
-  Places places;
+/// Returns the ranges of the batch dims of key or value.
+FailureOr<DimRanges> AttentionEmitter::inGroup(Value operand) {
+  DimRanges ranges;
   for (unsigned dim = 0; dim + 2 < rank; ++dim) {
     std::optional<int64_t> repeats = op.getRepeats(operand, dim);
     if (!repeats)
@@ -205,9 +206,9 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
     if (dim + 3 == rank && heads > 1)
       id = e.mul(id, e.index(heads));
     Value at = *repeats == 0 ? e.index(0) : e.div(id, e.index(*repeats));
-    places.push_back({at, -1, 1, 1});
+    ranges.push_back({at, -1, 1, 1});
   }
-  return places;
+  return ranges;
 }
 
 /// Returns the choices of the parameter for blocks of keys: if `block` divides
@@ -224,7 +225,7 @@ static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
 }
 
 /// Computes sizes, and chooses the forms of programs.
-LogicalResult AttentionEmitter::cut() {
+LogicalResult AttentionEmitter::setTiling() {
   Dims result = getDims(op.getResult()), scores = op.getScoreDims();
   rank = result.size();
   depth = getKnown(getDims(op.getQuery()).back());
@@ -314,27 +315,27 @@ void AttentionEmitter::setAxes(bool few, Value count) {
     row = e.max(e.min(row, e.sub(queries, e.index(1))), e.index(0));
 }
 
-/// Returns the places of all dims of query and result except the last one.
-Places AttentionEmitter::getQueryPlaces() {
-  Places places;
+/// Returns the ranges of all dims of query and result except the last one.
+DimRanges AttentionEmitter::getQueryRanges() {
+  DimRanges ranges;
   for (Value id : batch)
-    places.push_back({id, -1, 1, 1});
-  places.push_back({row, axes.queries, 1, 1});
+    ranges.push_back({id, -1, 1, 1});
+  ranges.push_back({row, axes.queries, 1, 1});
   if (heads > 1) {
-    Place &head = places[rank - 3];
+    DimRange &head = ranges[rank - 3];
     head = {e.mul(batch[rank - 3], e.index(heads)), axes.queries, 1, 1};
-    places[rank - 2].axis = -1;
+    ranges[rank - 2].axis = -1;
   }
-  return places;
+  return ranges;
 }
 
 /// Loads the block of queries, which all steps use. In f32, the scale is
 /// applied to it once.
 LogicalResult AttentionEmitter::prepareQuery() {
-  Places places = getQueryPlaces();
-  places.push_back({e.index(0), axes.depth, 1, 1});
+  DimRanges ranges = getQueryRanges();
+  ranges.push_back({e.index(0), axes.depth, 1, 1});
   Axes on = axes.on({axes.queries, axes.depth});
-  auto tile = e.emitOn(op.getQuery(), places, on);
+  auto tile = e.emitOn(op.getQuery(), ranges, on);
   if (failed(tile))
     return failure();
   query = {*tile, on};
@@ -372,8 +373,8 @@ static std::pair<Value, Value> takeScales(Value operand) {
 }
 
 /// Multiplies scores or weights by the scales of the keys from `first` on.
-FailureOr<Value> AttentionEmitter::scale(Value tile, Value scales, Places batch,
-                                         Value first) {
+FailureOr<Value> AttentionEmitter::scale(Value tile, Value scales,
+                                         DimRanges batch, Value first) {
   if (!scales)
     return tile;
   batch.push_back({first, axes.keys, 1, 1});
@@ -387,21 +388,21 @@ FailureOr<Value> AttentionEmitter::scale(Value tile, Value scales, Places batch,
 /// Emits the tile of the bias or mask for the scores of a step.
 FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
   Dims dims = getDims(operand), scores = op.getScoreDims();
-  Places places;
+  DimRanges ranges;
   for (auto [i, dim] : llvm::enumerate(dims)) {
     unsigned at = rank - dims.size() + i;
     if (getKnown(dim) == 1) {
-      places.push_back({e.index(0), -1, 1, 1});
+      ranges.push_back({e.index(0), -1, 1, 1});
       continue;
     }
     if (!areEqual(dim, scores[at]))
       return e.fail("it is unknown whether a dim of a mask is broadcast");
     if (at + 1 == rank)
-      places.push_back({first, axes.keys, 1, 1});
+      ranges.push_back({first, axes.keys, 1, 1});
     else
-      places.push_back(getQueryPlaces()[at]);
+      ranges.push_back(getQueryRanges()[at]);
   }
-  return e.emit(operand, places);
+  return e.emit(operand, ranges);
 }
 
 /// Returns `offset` plus the position along an axis, as i32.
@@ -437,13 +438,13 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
 
 /// Emits the scores of the queries and the keys from `first` on.
 FailureOr<Value> AttentionEmitter::emitScores(Value first) {
-  Places places = keyBatch;
-  places.push_back({first, axes.keys, 1, 1});
+  DimRanges ranges = keyBatch;
+  ranges.push_back({first, axes.keys, 1, 1});
   // Keys that are read once come from memory, so the next block is prefetched.
-  places.back().ahead = keysAhead;
-  places.push_back({e.index(0), axes.depth, 1, 1});
+  ranges.back().ahead = keysAhead;
+  ranges.push_back({e.index(0), axes.depth, 1, 1});
   Axes on = axes.on({axes.keys, axes.depth});
-  auto tile = e.emitOn(key, places, on);
+  auto tile = e.emitOn(key, ranges, on);
   if (failed(tile))
     return failure();
   Emitted block = round({*tile, on});
@@ -524,12 +525,12 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   Value sum = math::FmaOp::create(b, loc, carried[2], decay, added);
   Value kept =
       arith::MulFOp::create(b, loc, carried[0], spread(decay, resultAxes));
-  Places places = valueBatch;
-  places.push_back({first, axes.keys, 1, 1});
-  places.back().ahead = keysAhead;
-  places.push_back({e.index(0), axes.columns, 1, 1});
+  DimRanges ranges = valueBatch;
+  ranges.push_back({first, axes.keys, 1, 1});
+  ranges.back().ahead = keysAhead;
+  ranges.push_back({e.index(0), axes.columns, 1, 1});
   Axes on = axes.on({axes.keys, axes.columns});
-  auto block = e.emitOn(value, places, on);
+  auto block = e.emitOn(value, ranges, on);
   auto scaled = scale(weights, valueScales, valueBatch, first);
   if (failed(block) || failed(scaled))
     return failure();
@@ -552,10 +553,10 @@ LogicalResult AttentionEmitter::finish(ValueRange carried) {
     Value some = arith::CmpFOp::create(b, loc, predicate, sum, zero);
     y = arith::SelectOp::create(b, loc, some, y, zero);
   }
-  Places places = getQueryPlaces();
-  places.push_back({e.index(0), axes.columns, 1, 1});
-  e.define(op.getResult(), places, e.convert({y, resultAxes}, element));
-  return e.storeOutputs(op.getResult(), places);
+  DimRanges ranges = getQueryRanges();
+  ranges.push_back({e.index(0), axes.columns, 1, 1});
+  e.define(op.getResult(), ranges, e.convert({y, resultAxes}, element));
+  return e.storeOutputs(op.getResult(), ranges);
 }
 
 /// Emits a program of `count` queries.
@@ -592,7 +593,7 @@ LogicalResult AttentionEmitter::emit(const Form &form) {
 }
 
 LogicalResult AttentionEmitter::run() {
-  if (failed(cut()))
+  if (failed(setTiling()))
     return failure();
   std::tie(key, keyScales) = takeScales(op.getKey());
   std::tie(value, valueScales) = takeScales(op.getValue());
@@ -616,8 +617,9 @@ LogicalResult AttentionEmitter::emitForms(ArrayRef<Form> forms) {
   return emitForms(forms.drop_front());
 }
 
-LogicalResult adze::emitAttention(KernelEmitter &e, AttentionOp op, Cut cut) {
-  if (cut != Cut::Dims)
+LogicalResult adze::emitAttention(KernelEmitter &e, AttentionOp op,
+                                  Tiling tiling) {
+  if (tiling != Tiling::Dims)
     return e.fail("attention has a tiling by dims only");
   return AttentionEmitter(e, op).run();
 }

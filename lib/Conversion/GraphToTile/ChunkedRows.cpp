@@ -17,12 +17,12 @@ class ChunkedRows {
 public:
   ChunkedRows(RowMath &m, Value input) : m(m), e(m.e), input(input) {}
 
-  /// Maps a chunk of the input at these places.
+  /// Maps a chunk of the input at these ranges.
   using Prepare =
-      llvm::function_ref<FailureOr<Value>(Value x, const Places &places)>;
+      llvm::function_ref<FailureOr<Value>(Value x, const DimRanges &ranges)>;
   /// Returns the next carried values; `mask`, if set, marks the valid elements.
   using Body = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
-      Value x, Places &places, Value mask, ValueRange carried)>;
+      Value x, DimRanges &ranges, Value mask, ValueRange carried)>;
 
   /// Combines the mapped elements of each row.
   FailureOr<Value> fold(Combiner combiner, Prepare prepare, bool nnan = false);
@@ -43,10 +43,10 @@ public:
   SmallVector<RowWalk> walks() { return walks(m.rows.inner ? 8 : 32); }
   FailureOr<KernelEmitter::Carried> over(const RowWalk &walk, ValueRange init,
                                          Body body);
-  using PlaceBody = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
-      Places &places, ValueRange carried)>;
-  FailureOr<KernelEmitter::Carried> overPlaces(const RowWalk &walk,
-                                               ValueRange init, PlaceBody body);
+  using RangeBody = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
+      DimRanges &ranges, ValueRange carried)>;
+  FailureOr<KernelEmitter::Carried> overRanges(const RowWalk &walk,
+                                               ValueRange init, RangeBody body);
   /// Returns `tile`, with `other` in place of invalid elements.
   Value orElse(Value mask, Value tile, TypedAttr other);
 
@@ -77,14 +77,14 @@ SmallVector<RowWalk> adze::walkRow(KernelEmitter &e, AffineExpr size,
 }
 
 FailureOr<KernelEmitter::Carried>
-ChunkedRows::overPlaces(const RowWalk &walk, ValueRange init, PlaceBody body) {
+ChunkedRows::overRanges(const RowWalk &walk, ValueRange init, RangeBody body) {
   e.setAxis(m.rows.reduced, walk.chunk);
   e.setTail(walk.isTail);
   auto result =
       e.loop(walk.length, walk.chunk, init, [&](Value iv, ValueRange carried) {
-        Places places = m.rows.places;
-        places[m.rows.rowPart].offset = walk.place(e, iv);
-        return body(places, carried);
+        DimRanges ranges = m.rows.ranges;
+        ranges[m.rows.rowPart].offset = walk.range(e, iv);
+        return body(ranges, carried);
       });
   e.setTail(false);
   return result;
@@ -92,11 +92,11 @@ ChunkedRows::overPlaces(const RowWalk &walk, ValueRange init, PlaceBody body) {
 
 FailureOr<KernelEmitter::Carried>
 ChunkedRows::over(const RowWalk &walk, ValueRange init, Body body) {
-  return overPlaces(
+  return overRanges(
       walk, init,
-      [&](Places &places,
+      [&](DimRanges &ranges,
           ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-        auto loaded = e.emit(input, places);
+        auto loaded = e.emit(input, ranges);
         if (failed(loaded))
           return failure();
         Value x = e.broadcast(e.convert(*loaded, m.type), m.rows.axes);
@@ -104,9 +104,9 @@ ChunkedRows::over(const RowWalk &walk, ValueRange init, Body body) {
         if (walk.end)
           mask =
               e.broadcast(e.emitInside(m.rows.reduced,
-                                       places[m.rows.rowPart].offset, walk.end),
+                                       ranges[m.rows.rowPart].offset, walk.end),
                           m.rows.axes);
-        return body(x, places, mask, carried);
+        return body(x, ranges, mask, carried);
       });
 }
 
@@ -139,9 +139,9 @@ FailureOr<Value> ChunkedRows::fold(Combiner combiner, Prepare prepare,
     Axes axes = m.rows.inner ? m.rows.kept : m.rows.axes;
     auto result =
         over(walk, e.constant(neutral, axes),
-             [&](Value x, Places &places, Value mask,
+             [&](Value x, DimRanges &ranges, Value mask,
                  ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-               auto y = prepare(x, places);
+               auto y = prepare(x, ranges);
                if (failed(y))
                  return failure();
                Value kept = orElse(mask, *y, neutral);
@@ -162,19 +162,19 @@ FailureOr<Value> ChunkedRows::fold(Combiner combiner, Prepare prepare,
 
 LogicalResult ChunkedRows::store(Value result, Prepare prepare) {
   Type element = getSignlessType(getElementTypeOrSelf(result));
-  Places before = m.rows.places;
+  DimRanges before = m.rows.ranges;
   for (const RowWalk &walk : walks()) {
     auto stored =
         over(walk, {},
-             [&](Value x, Places &places, Value,
+             [&](Value x, DimRanges &ranges, Value,
                  ValueRange) -> FailureOr<KernelEmitter::Carried> {
-               m.rows.places = places;
-               auto y = prepare(x, places);
-               m.rows.places = before;
+               m.rows.ranges = ranges;
+               auto y = prepare(x, ranges);
+               m.rows.ranges = before;
                if (failed(y))
                  return failure();
-               e.define(result, places, e.convert({*y, m.rows.axes}, element));
-               if (failed(e.storeOutputs(result, places)))
+               e.define(result, ranges, e.convert({*y, m.rows.axes}, element));
+               if (failed(e.storeOutputs(result, ranges)))
                  return failure();
                return KernelEmitter::Carried();
              });
@@ -193,17 +193,18 @@ LogicalResult ChunkedRows::rewrite(Value result,
                                    llvm::function_ref<Value(Value)> prepare) {
   Value memory = e.getOutputMemory(0);
   for (const RowWalk &walk : walks()) {
-    auto stored = overPlaces(
-        walk, {},
-        [&](Places &places, ValueRange) -> FailureOr<KernelEmitter::Carried> {
-          auto x = e.load(memory, places);
-          if (failed(x))
-            return failure();
-          Value y = prepare(e.broadcast(*x, m.rows.axes));
-          if (failed(e.store({y, m.rows.axes}, memory, places)))
-            return failure();
-          return KernelEmitter::Carried();
-        });
+    auto stored =
+        overRanges(walk, {},
+                   [&](DimRanges &ranges,
+                       ValueRange) -> FailureOr<KernelEmitter::Carried> {
+                     auto x = e.load(memory, ranges);
+                     if (failed(x))
+                       return failure();
+                     Value y = prepare(e.broadcast(*x, m.rows.axes));
+                     if (failed(e.store({y, m.rows.axes}, memory, ranges)))
+                       return failure();
+                     return KernelEmitter::Carried();
+                   });
     if (failed(stored))
       return failure();
   }
@@ -239,7 +240,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
   for (const RowWalk &walk : rows.walks(chunk)) {
     auto next = rows.over(
         walk, sums,
-        [&](Value x, Places &, Value mask,
+        [&](Value x, DimRanges &, Value mask,
             ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
           Value kept = rows.orElse(mask, x, none);
           Value own = m.reduce(Combiner::Max, kept, /*nnan=*/true);
@@ -283,16 +284,17 @@ static LogicalResult emitSoftmax(RowMath &m, Value input, Value result,
   } else {
     auto most = rows.fold(
         Combiner::Max,
-        [](Value x, const Places &) { return FailureOr<Value>(x); },
+        [](Value x, const DimRanges &) { return FailureOr<Value>(x); },
         /*nnan=*/true);
     if (failed(most))
       return failure();
     auto sum = rows.fold(
-        Combiner::Add, [&](Value x, const Places &places) -> FailureOr<Value> {
+        Combiner::Add,
+        [&](Value x, const DimRanges &ranges) -> FailureOr<Value> {
           Value power = getPower(m, x, *most);
           // Expensive intermediate values are kept in the memory of the result.
           if (rewrites && failed(m.e.store({power, m.rows.axes},
-                                           m.e.getOutputMemory(0), places)))
+                                           m.e.getOutputMemory(0), ranges)))
             return failure();
           return power;
         });
@@ -309,12 +311,13 @@ static LogicalResult emitSoftmax(RowMath &m, Value input, Value result,
   };
   if (rewrites)
     return rows.rewrite(result, scale);
-  return rows.store(result, [&](Value x, const Places &) -> FailureOr<Value> {
-    if (!logarithm)
-      return scale(getPower(m, x, sums.most));
-    Value shifted = arith::SubFOp::create(b, m.loc, x, m.spread(sums.most));
-    return Value(arith::SubFOp::create(b, m.loc, shifted, m.spread(last)));
-  });
+  return rows.store(
+      result, [&](Value x, const DimRanges &) -> FailureOr<Value> {
+        if (!logarithm)
+          return scale(getPower(m, x, sums.most));
+        Value shifted = arith::SubFOp::create(b, m.loc, x, m.spread(sums.most));
+        return Value(arith::SubFOp::create(b, m.loc, shifted, m.spread(last)));
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -328,7 +331,7 @@ static LogicalResult emitNorm(RowMath &m, Value input, Value result,
   OpBuilder &b = m.b;
   Value mean;
   if (centre) {
-    auto sum = rows.fold(Combiner::Add, [](Value x, const Places &) {
+    auto sum = rows.fold(Combiner::Add, [](Value x, const DimRanges &) {
       return FailureOr<Value>(x);
     });
     if (failed(sum))
@@ -339,20 +342,21 @@ static LogicalResult emitNorm(RowMath &m, Value input, Value result,
     return centre ? Value(arith::SubFOp::create(b, m.loc, x, m.spread(mean)))
                   : x;
   };
-  auto squares = rows.fold(Combiner::Add, [&](Value x, const Places &) {
+  auto squares = rows.fold(Combiner::Add, [&](Value x, const DimRanges &) {
     Value y = shift(x);
     return FailureOr<Value>(arith::MulFOp::create(b, m.loc, y, y));
   });
   if (failed(squares))
     return failure();
   Value inverse = m.inverseRoot(m.divideByLength(*squares), epsilon);
-  return rows.store(result, [&](Value x, const Places &) -> FailureOr<Value> {
-    Value y = arith::MulFOp::create(b, m.loc, shift(x), m.spread(inverse));
-    auto scaled = applyOperand<arith::MulFOp>(m, y, scale);
-    if (failed(scaled))
-      return failure();
-    return applyOperand<arith::AddFOp>(m, *scaled, bias);
-  });
+  return rows.store(
+      result, [&](Value x, const DimRanges &) -> FailureOr<Value> {
+        Value y = arith::MulFOp::create(b, m.loc, shift(x), m.spread(inverse));
+        auto scaled = applyOperand<arith::MulFOp>(m, y, scale);
+        if (failed(scaled))
+          return failure();
+        return applyOperand<arith::AddFOp>(m, *scaled, bias);
+      });
 }
 
 LogicalResult adze::emitChunkedRows(RowMath &m, Operation *op) {

@@ -10,11 +10,11 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// Returns the places of the batch dims of an operand by those of the result.
-static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
-                                  Value result, Value operand) {
+/// Returns the ranges of the batch dims of an operand by those of the result.
+static FailureOr<DimRanges> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
+                                     Value result, Value operand) {
   Dims resultDims = getDims(result), dims = getDims(operand);
-  Places places;
+  DimRanges ranges;
   unsigned skipped = resultDims.size() - dims.size();
   for (unsigned dim = 0; dim + 2 < dims.size(); ++dim) {
     bool repeated = getKnown(dims[dim]) == 1;
@@ -25,13 +25,13 @@ static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
         return failure();
       at = e.min(at, e.sub(extent, e.index(1))); // 0 where it is broadcast
     }
-    places.push_back({at, -1, 1, 1});
+    ranges.push_back({at, -1, 1, 1});
   }
-  return places;
+  return ranges;
 }
 
 Value adze::chooseRowStep(KernelEmitter &e, Value rows, Value block) {
-  if (!e.cutsEvenly || getConstantIntValue(rows))
+  if (!e.tilesEvenly || getConstantIntValue(rows))
     return block;
   Value whole = e.index(rowGranule);
   Value parts = e.max(e.ceilDiv(rows, block), e.index(1));
@@ -90,8 +90,8 @@ tile::ProductAttr adze::getCompute(Value lhs, Value rhs, Type sum,
 
 FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
                                   Value init, Value lhs, Value rhs,
-                                  function_ref<Places(Value)> lhsPlaces,
-                                  function_ref<Places(Value)> rhsPlaces,
+                                  function_ref<DimRanges(Value)> lhsRanges,
+                                  function_ref<DimRanges(Value)> rhsRanges,
                                   std::optional<Type> precision) {
   e.setSummed(K);
   tile::ProductAttr product =
@@ -99,10 +99,10 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
   auto carried = e.loop(
       depth, block, init,
       [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
-        auto a = e.emitOn(lhs, lhsPlaces(k), {M, K});
+        auto a = e.emitOn(lhs, lhsRanges(k), {M, K});
         if (failed(a))
           return failure();
-        auto b = e.emitOn(rhs, rhsPlaces(k), {K, N});
+        auto b = e.emitOn(rhs, rhsRanges(k), {K, N});
         if (failed(b))
           return failure();
         return KernelEmitter::Carried{createDot(e, *a, *b, acc[0], product)};
@@ -187,9 +187,9 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   MLIRContext *context = op.getContext();
   bool oneMatrix = llvm::all_of(ArrayRef<AffineExpr>(rhs).drop_back(2),
                                 [](AffineExpr s) { return getKnown(s) == 1; });
-  bool flat = cut == Cut::Flat && oneMatrix && !op.getTransposeA() &&
+  bool flat = tiling == Tiling::Flat && oneMatrix && !op.getTransposeA() &&
               lhs.size() == rank;
-  if (cut == Cut::Flat && !flat)
+  if (tiling == Tiling::Flat && !flat)
     return e.fail("batch dims cannot be merged into rows");
   AffineExpr m =
       flat ? product(context, ArrayRef<AffineExpr>(result).drop_back())
@@ -205,7 +205,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
   ContractionBlocks blocks = chooseContractionBlocks(
-      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
+      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.tilesEvenly,
       right, flat ? 1 : e.getKnownRows(matrices));
   PackedGroup group = getPackedGroup(e, op.getRhs(), getKnown(k));
   Value blockM = e.param("BLOCK_M", blocks.m);
@@ -235,7 +235,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
       llvm::reverse(ArrayRef<Value>(ids).drop_front(2)));
   if (flat)
     batchIds.assign(batch, e.index(0));
-  auto lhsBatch = flat ? FailureOr<Places>(Places())
+  auto lhsBatch = flat ? FailureOr<DimRanges>(DimRanges())
                        : mapBatch(e, batchIds, op.getResult(), op.getLhs());
   auto rhsBatch = mapBatch(e, batchIds, op.getResult(), op.getRhs());
   if (failed(lhsBatch) || failed(rhsBatch))
@@ -249,32 +249,32 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   auto acc = accumulate(
       e, depth, blockK, zero, op.getLhs(), op.getRhs(),
       [&](Value k) {
-        Places places = *lhsBatch;
-        Place rowPlace{row, M, 1, rowSpan}, depthPlace{k, K, 1, 1};
+        DimRanges ranges = *lhsBatch;
+        DimRange rowRange{row, M, 1, rowSpan}, depthRange{k, K, 1, 1};
         if (op.getTransposeA())
-          std::swap(rowPlace, depthPlace);
-        places.append({rowPlace, depthPlace});
-        return places;
+          std::swap(rowRange, depthRange);
+        ranges.append({rowRange, depthRange});
+        return ranges;
       },
       [&](Value k) {
-        Places places = *rhsBatch;
-        Place depthPlace{k, K, 1, 1}, columnPlace{column, N, 1, 1};
+        DimRanges ranges = *rhsBatch;
+        DimRange depthRange{k, K, 1, 1}, columnRange{column, N, 1, 1};
         if (op.getTransposeB())
-          std::swap(depthPlace, columnPlace);
-        places.append({depthPlace, columnPlace});
-        return places;
+          std::swap(depthRange, columnRange);
+        ranges.append({depthRange, columnRange});
+        return ranges;
       },
       getPrecision(op));
   if (failed(acc))
     return failure();
-  Places places;
+  DimRanges ranges;
   if (!flat)
     for (Value id : batchIds)
-      places.push_back({id, -1, 1, 1});
-  places.push_back({row, M, 1, rowSpan});
-  places.push_back({column, N, 1, 1});
-  e.define(op.getResult(), places, e.convert({*acc, {M, N}}, element));
-  return e.storeOutputs(op.getResult(), places);
+      ranges.push_back({id, -1, 1, 1});
+  ranges.push_back({row, M, 1, rowSpan});
+  ranges.push_back({column, N, 1, 1});
+  e.define(op.getResult(), ranges, e.convert({*acc, {M, N}}, element));
+  return e.storeOutputs(op.getResult(), ranges);
 }
 
 //===----------------------------------------------------------------------===//
@@ -311,13 +311,13 @@ bool ConvShape::isPointwise() const {
 
 LogicalResult adze::defineConv(KernelEmitter &e, Value result, Value bias,
                                Value acc, ArrayRef<int> axes,
-                               ArrayRef<Place> places) {
+                               ArrayRef<DimRange> ranges) {
   Type element = getSignlessType(getElementTypeOrSelf(result));
   Emitted sum{acc, Axes(axes)};
   if (bias) {
     auto conv = result.getDefiningOp<ConvOp>();
     bool planes = conv && conv.getLayout() == Layout::NCHW;
-    auto tile = e.emit(bias, {planes ? places[1] : places.back()});
+    auto tile = e.emit(bias, {planes ? ranges[1] : ranges.back()});
     if (failed(tile))
       return failure();
     Emitted wide = e.convert(*tile, getElementTypeOrSelf(acc.getType()));
@@ -326,15 +326,15 @@ LogicalResult adze::defineConv(KernelEmitter &e, Value result, Value bias,
                              getElementTypeOrSelf(acc.getType()), sum.value,
                              e.broadcast(wide, axes));
   }
-  e.define(result, places, e.convert(sum, element));
+  e.define(result, ranges, e.convert(sum, element));
   return success();
 }
 
 LogicalResult adze::finishConv(KernelEmitter &e, Value result, Value bias,
                                Value acc, ArrayRef<int> axes,
-                               ArrayRef<Place> places) {
-  return success(succeeded(defineConv(e, result, bias, acc, axes, places)) &&
-                 succeeded(e.storeOutputs(result, places)));
+                               ArrayRef<DimRange> ranges) {
+  return success(succeeded(defineConv(e, result, bias, acc, axes, ranges)) &&
+                 succeeded(e.storeOutputs(result, ranges)));
 }
 
 /// Emits a 1x1 convolution of stride 1 as a matrix product over all pixels.
@@ -349,7 +349,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   if (!rows || !columns || !depth)
     return failure();
   ContractionBlocks blocks = chooseContractionBlocks(
-      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
+      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.tilesEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   PackedGroup group = getPackedGroup(e, op.getFilter(), getKnown(k));
@@ -371,17 +371,17 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
   auto acc = accumulate(
       e, depth, blockK, zero, op.getInput(), op.getFilter(),
-      [&](Value k) { return Places{{row, M, 1, span}, {k, K, 1, 1}}; },
+      [&](Value k) { return DimRanges{{row, M, 1, span}, {k, K, 1, 1}}; },
       [&](Value k) {
-        Places places{{column, N, 1, 1}, {k, K, 1, 1}};
-        places.append(conv.spatial, Place{e.index(0), -1, 1, 1});
-        return places;
+        DimRanges ranges{{column, N, 1, 1}, {k, K, 1, 1}};
+        ranges.append(conv.spatial, DimRange{e.index(0), -1, 1, 1});
+        return ranges;
       },
       getPrecision(op));
   if (failed(acc))
     return failure();
-  Places places{{row, M, 1, span}, {column, N, 1, 1}};
-  return finishConv(e, op.getResult(), op.getBias(), *acc, {M, N}, places);
+  DimRanges ranges{{row, M, 1, span}, {column, N, 1, 1}};
+  return finishConv(e, op.getResult(), op.getBias(), *acc, {M, N}, ranges);
 }
 
 FailureOr<KernelEmitter::Carried> adze::loopWindow(
@@ -396,7 +396,7 @@ FailureOr<KernelEmitter::Carried> adze::loopWindow(
     taps.input.assign(1, {program.point[0], -1, 1, 1});
   bool last = d + 1 == conv.spatial;
   // Returns the axis of the tile that runs along this dim.
-  int axis = last ? M : program.places[d + 1].axis;
+  int axis = last ? M : program.ranges[d + 1].axis;
   int64_t stride = op.getStrides()[d];
   Value at = last ? program.pixel : program.point[d + 1];
   WindowDim dim;
@@ -483,11 +483,11 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
   program.group = ids[2];
   program.channel = e.mul(ids[2], blockC);
   for (Value point : program.point)
-    program.places.push_back({point, -1, 1, 1});
+    program.ranges.push_back({point, -1, 1, 1});
   if (lines)
-    program.places.back().axis = Line;
-  program.places.push_back({program.pixel, M, 1, 1});
-  program.places.push_back({program.channel, N, 1, 1});
+    program.ranges.back().axis = Line;
+  program.ranges.push_back({program.pixel, M, 1, 1});
+  program.ranges.push_back({program.channel, N, 1, 1});
   return program;
 }
 
@@ -560,15 +560,15 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
             e, e.index(inputs), blockK, carried[0], op.getInput(),
             op.getFilter(),
             [&](Value c) {
-              Places places = taps.input;
-              places.push_back({e.add(firstInput, c), K, 1, 1});
-              return places;
+              DimRanges ranges = taps.input;
+              ranges.push_back({e.add(firstInput, c), K, 1, 1});
+              return ranges;
             },
             [&](Value c) {
-              Places places{{program->channel, N, 1, 1}, {c, K, 1, 1}};
+              DimRanges ranges{{program->channel, N, 1, 1}, {c, K, 1, 1}};
               for (Value tap : taps.filter)
-                places.push_back({tap, -1, 1, 1});
-              return places;
+                ranges.push_back({tap, -1, 1, 1});
+              return ranges;
             },
             getPrecision(op));
         if (failed(sum))
@@ -578,10 +578,10 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   if (failed(acc))
     return failure();
   return finishConv(e, op.getResult(), op.getBias(), (*acc)[0], {M, N},
-                    program->places);
+                    program->ranges);
 }
 
-LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
+LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Tiling tiling) {
   ConvShape conv(op);
   if (!conv.isStatic())
     return e.fail("the filter has a dynamic size");
@@ -589,11 +589,11 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
   if (planes && (e.gpu || conv.groups > 1))
     return e.fail("only channels-last convolutions have a tile form");
   if (planes)
-    return cut == Cut::Dims ? emitDepthwise(e, conv)
-                            : e.fail("planes are tiled by dims only");
-  if (cut == Cut::Flat)
+    return tiling == Tiling::Dims ? emitDepthwise(e, conv)
+                                  : e.fail("planes are tiled by dims only");
+  if (tiling == Tiling::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("windowed");
-  if (cut == Cut::Dims)
+  if (tiling == Tiling::Dims)
     return takesImageBlocks(conv)  ? emitImageBlocks(e, conv)
            : takesPatches(e, conv) ? emitPatchConv(e, conv)
            : conv.isDepthwise() || runsInLanes(e, conv) ||

@@ -41,7 +41,7 @@ public:
   LogicalResult run();
 
 private:
-  void cut(Stage &stage);
+  void tiling(Stage &stage);
   void keepRows(Stage &stage, const ConvShape &next);
   void setAxes(const Stage &stage, Value channels);
   LogicalResult clearBorders(const Stage &stage);
@@ -59,7 +59,7 @@ private:
 } // namespace
 
 /// Chooses block sizes and the packing of the filter.
-void ConvChainEmitter::cut(Stage &stage) {
+void ConvChainEmitter::tiling(Stage &stage) {
   ConvShape &conv = stage.conv;
   ConvOp op = conv.op;
   int64_t outputs = getKnown(conv.result.back()), panel = 0;
@@ -218,15 +218,15 @@ FailureOr<Value> ConvChainEmitter::sumWindow(unsigned i,
   Value zero =
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)), {M, N});
   auto getFilter = [&](const Taps &taps, Value input, int axis) {
-    Places places{{program.channel, N, 1, 1}, {input, axis, 1, 1}};
+    DimRanges ranges{{program.channel, N, 1, 1}, {input, axis, 1, 1}};
     for (Value tap : taps.filter)
-      places.push_back(point(tap));
-    return places;
+      ranges.push_back(point(tap));
+    return ranges;
   };
-  auto getInput = [&](const Taps &taps, Place channel) {
-    Places places = taps.input;
-    places.push_back(channel);
-    return places;
+  auto getInput = [&](const Taps &taps, DimRange channel) {
+    DimRanges ranges = taps.input;
+    ranges.push_back(channel);
+    return ranges;
   };
   Taps taps;
   auto body = [&](ValueRange carried) -> FailureOr<Carried> {
@@ -291,15 +291,15 @@ LogicalResult ConvChainEmitter::makeBlock(unsigned i, Value row, Value at,
   program.channel = channel;
   program.row = {getKnown(stage.conv.result[2]), /*whole=*/true};
   program.row.unrolls = stage.conv.isDepthwise() || stage.conv.groupInputs > 8;
-  program.places = {
+  program.ranges = {
       point(image), point(row), {program.pixel, M, 1, 1}, {channel, N, 1, 1}};
   auto sum = sumWindow(i, program);
   if (failed(sum) || failed(defineConv(e, op.getResult(), op.getBias(), *sum,
-                                       {M, N}, program.places)))
+                                       {M, N}, program.ranges)))
     return failure();
   if (!stage.memory)
-    return e.storeOutputs(op.getResult(), program.places);
-  auto value = e.emitOn(stage.value, program.places, {M, N});
+    return e.storeOutputs(op.getResult(), program.ranges);
+  auto value = e.emitOn(stage.value, program.ranges, {M, N});
   if (failed(value))
     return failure();
   return e.store({*value, {M, N}}, stage.memory,
@@ -312,7 +312,7 @@ LogicalResult ConvChainEmitter::makeBlock(unsigned i, Value row, Value at,
 LogicalResult ConvChainEmitter::run() {
   Stage &last = stages.back();
   for (Stage &stage : stages)
-    cut(stage);
+    tiling(stage);
   Value height = e.size(last.conv.result[1]),
         images = e.size(last.conv.result[0]);
   if (!images)
@@ -343,8 +343,8 @@ LogicalResult ConvChainEmitter::run() {
 }
 
 LogicalResult adze::emitConvChain(KernelEmitter &e, ArrayRef<ConvOp> chain,
-                                  Cut cut) {
-  if (cut != Cut::Dims)
+                                  Tiling tiling) {
+  if (tiling != Tiling::Dims)
     return e.fail("a chain of convolutions has a tiling by dims only");
   return ConvChainEmitter(e, chain).run();
 }

@@ -36,7 +36,7 @@ struct PhaseTaps {
 /// One tap of the window: its position in the filter, and its input.
 struct Tap {
   SmallVector<Value> filter;
-  Places input; // batch and spatial dims of the pixels of a program
+  DimRanges input; // batch and spatial dims of the pixels of a program
 };
 
 class ConvTransposeEmitter {
@@ -51,7 +51,7 @@ private:
   bool isDepthwise() const {
     return groups > 1 && groupInputs == 1 && groupOutputs == 1;
   }
-  LogicalResult cut();
+  LogicalResult setTiling();
   LogicalResult emitPhase(Value phase);
   bool hasTaps(Value phase);
   PhaseTaps getTaps(const Dim &dim, Value quotient, Value remainder);
@@ -110,17 +110,17 @@ ConvTransposeEmitter::ConvTransposeEmitter(KernelEmitter &e, ConvTransposeOp op)
     // Each phase has one tap, and the last output is before the end of the
     // window of the last input. This is true for all sizes.
     int64_t reach = dim.dilation * (dim.taps - 1);
-    int64_t behind =
+    int64_t after =
         op.getOutputPadding()[d] + reach - op.getPads()[d + spatial];
     dim.inside = common == 1 && dim.taps == dim.period && reach < dim.stride &&
-                 behind < dim.stride;
+                 after < dim.stride;
     dims.push_back(dim);
   }
 }
 
 /// Chooses blocks and program ids. A program computes all phases of its pixels
 /// if there are few, else one.
-LogicalResult ConvTransposeEmitter::cut() {
+LogicalResult ConvTransposeEmitter::setTiling() {
   constexpr int64_t mostPhases = 4, usualRow = 56;
   const Dim &last = dims.back();
   phases = last.stride <= mostPhases ? last.stride : 1;
@@ -161,7 +161,7 @@ LogicalResult ConvTransposeEmitter::cut() {
     phaseId = e.rem(program.group, e.index(last.stride));
     program.group = e.div(program.group, e.index(last.stride));
     program.channel = e.mul(program.group, block);
-    program.places.back().offset = program.channel;
+    program.ranges.back().offset = program.channel;
   }
   firstInput = e.index(0);
   firstOutput = program.channel;
@@ -284,19 +284,19 @@ FailureOr<Carried> ConvTransposeEmitter::loopWindow(Value phase,
 
 /// Adds the products of one tap to the sum.
 FailureOr<Carried> ConvTransposeEmitter::addTap(ValueRange carried) {
-  auto filterPlaces = [&](Place input, Place output) {
-    Places places{input, output};
+  auto filterRanges = [&](DimRange input, DimRange output) {
+    DimRanges ranges{input, output};
     for (Value k : tap.filter)
-      places.push_back({k, -1, 1, 1});
-    return places;
+      ranges.push_back({k, -1, 1, 1});
+    return ranges;
   };
   if (isDepthwise()) {
-    Place channel{program.channel, N, 1, 1};
-    Places input = tap.input;
+    DimRange channel{program.channel, N, 1, 1};
+    DimRanges input = tap.input;
     input.push_back(channel);
     auto x = e.emit(op.getInput(), input);
     auto w =
-        e.emit(op.getFilter(), filterPlaces(channel, {e.index(0), -1, 1, 1}));
+        e.emit(op.getFilter(), filterRanges(channel, {e.index(0), -1, 1, 1}));
     if (failed(x) || failed(w))
       return failure();
     return Carried{multiplyAdd(e, *x, *w, carried[0], {M, N})};
@@ -305,12 +305,12 @@ FailureOr<Carried> ConvTransposeEmitter::addTap(ValueRange carried) {
       e, e.index(groupInputs), blockK, carried[0], op.getInput(),
       op.getFilter(),
       [&](Value c) {
-        Places places = tap.input;
-        places.push_back({e.add(firstInput, c), K, 1, 1});
-        return places;
+        DimRanges ranges = tap.input;
+        ranges.push_back({e.add(firstInput, c), K, 1, 1});
+        return ranges;
       },
       [&](Value c) {
-        return filterPlaces({e.add(firstInput, c), K, 1, 1},
+        return filterRanges({e.add(firstInput, c), K, 1, 1},
                             {firstOutput, N, 1, 1});
       });
   if (failed(sum))
@@ -342,16 +342,16 @@ LogicalResult ConvTransposeEmitter::emitPhase(Value phase) {
                      [&](ValueRange carried) { return addTap(carried); });
   if (failed(sum))
     return failure();
-  Places places = program.places;
-  Place &pixel = places[places.size() - 2];
+  DimRanges ranges = program.ranges;
+  DimRange &pixel = ranges[ranges.size() - 2];
   int64_t stride = dims.back().stride;
   pixel.offset = e.add(e.mul(pixel.offset, e.index(stride)), phase);
   pixel.stride = stride;
-  return finishConv(e, op.getResult(), op.getBias(), (*sum)[0], {M, N}, places);
+  return finishConv(e, op.getResult(), op.getBias(), (*sum)[0], {M, N}, ranges);
 }
 
 LogicalResult ConvTransposeEmitter::run() {
-  if (failed(cut()))
+  if (failed(setTiling()))
     return failure();
   if (phaseId || phases == 1)
     return emitPhase(phaseId ? phaseId : e.index(0));
@@ -362,10 +362,10 @@ LogicalResult ConvTransposeEmitter::run() {
 }
 
 LogicalResult adze::emitConvTranspose(KernelEmitter &e, ConvTransposeOp op,
-                                      Cut cut) {
+                                      Tiling tiling) {
   if (op.getLayout() != Layout::NHWC)
     return e.fail("only channels-last convolutions have a tile form");
-  if (cut != Cut::Dims)
+  if (tiling != Tiling::Dims)
     return e.fail("a transposed convolution has a tiling by dims only");
   if (llvm::any_of(getDims(op.getFilter()),
                    [](AffineExpr size) { return getKnown(size) <= 0; }))

@@ -18,8 +18,8 @@ enum ContractionAxis { M = 0, K = 1, N = 2, Line = 3 };
 mlir::FailureOr<mlir::Value>
 accumulate(KernelEmitter &e, mlir::Value depth, mlir::Value block,
            mlir::Value init, mlir::Value lhs, mlir::Value rhs,
-           llvm::function_ref<Places(mlir::Value)> lhsPlaces,
-           llvm::function_ref<Places(mlir::Value)> rhsPlaces,
+           llvm::function_ref<DimRanges(mlir::Value)> lhsRanges,
+           llvm::function_ref<DimRanges(mlir::Value)> rhsRanges,
            std::optional<mlir::Type> precision = std::nullopt);
 
 /// Returns the element types of a product of these tensors with an accumulator
@@ -50,7 +50,7 @@ struct ConvProgram {
   mlir::Value group;                    // of the channels
   RowBlock row;                         // the pixels
   bool hasLines = false;                // rows are along axis Line
-  Places places;                        // of the result
+  DimRanges ranges;                     // of the result
 };
 
 /// Emits program ids for a result with rows of `width` pixels: blocks of pixels
@@ -94,7 +94,7 @@ struct ConvShape {
 /// One tap of a window: its position in the filter, and its input.
 struct Taps {
   llvm::SmallVector<mlir::Value> filter;
-  Places input; // batch and spatial dims of the pixels of a program
+  DimRanges input; // batch and spatial dims of the pixels of a program
 };
 
 /// Emits loops over the taps of the window around `body`: rows out of bounds
@@ -141,17 +141,17 @@ bool runsInLanes(const KernelEmitter &e, const ConvShape &conv);
 /// group, or a few.
 mlir::LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv);
 
-/// Defines `result` at these places as the sum with bias and conversion. The
-/// last place (with planes, the second one) is the channel.
+/// Defines `result` at these ranges as the sum with bias and conversion. The
+/// last range (with planes, the second one) is the channel.
 mlir::LogicalResult defineConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,
-                               llvm::ArrayRef<Place> places);
+                               llvm::ArrayRef<DimRange> ranges);
 /// Defines `result` likewise, and emits the epilogue.
 mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,
-                               llvm::ArrayRef<Place> places);
+                               llvm::ArrayRef<DimRange> ranges);
 
 /// A program of a convolution of few pixels: `pixels` pixels from `pixel` on, a
 /// block of channels, and memory [tap, pixel, channel] for the inputs of their

@@ -79,14 +79,14 @@ static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
 /// equal parts, since each program reads all panels. k is divided above 1024,
 /// since each part reads and writes the result again.
 static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
-                                            bool cutsEvenly) {
+                                            bool tilesEvenly) {
   constexpr int64_t maxRows = 128, usualRows = 64, maxColumns = 256,
                     maxDepth = 1024;
   ContractionBlocks blocks;
   blocks.k = chooseBlock(k, maxDepth);
-  blocks.m = m >= 0       ? chooseBlock(m, maxRows)
-             : cutsEvenly ? maxRows
-                          : usualRows;
+  blocks.m = m >= 0        ? chooseBlock(m, maxRows)
+             : tilesEvenly ? maxRows
+                           : usualRows;
   if (m > maxRows && blocks.m % rowGranule != 0)
     blocks.m = equalParts(m, maxRows, rowGranule);
   blocks.n = maxColumns;
@@ -205,7 +205,7 @@ static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
 
 ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
                                                 int64_t m, int64_t n, int64_t k,
-                                                bool cutsEvenly,
+                                                bool tilesEvenly,
                                                 RightOperand right,
                                                 int64_t batch) {
   // An unknown size is assumed to be a common one: small blocks would cost
@@ -218,7 +218,7 @@ ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
   CacheShares shares(target);
   ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right, shares)
                              : right == RightOperand::Panels
-                                 ? choosePackedBlocks(m, k, cutsEvenly)
+                                 ? choosePackedBlocks(m, k, tilesEvenly)
                                  : chooseCopiedBlocks(m, k, shares);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0) {

@@ -49,10 +49,11 @@ bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {
 /// Emits the input that each channel multiplies by its `inner`-th weight, which
 /// belongs to the group of the channel.
 static FailureOr<Emitted> emitOfGroup(KernelEmitter &e, const ConvShape &conv,
-                                      ArrayRef<Place> places, int64_t inner) {
+                                      ArrayRef<DimRange> ranges,
+                                      int64_t inner) {
   ConvOp op = conv.op;
   if (conv.isDepthwise()) {
-    FailureOr<Emitted> x = e.emit(op.getInput(), places);
+    FailureOr<Emitted> x = e.emit(op.getInput(), ranges);
     if (failed(x))
       return failure();
     TileElementBuilder elements(e, x->axes);
@@ -72,8 +73,8 @@ static FailureOr<Emitted> emitOfGroup(KernelEmitter &e, const ConvShape &conv,
   Value first =
       arith::MulIOp::create(b, e.loc(), group, splat(conv.groupInputs));
   Value picked = arith::AddIOp::create(b, e.loc(), first, splat(inner));
-  Places inputs(places);
-  Place &from = inputs.back();
+  DimRanges inputs(ranges);
+  DimRange &from = inputs.back();
   if (conv.groupInputs != conv.groupOutputs)
     from.offset = e.mul(e.div(from.offset, e.index(conv.groupOutputs)),
                         e.index(conv.groupInputs));
@@ -141,32 +142,32 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   return result;
 }
 
-/// Returns the places of [batch, spatial.., channel] with the channel first.
-static Places putChannelFirst(Places places) {
-  std::rotate(places.begin() + 1, places.end() - 1, places.end());
-  return places;
+/// Returns the ranges of [batch, spatial.., channel] with the channel first.
+static DimRanges putChannelFirst(DimRanges ranges) {
+  std::rotate(ranges.begin() + 1, ranges.end() - 1, ranges.end());
+  return ranges;
 }
 
 /// Emits `acc` plus the products of the window with input `inner` of the group.
 static FailureOr<Value> sumWindow(KernelEmitter &e, const ConvShape &conv,
-                                  const LaneProgram &cut, Value acc,
-                                  function_ref<MaybeTile(Places)> emitInput,
+                                  const LaneProgram &tiling, Value acc,
+                                  function_ref<MaybeTile(DimRanges)> emitInput,
                                   Value inner) {
   ConvOp op = conv.op;
-  Place channel{cut.program.channel, N, 1, 1};
+  DimRange channel{tiling.program.channel, N, 1, 1};
   Taps taps;
   auto next =
-      loopWindow(e, conv, cut.program, taps, acc,
+      loopWindow(e, conv, tiling.program, taps, acc,
                  [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
                    auto x = emitInput(taps.input);
-                   Places weight{channel, {inner, -1, 1, 1}};
+                   DimRanges weight{channel, {inner, -1, 1, 1}};
                    for (Value tap : taps.filter)
                      weight.push_back({tap, -1, 1, 1});
                    auto w = e.emit(op.getFilter(), weight);
                    if (failed(x) || failed(w))
                      return failure();
                    return KernelEmitter::Carried{
-                       multiplyAdd(e, *x, *w, carried[0], cut.axes)};
+                       multiplyAdd(e, *x, *w, carried[0], tiling.axes)};
                  });
   if (failed(next))
     return failure();
@@ -176,15 +177,15 @@ static FailureOr<Value> sumWindow(KernelEmitter &e, const ConvShape &conv,
 /// Emits sums in which every input is used for one output at a time; lanes are
 /// pixels.
 static FailureOr<Value> sumPlanes(KernelEmitter &e, const ConvShape &conv,
-                                  const LaneProgram &cut, Value acc) {
+                                  const LaneProgram &tiling, Value acc) {
   ConvOp op = conv.op;
   auto sum =
       e.loop(e.index(conv.groupInputs), e.index(1), acc,
              [&](Value inner,
                  ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
                auto next = sumWindow(
-                   e, conv, cut, carried[0],
-                   [&](Places input) {
+                   e, conv, tiling, carried[0],
+                   [&](DimRanges input) {
                      input.push_back({inner, -1, 1, 1});
                      if (op.getLayout() == Layout::NCHW)
                        input = putChannelFirst(input);
@@ -206,22 +207,22 @@ LogicalResult adze::emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   ConvOp op = conv.op;
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
   Type accType = getAccumulatorType(element);
-  auto cut = makeLaneProgram(e, conv);
-  if (failed(cut))
+  auto tiling = makeLaneProgram(e, conv);
+  if (failed(tiling))
     return failure();
   if (conv.groups > 1)
     e.pack(op.getFilter(),
            getFilterMap(op.getContext(), conv.filter.size(), 0));
-  FailureOr<Value> acc =
-      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), cut->axes);
+  FailureOr<Value> acc = e.constant(
+      cast<TypedAttr>(e.builder().getZeroAttr(accType)), tiling->axes);
   if (conv.groups == 1)
-    acc = sumPlanes(e, conv, *cut, *acc);
+    acc = sumPlanes(e, conv, *tiling, *acc);
   for (int64_t inner = 0; conv.groups > 1 && inner < conv.groupInputs;
        ++inner) {
     acc = sumWindow(
-        e, conv, *cut, *acc,
-        [&](Places input) {
-          input.push_back({cut->program.channel, N, 1, 1});
+        e, conv, *tiling, *acc,
+        [&](DimRanges input) {
+          input.push_back({tiling->program.channel, N, 1, 1});
           return emitOfGroup(e, conv, input, inner);
         },
         e.index(inner));
@@ -230,8 +231,9 @@ LogicalResult adze::emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   }
   if (failed(acc))
     return failure();
-  Places places = cut->program.places;
+  DimRanges ranges = tiling->program.ranges;
   if (op.getLayout() == Layout::NCHW)
-    places = putChannelFirst(places);
-  return finishConv(e, op.getResult(), op.getBias(), *acc, cut->axes, places);
+    ranges = putChannelFirst(ranges);
+  return finishConv(e, op.getResult(), op.getBias(), *acc, tiling->axes,
+                    ranges);
 }

@@ -29,7 +29,7 @@ static bool isZeroBeyond(KernelEmitter &e, Value tensor) {
 /// Emits the check that the positions of a gather are in [0, extent), if the
 /// gather requires it. For index tuples, `column` is the element of the tuple.
 static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
-                               Value indices, ArrayRef<Place> places,
+                               Value indices, ArrayRef<DimRange> ranges,
                                Emitted positions, Value extent,
                                int64_t column) {
   std::optional<int64_t> fault = getFault(lookup, column);
@@ -38,19 +38,19 @@ static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
   OpBuilder &b = e.builder();
   Dims dims = getDims(indices);
   ArrayRef<AffineExpr> rest = dims;
-  for (const Place &place : places) {
-    ArrayRef<AffineExpr> spanned = rest.take_front(place.span);
-    rest = rest.drop_front(place.span);
-    if (!llvm::is_contained(positions.axes, place.axis) ||
+  for (const DimRange &range : ranges) {
+    ArrayRef<AffineExpr> spanned = rest.take_front(range.span);
+    rest = rest.drop_front(range.span);
+    if (!llvm::is_contained(positions.axes, range.axis) ||
         isZeroBeyond(e, indices))
       continue;
     Value end =
-        place.end ? place.end : e.size(product(indices.getContext(), spanned));
+        range.end ? range.end : e.size(product(indices.getContext(), spanned));
     if (!end)
       return failure();
-    if (place.stride != 1)
+    if (range.stride != 1)
       return e.fail("checked indices have a stride");
-    Emitted inside = e.emitInside(place.axis, place.offset, end);
+    Emitted inside = e.emitInside(range.axis, range.offset, end);
     positions.value = arith::SelectOp::create(
         b, e.loc(), e.broadcast(inside, positions.axes), positions.value,
         e.broadcast({e.index(0), {}}, positions.axes));
@@ -62,15 +62,15 @@ static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
 /// Emits positions in [0, extent) from the index tensor of a gather, or from a
 /// column of index tuples.
 static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
-                                      Value indices, ArrayRef<Place> places,
+                                      Value indices, ArrayRef<DimRange> ranges,
                                       Value extent, int64_t column = 0) {
   if (!extent)
     return failure();
   // A tile of one element along an axis has one position.
-  Places points(places);
-  for (Place &place : points)
-    if (place.axis >= 0 && getConstantIntValue(e.getAxisSize(place.axis)) == 1)
-      place = Place{place.offset, -1, 1, place.span};
+  DimRanges points(ranges);
+  for (DimRange &range : points)
+    if (range.axis >= 0 && getConstantIntValue(e.getAxisSize(range.axis)) == 1)
+      range = DimRange{range.offset, -1, 1, range.span};
   auto element = e.emit(indices, points);
   if (failed(element))
     return failure();
@@ -80,30 +80,30 @@ static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
   Type type = b.getIndexType();
   if (!axes.empty())
     type = e.tileType(axes, type);
-  Value place = arith::IndexCastOp::create(b, e.loc(), type, element->value);
+  Value index = arith::IndexCastOp::create(b, e.loc(), type, element->value);
   Value negative = arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::slt,
-                                         place, all(e.index(0)));
-  Value fromEnd = arith::AddIOp::create(b, e.loc(), place, all(extent));
-  place = arith::SelectOp::create(b, e.loc(), negative, fromEnd, place);
+                                         index, all(e.index(0)));
+  Value fromEnd = arith::AddIOp::create(b, e.loc(), index, all(extent));
+  index = arith::SelectOp::create(b, e.loc(), negative, fromEnd, index);
   if (failed(
-          emitCheck(e, lookup, indices, points, {place, axes}, extent, column)))
+          emitCheck(e, lookup, indices, points, {index, axes}, extent, column)))
     return failure();
   // This form saves one operation, which the check uses.
   if (getFault(lookup)) {
     Value last = e.sub(e.max(extent, e.index(1)), e.index(1));
-    place = arith::MinUIOp::create(b, e.loc(), place, all(last));
-    return Emitted{place, axes};
+    index = arith::MinUIOp::create(b, e.loc(), index, all(last));
+    return Emitted{index, axes};
   }
   Value last = e.sub(extent, e.index(1));
-  place = arith::MinSIOp::create(b, e.loc(), place, all(last));
-  place = arith::MaxSIOp::create(b, e.loc(), place, all(e.index(0)));
-  return Emitted{place, axes};
+  index = arith::MinSIOp::create(b, e.loc(), index, all(last));
+  index = arith::MaxSIOp::create(b, e.loc(), index, all(e.index(0)));
+  return Emitted{index, axes};
 }
 
 static FailureOr<Value> emitIndex(KernelEmitter &e, Operation *lookup,
-                                  Value indices, ArrayRef<Place> places,
+                                  Value indices, ArrayRef<DimRange> ranges,
                                   Value extent, int64_t column) {
-  auto picked = emitIndices(e, lookup, indices, places, extent, column);
+  auto picked = emitIndices(e, lookup, indices, ranges, extent, column);
   if (failed(picked))
     return failure();
   if (!picked->axes.empty())
@@ -111,64 +111,66 @@ static FailureOr<Value> emitIndex(KernelEmitter &e, Operation *lookup,
   return picked->value;
 }
 
-/// Emits the elements of `data` at these places, with the indices as positions
+/// Emits the elements of `data` at these ranges, with the indices as positions
 /// along dim `axis`. If a tile of indices is needed, the lanes hold indices;
 /// otherwise the kernel is tiled by single rows, and lanes are along other
 /// dims.
 static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
-                                     unsigned axis, Places places,
+                                     unsigned axis, DimRanges ranges,
                                      const Emitted &picked) {
   bool isTile = !picked.axes.empty();
-  places[axis] = point(isTile ? e.index(0) : picked.value);
+  ranges[axis] = point(isTile ? e.index(0) : picked.value);
   if (!isTile)
-    return e.emit(data, places);
+    return e.emit(data, ranges);
   Axes axes(picked.axes);
-  for (const Place &place : places)
-    if (place.axis >= 0 && !llvm::is_contained(axes, place.axis))
-      axes.push_back(place.axis);
+  for (const DimRange &range : ranges)
+    if (range.axis >= 0 && !llvm::is_contained(axes, range.axis))
+      axes.push_back(range.axis);
   llvm::sort(axes);
   if (!llvm::is_contained(picked.axes, axes.back()))
     return e.fail("a tile axis runs along gathered dims");
   if (!e.getMemory(data) || getElementTypeOrSelf(data.getType()).isInteger(1))
     return e.fail("gathered elements are not in a plain buffer");
-  if (llvm::any_of(places, [](const Place &place) { return place.span != 1; }))
+  if (llvm::any_of(ranges,
+                   [](const DimRange &range) { return range.span != 1; }))
     return e.fail("a tile axis runs along several dims that cannot be merged");
-  return emitGathered(e, data, places, axis, picked, axes);
+  return emitGathered(e, data, ranges, axis, picked, axes);
 }
 
 FailureOr<Emitted> KernelEmitter::emitGather(GatherOp op,
-                                             ArrayRef<Place> places) {
+                                             ArrayRef<DimRange> ranges) {
   unsigned axis = op.getAxis();
   unsigned indexRank = getDims(op.getIndices()).size();
-  auto aligned = alignPlaces(places, op.getResult(), {axis, axis + indexRank});
+  auto aligned = alignRanges(ranges, op.getResult(), {axis, axis + indexRank});
   if (failed(aligned))
     return failure();
-  Places data, indices;
+  DimRanges data, indices;
   unsigned dim = 0;
   bool inserted = false;
-  for (const Place &place : *aligned) {
+  for (const DimRange &range : *aligned) {
     if (!inserted && dim >= axis + indexRank) {
-      data.push_back(Place{});
+      data.push_back(DimRange{});
       inserted = true;
     }
-    (dim >= axis && dim < axis + indexRank ? indices : data).push_back(place);
-    dim += place.span;
+    (dim >= axis && dim < axis + indexRank ? indices : data).push_back(range);
+    dim += range.span;
   }
   if (!inserted)
-    data.push_back(Place{});
+    data.push_back(DimRange{});
   auto picked = emitIndices(*this, op, op.getIndices(), indices,
                             size(op.getData(), axis));
   if (failed(picked))
     return failure();
   unsigned own =
-      llvm::find_if(data, [](const Place &place) { return !place.offset; }) -
+      llvm::find_if(data, [](const DimRange &range) { return !range.offset; }) -
       data.begin();
   return emitPicked(*this, op.getData(), own, data, *picked);
 }
 
-FailureOr<Emitted> KernelEmitter::emitGatherElements(GatherElementsOp op,
-                                                     ArrayRef<Place> places) {
-  auto split = splitPlaces(places, op.getResult());
+FailureOr<Emitted>
+KernelEmitter::emitGatherElements(GatherElementsOp op,
+                                  ArrayRef<DimRange> ranges) {
+  auto split = splitRanges(ranges, op.getResult());
   if (failed(split))
     return failure();
   unsigned axis = op.getAxis();
@@ -180,26 +182,26 @@ FailureOr<Emitted> KernelEmitter::emitGatherElements(GatherElementsOp op,
 }
 
 FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
-                                               ArrayRef<Place> places) {
+                                               ArrayRef<DimRange> ranges) {
   unsigned outer = getDims(op.getIndices()).size() - 1;
-  auto aligned = alignPlaces(places, op.getResult(), {outer});
+  auto aligned = alignRanges(ranges, op.getResult(), {outer});
   if (succeeded(aligned) && op.getBatchDims() > 0)
-    aligned = splitPlaces(*aligned, op.getResult());
+    aligned = splitRanges(*aligned, op.getResult());
   if (failed(aligned))
     return failure();
   auto tuple = getConstant(getDims(op.getIndices()).back());
   if (!tuple)
     return fail("index tuples have a dynamic length");
-  Places prefix, rest;
+  DimRanges prefix, rest;
   unsigned dim = 0;
-  for (const Place &place : *aligned) {
-    (dim < outer ? prefix : rest).push_back(place);
-    dim += place.span;
+  for (const DimRange &range : *aligned) {
+    (dim < outer ? prefix : rest).push_back(range);
+    dim += range.span;
   }
   unsigned batch = op.getBatchDims();
-  Places data(prefix.begin(), prefix.begin() + batch);
+  DimRanges data(prefix.begin(), prefix.begin() + batch);
   for (int64_t i = 0; i < *tuple; ++i) {
-    Places where = prefix;
+    DimRanges where = prefix;
     where.push_back(point(index(i)));
     auto picked = emitIndex(*this, op, op.getIndices(), where,
                             size(op.getData(), batch + i), i);
@@ -212,23 +214,23 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
 }
 
 FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value input,
-                                      ArrayRef<Place> places, unsigned along,
+                                      ArrayRef<DimRange> ranges, unsigned along,
                                       const Emitted &positions,
                                       ArrayRef<int> axes) {
   OpBuilder &b = e.builder();
   OperationState state(e.loc(), tile::GatherOp::getOperationName());
   SmallVector<Value> offsets;
   SmallVector<int64_t> fixed, dims(axes.size(), -1), strides(axes.size(), 1);
-  for (auto [dim, place] : llvm::enumerate(places)) {
-    auto constant = getConstantIntValue(place.offset);
+  for (auto [dim, range] : llvm::enumerate(ranges)) {
+    auto constant = getConstantIntValue(range.offset);
     fixed.push_back(constant.value_or(ShapedType::kDynamic));
     if (!constant)
-      offsets.push_back(place.offset);
-    if (dim == along || place.axis < 0)
+      offsets.push_back(range.offset);
+    if (dim == along || range.axis < 0)
       continue;
-    size_t i = llvm::find(axes, place.axis) - axes.begin();
+    size_t i = llvm::find(axes, range.axis) - axes.begin();
     dims[i] = dim;
-    strides[i] = place.stride;
+    strides[i] = range.stride;
   }
   Value from = e.getMemory(input);
   Type element = cast<MemRefType>(from.getType()).getElementType();

@@ -11,29 +11,29 @@ using namespace adze::graph;
 
 /// Emits the position along one dim, as i64: the offset plus the steps along
 /// the axis.
-static Emitted emitPosition(KernelEmitter &e, const Place &place) {
+static Emitted emitPosition(KernelEmitter &e, const DimRange &range) {
   OpBuilder &b = e.builder();
   Type i64 = b.getI64Type();
-  Value first = arith::IndexCastOp::create(b, e.loc(), i64, place.offset);
-  if (place.axis < 0)
+  Value first = arith::IndexCastOp::create(b, e.loc(), i64, range.offset);
+  if (range.axis < 0)
     return {first, {}};
-  Emitted tile = e.emitPositions(place.axis, i64);
-  if (place.stride != 1)
+  Emitted tile = e.emitPositions(range.axis, i64);
+  if (range.stride != 1)
     tile.value = arith::MulIOp::create(
         b, e.loc(), tile.value,
-        e.constant(b.getI64IntegerAttr(place.stride), tile.axes));
+        e.constant(b.getI64IntegerAttr(range.stride), tile.axes));
   tile.value = arith::AddIOp::create(b, e.loc(), tile.value,
                                      e.broadcast({first, {}}, tile.axes));
   return tile;
 }
 
 FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
-                                            ArrayRef<Place> places) {
+                                            ArrayRef<DimRange> ranges) {
   auto start = emit(op.getStart(), {}), delta = emit(op.getDelta(), {});
   if (failed(start) || failed(delta))
     return failure();
   Type graphType = getElementTypeOrSelf(op.getResult());
-  Emitted position = emitPosition(*this, places[0]);
+  Emitted position = emitPosition(*this, ranges[0]);
   TileElementBuilder builder(*this, position.axes);
   position.value =
       buildCast(builder, position.value, b.getI64Type(), graphType);
@@ -51,14 +51,14 @@ FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
 
 FailureOr<Emitted> adze::emitOneOf(KernelEmitter &e,
                                    ArrayRef<AffineExpr> numbers,
-                                   ArrayRef<Place> places) {
+                                   ArrayRef<DimRange> ranges) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   Emitted position;
-  if (!places.empty())
-    position = emitPosition(e, places[0]);
+  if (!ranges.empty())
+    position = emitPosition(e, ranges[0]);
   auto known =
-      getConstantIntValue(places.empty() ? e.index(0) : places[0].offset);
+      getConstantIntValue(ranges.empty() ? e.index(0) : ranges[0].offset);
   Value result;
   for (auto [i, expr] : llvm::enumerate(numbers)) {
     // With a constant position, one element suffices.
@@ -85,8 +85,8 @@ FailureOr<Emitted> adze::emitOneOf(KernelEmitter &e,
 
 /// Emits zeros on one side of a diagonal.
 FailureOr<Emitted> KernelEmitter::emitTrilu(TriluOp op,
-                                            ArrayRef<Place> places) {
-  auto split = splitPlaces(places, op.getResult());
+                                            ArrayRef<DimRange> ranges) {
+  auto split = splitRanges(ranges, op.getResult());
   if (failed(split))
     return failure();
   auto input = emit(op.getInput(), *split);

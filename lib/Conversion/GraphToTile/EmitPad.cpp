@@ -16,17 +16,17 @@ class Positions {
 public:
   Positions(KernelEmitter &e, Axes axes) : e(e), b(e.builder()), axes(axes) {}
 
-  /// Returns the positions of a place, minus `low`.
-  static std::pair<Positions, Value> of(KernelEmitter &e, const Place &place,
+  /// Returns the positions of a range, minus `low`.
+  static std::pair<Positions, Value> of(KernelEmitter &e, const DimRange &range,
                                         int64_t low) {
-    Value first = e.sub(place.offset, e.index(low));
-    Positions self(e, place.axis < 0 ? Axes() : Axes{place.axis});
-    if (place.axis < 0)
+    Value first = e.sub(range.offset, e.index(low));
+    Positions self(e, range.axis < 0 ? Axes() : Axes{range.axis});
+    if (range.axis < 0)
       return {self, first};
-    Value own = e.emitPositions(place.axis, e.builder().getIndexType()).value;
-    if (place.stride != 1)
+    Value own = e.emitPositions(range.axis, e.builder().getIndexType()).value;
+    if (range.stride != 1)
       own = arith::MulIOp::create(self.b, e.loc(), own,
-                                  self.all(e.index(place.stride)));
+                                  self.all(e.index(range.stride)));
     return {self, self.add(own, self.all(first))};
   }
 
@@ -106,7 +106,7 @@ static Value bringOnceInside(KernelEmitter &e, Positions &at, PadMode mode,
   using P = arith::CmpIPredicate;
   Value last = e.sub(extent, e.index(1));
   Value isBefore = at.compare(P::slt, position, at.number(0));
-  Value isBehind = at.compare(P::sgt, position, at.all(last));
+  Value isAfter = at.compare(P::sgt, position, at.all(last));
   Value low, high;
   if (mode == PadMode::Reflect) {
     low = at.sub(at.number(0), position);
@@ -116,16 +116,16 @@ static Value bringOnceInside(KernelEmitter &e, Positions &at, PadMode mode,
     high = at.sub(position, at.all(extent));
   }
   if (low)
-    position = at.select(isBefore, low, at.select(isBehind, high, position));
+    position = at.select(isBefore, low, at.select(isAfter, high, position));
   return at.clamp(position, last); // including those of the remainder
 }
 
 /// Emits padding by the elements of the tensor, which are gathered along axes.
 static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
-                                           Places places) {
+                                           DimRanges ranges) {
   int along = -1;
   Emitted positions;
-  for (auto [dim, place] : llvm::enumerate(places)) {
+  for (auto [dim, range] : llvm::enumerate(ranges)) {
     int64_t low = op.getLow()[dim], high = op.getHigh()[dim];
     if (low == 0 && high == 0)
       continue;
@@ -136,11 +136,11 @@ static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
     int64_t reach = std::max(low, high), known = getKnown(dims[dim]);
     bool mayRepeat = op.getMode() != PadMode::Edge &&
                      reach > known - (op.getMode() == PadMode::Reflect);
-    auto [at, position] = Positions::of(e, place, low);
+    auto [at, position] = Positions::of(e, range, low);
     Value inside = (mayRepeat ? bringInside : bringOnceInside)(
         e, at, op.getMode(), position, extent);
-    if (place.axis < 0) {
-      place.offset = inside;
+    if (range.axis < 0) {
+      range.offset = inside;
       continue;
     }
     if (along >= 0 || !isa<BlockArgument>(op.getInput()) ||
@@ -148,28 +148,28 @@ static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
       return e.fail("a tile extends into padding");
     along = dim;
     positions = {inside, at.getAxes()};
-    place = {e.index(0), place.axis, 1, 1};
+    range = {e.index(0), range.axis, 1, 1};
   }
   if (along < 0)
-    return e.emit(op.getInput(), places);
+    return e.emit(op.getInput(), ranges);
   Axes axes;
-  for (const Place &place : places)
-    if (place.axis >= 0)
-      axes.push_back(place.axis);
+  for (const DimRange &range : ranges)
+    if (range.axis >= 0)
+      axes.push_back(range.axis);
   llvm::sort(axes);
-  return emitGathered(e, op.getInput(), places, along, positions, axes);
+  return emitGathered(e, op.getInput(), ranges, along, positions, axes);
 }
 
 /// Emits padding by a constant. Loads stay in bounds by themselves (tiles) or
 /// by clamping (scalars).
-FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<Place> places) {
+FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<DimRange> ranges) {
   SmallVector<unsigned> boundaries;
   for (unsigned dim = 0; dim < op.getLow().size(); ++dim)
     if (op.getLow()[dim] != 0 || op.getHigh()[dim] != 0)
       boundaries.append({dim, dim + 1});
-  auto aligned = alignPlaces(places, op.getResult(), boundaries);
+  auto aligned = alignRanges(ranges, op.getResult(), boundaries);
   if (succeeded(aligned))
-    aligned = splitPlaces(*aligned, op.getResult(), /*keepsTiles=*/true);
+    aligned = splitRanges(*aligned, op.getResult(), /*keepsTiles=*/true);
   if (failed(aligned))
     return failure();
   if (op.getMode() != PadMode::Constant) {
@@ -188,20 +188,20 @@ FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<Place> places) {
   }
   SmallVector<Emitted> conditions;
   unsigned dim = 0;
-  for (Place &place : *aligned) {
-    unsigned own = std::exchange(dim, dim + place.span);
-    if (place.span != 1 || (op.getLow()[own] == 0 && op.getHigh()[own] == 0))
+  for (DimRange &range : *aligned) {
+    unsigned own = std::exchange(dim, dim + range.span);
+    if (range.span != 1 || (op.getLow()[own] == 0 && op.getHigh()[own] == 0))
       continue;
     Value extent = size(op.getInput(), own);
     if (!extent)
       return failure();
-    auto [at, position] = Positions::of(*this, place, op.getLow()[own]);
+    auto [at, position] = Positions::of(*this, range, op.getLow()[own]);
     conditions.push_back(
         {at.compare(arith::CmpIPredicate::ult, position, at.all(extent)),
          at.getAxes()});
-    place.offset = sub(place.offset, index(op.getLow()[own]));
-    if (place.axis < 0)
-      place.offset = max(index(0), min(place.offset, sub(extent, index(1))));
+    range.offset = sub(range.offset, index(op.getLow()[own]));
+    if (range.axis < 0)
+      range.offset = max(index(0), min(range.offset, sub(extent, index(1))));
   }
   auto tile = emit(op.getInput(), *aligned);
   if (failed(tile))

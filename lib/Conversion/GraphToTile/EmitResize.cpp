@@ -16,8 +16,8 @@ namespace {
 
 class Interpolation {
 public:
-  Interpolation(KernelEmitter &e, ResizeOp op, Places places)
-      : e(e), op(op), places(std::move(places)),
+  Interpolation(KernelEmitter &e, ResizeOp op, DimRanges ranges)
+      : e(e), op(op), ranges(std::move(ranges)),
         type(getAccumulatorType(
             getSignlessType(getElementTypeOrSelf(op.getResult())))) {}
 
@@ -33,9 +33,9 @@ private:
 
   KernelEmitter &e;
   ResizeOp op;
-  Places places; // of the result; of the input while taps are read
-  Type type;     // of sums
-  Axes axes;     // of all tiles
+  DimRanges ranges; // of the result; of the input while taps are read
+  Type type;        // of sums
+  Axes axes;        // of all tiles
   SmallVector<SmallVector<ResizeTap>> taps; // empty: the dim is copied
   size_t neighbours = 1;                    // taps of all dims
   int along = -1;                           // the gathered dim
@@ -46,9 +46,9 @@ private:
 
 /// Computes the taps along one dim.
 LogicalResult Interpolation::setTaps(unsigned dim) {
-  const Place &place = places[dim];
-  bool isLanes = place.axis >= 0;
-  if (isLanes && dim + 1 != places.size())
+  const DimRange &range = ranges[dim];
+  bool isLanes = range.axis >= 0;
+  if (isLanes && dim + 1 != ranges.size())
     return e.fail("a tile axis runs along an interpolated dim");
   if (isLanes && !isa<BlockArgument>(op.getInput()))
     return e.fail("gathered elements are computed in the kernel");
@@ -56,13 +56,13 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
   if (!in || !out)
     return failure();
   Axes own;
-  Value position = place.offset;
+  Value position = range.offset;
   if (isLanes) {
     along = dim;
-    own = {place.axis};
-    if (place.stride != 1)
+    own = {range.axis};
+    if (range.stride != 1)
       return e.fail("interpolated elements have a stride");
-    Emitted steps = e.emitPositions(place.axis, e.builder().getIndexType());
+    Emitted steps = e.emitPositions(range.axis, e.builder().getIndexType());
     position = arith::AddIOp::create(e.builder(), e.loc(), steps.value,
                                      e.broadcast({position, {}}, own));
     in = e.broadcast({in, {}}, own);
@@ -79,23 +79,23 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
 }
 
 LogicalResult Interpolation::setAxes() {
-  for (const Place &place : places)
-    if (place.axis >= 0)
-      axes.push_back(place.axis);
+  for (const DimRange &range : ranges)
+    if (range.axis >= 0)
+      axes.push_back(range.axis);
   llvm::sort(axes);
   return success(llvm::adjacent_find(axes) == axes.end());
 }
 
 /// Emits elements at positions that the lanes hold.
 FailureOr<Emitted> Interpolation::gather() {
-  Places from = places;
+  DimRanges from = ranges;
   from[along].offset = e.index(0); // included in the positions
   return emitGathered(e, op.getInput(), from, along,
-                      {gathered, {places[along].axis}}, axes);
+                      {gathered, {ranges[along].axis}}, axes);
 }
 
 FailureOr<Value> Interpolation::read() {
-  auto tile = along >= 0 ? gather() : e.emit(op.getInput(), places);
+  auto tile = along >= 0 ? gather() : e.emit(op.getInput(), ranges);
   if (failed(tile))
     return failure();
   return e.broadcast(e.convert(*tile, type), axes);
@@ -107,7 +107,7 @@ FailureOr<Value> Interpolation::weigh(unsigned dim, Value x, Value weight) {
   OpBuilder &b = e.builder();
   Axes own;
   if (int(dim) == along)
-    own = {places[dim].axis};
+    own = {ranges[dim].axis};
   Value wide = e.broadcast(e.convert({weight, own}, type), axes);
   Value product = arith::MulFOp::create(b, e.loc(), x, wide);
   if (getStaticScale(op, dim))
@@ -126,13 +126,13 @@ FailureOr<Value> Interpolation::sum(unsigned dim) {
     return sum(dim + 1);
   Value result;
   for (const ResizeTap &tap : taps[dim]) {
-    Place before = places[dim];
+    DimRange before = ranges[dim];
     if (int(dim) == along)
       gathered = tap.position;
     else
-      places[dim].offset = tap.position;
+      ranges[dim].offset = tap.position;
     auto x = sum(dim + 1);
-    places[dim] = before;
+    ranges[dim] = before;
     if (succeeded(x) && tap.weight)
       x = weigh(dim, *x, tap.weight);
     if (failed(x))
@@ -147,8 +147,8 @@ FailureOr<Value> Interpolation::sum(unsigned dim) {
 FailureOr<Emitted> Interpolation::run() {
   if (failed(setAxes()))
     return e.fail("a tile axis runs along two dims of a resized value");
-  taps.resize(places.size());
-  for (unsigned dim = 0; dim < places.size(); ++dim)
+  taps.resize(ranges.size());
+  for (unsigned dim = 0; dim < ranges.size(); ++dim)
     if (!isCopied(op, dim) && failed(setTaps(dim)))
       return failure();
   auto result = sum(0);
@@ -158,71 +158,71 @@ FailureOr<Emitted> Interpolation::run() {
                    getSignlessType(getElementTypeOrSelf(op.getResult())));
 }
 
-/// Divides positions along an axis by the factor: `place` becomes that of the
+/// Divides positions along an axis by the factor: `range` becomes that of the
 /// first position, and the tile holds the distances of the others.
-static Value emitRepeated(KernelEmitter &e, Place &place, int64_t factor) {
+static Value emitRepeated(KernelEmitter &e, DimRange &range, int64_t factor) {
   OpBuilder &b = e.builder();
-  Axes own = {place.axis};
+  Axes own = {range.axis};
   auto all = [&](Value scalar) { return e.broadcast({scalar, {}}, own); };
   Value by = e.index(factor);
-  Value steps = e.emitPositions(place.axis, b.getIndexType()).value;
-  Value first = e.rem(place.offset, by);
-  place.offset = e.div(place.offset, by);
+  Value steps = e.emitPositions(range.axis, b.getIndexType()).value;
+  Value first = e.rem(range.offset, by);
+  range.offset = e.div(range.offset, by);
   return arith::DivUIOp::create(
       b, e.loc(), arith::AddIOp::create(b, e.loc(), steps, all(first)),
       all(by));
 }
 
-/// Maps places to those of the input, if the op only repeats each element an
+/// Maps ranges to those of the input, if the op only repeats each element an
 /// integral number of times. Along the lanes, elements are gathered at the
 /// returned tile of positions.
-FailureOr<bool> KernelEmitter::repeatPlaces(ResizeOp op, Places &places,
-                                            Value &positions) {
-  Places result = places;
-  for (auto [dim, place] : llvm::enumerate(result)) {
+FailureOr<bool> KernelEmitter::isRepeat(ResizeOp op, DimRanges &ranges,
+                                        Value &positions) {
+  DimRanges result = ranges;
+  for (auto [dim, range] : llvm::enumerate(result)) {
     if (isCopied(op, dim))
       continue;
     auto factor = getRepeats(op, dim);
     if (!factor)
       return false;
-    if (place.axis < 0) {
-      place.offset = div(place.offset, index(*factor));
+    if (range.axis < 0) {
+      range.offset = div(range.offset, index(*factor));
       continue;
     }
-    if (dim + 1 != result.size() || place.stride != 1 ||
+    if (dim + 1 != result.size() || range.stride != 1 ||
         !isa<BlockArgument>(op.getInput()) ||
         getElementTypeOrSelf(op.getResult()).isInteger(1))
       return false;
-    positions = emitRepeated(*this, place, *factor);
+    positions = emitRepeated(*this, range, *factor);
   }
-  places = result;
+  ranges = result;
   return true;
 }
 
 /// Emits elements of the input at last positions that the lanes hold.
 static FailureOr<Emitted> gatherAlongLast(KernelEmitter &e, Value input,
-                                          ArrayRef<Place> places,
+                                          ArrayRef<DimRange> ranges,
                                           Value positions) {
   Axes axes;
-  for (const Place &place : places)
-    if (place.axis >= 0)
-      axes.push_back(place.axis);
+  for (const DimRange &range : ranges)
+    if (range.axis >= 0)
+      axes.push_back(range.axis);
   llvm::sort(axes);
   if (llvm::adjacent_find(axes) != axes.end())
     return e.fail("a tile axis runs along two dims of a resized value");
-  return emitGathered(e, input, places, places.size() - 1,
-                      {positions, {places.back().axis}}, axes);
+  return emitGathered(e, input, ranges, ranges.size() - 1,
+                      {positions, {ranges.back().axis}}, axes);
 }
 
 FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
-                                             ArrayRef<Place> places) {
+                                             ArrayRef<DimRange> ranges) {
   if (op.getCoordinates() == CoordinateMode::TfCropAndResize)
     return fail("tf_crop_and_resize has no tile form");
-  auto split = splitPlaces(places, op.getResult());
+  auto split = splitRanges(ranges, op.getResult());
   if (failed(split))
     return failure();
   Value positions;
-  auto repeats = repeatPlaces(op, *split, positions);
+  auto repeats = isRepeat(op, *split, positions);
   if (failed(repeats))
     return failure();
   if (*repeats && !positions)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits the tile of a graph value at places, through elementwise ops and data
+// Emits the tile of a graph value at ranges, through elementwise ops and data
 // movement down to loads.
 #include "Families.h"
 #include "TileElementBuilder.h"
@@ -12,45 +12,46 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-static bool isScalarPlaces(ArrayRef<Place> places) {
-  return llvm::all_of(places,
-                      [](const Place &place) { return place.axis < 0; });
+static bool isScalarRanges(ArrayRef<DimRange> ranges) {
+  return llvm::all_of(ranges,
+                      [](const DimRange &range) { return range.axis < 0; });
 }
 
 KernelEmitter::Key KernelEmitter::getKey(Value value,
-                                         ArrayRef<Place> places) const {
+                                         ArrayRef<DimRange> ranges) const {
   Dims dims = getDims(value);
   Key key;
   unsigned dim = 0;
-  for (const Place &place : places) {
+  for (const DimRange &range : ranges) {
     unsigned first = dims.size(), count = 0;
     // A window may leave a dim of size 1.
     bool isBeyond =
-        place.span == 1 && getConstantIntValue(place.offset).value_or(0) != 0;
+        range.span == 1 && getConstantIntValue(range.offset).value_or(0) != 0;
     // A tile along an axis there has only one valid element.
     bool isAlong =
-        place.axis >= 0 && getConstantIntValue(axisSizes[place.axis]) != 1;
-    for (unsigned i = 0; i < place.span; ++i, ++dim)
+        range.axis >= 0 && getConstantIntValue(axisSizes[range.axis]) != 1;
+    for (unsigned i = 0; i < range.span; ++i, ++dim)
       if (getConstant(dims[dim]) != 1 || isBeyond) {
         first = std::min(first, dim);
         ++count;
       }
     if (count > 0)
-      key.push_back({place.offset.getAsOpaquePointer(), place.axis,
-                     place.stride, first, count,
-                     place.end.getAsOpaquePointer()});
+      key.push_back({range.offset.getAsOpaquePointer(), range.axis,
+                     range.stride, first, count,
+                     range.end.getAsOpaquePointer()});
     else if (isAlong)
-      key.push_back({nullptr, place.axis, 0, dim, 0, nullptr});
+      key.push_back({nullptr, range.axis, 0, dim, 0, nullptr});
   }
   return key;
 }
 
-void KernelEmitter::define(Value value, ArrayRef<Place> places, Emitted tile) {
-  scopes.back()[value][getKey(value, places)] = std::move(tile);
+void KernelEmitter::define(Value value, ArrayRef<DimRange> ranges,
+                           Emitted tile) {
+  scopes.back()[value][getKey(value, ranges)] = std::move(tile);
 }
 
-FailureOr<Emitted> KernelEmitter::emit(Value value, ArrayRef<Place> places) {
-  Key key = getKey(value, places);
+FailureOr<Emitted> KernelEmitter::emit(Value value, ArrayRef<DimRange> ranges) {
+  Key key = getKey(value, ranges);
   for (auto &scope : llvm::reverse(scopes)) {
     auto known = scope.find(value);
     if (known == scope.end())
@@ -58,20 +59,20 @@ FailureOr<Emitted> KernelEmitter::emit(Value value, ArrayRef<Place> places) {
     if (auto entry = known->second.find(key); entry != known->second.end())
       return entry->second;
   }
-  FailureOr<Emitted> tile = compute(value, places);
+  FailureOr<Emitted> tile = compute(value, ranges);
   if (succeeded(tile))
-    define(value, places, *tile);
+    define(value, ranges, *tile);
   return tile;
 }
 
-FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<Place> places,
+FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<DimRange> ranges,
                                        ArrayRef<int> axes) {
-  auto tile = emit(value, places);
+  auto tile = emit(value, ranges);
   auto isForeign = [&](int axis) { return !llvm::is_contained(axes, axis); };
   if (succeeded(tile) && llvm::any_of(tile->axes, isForeign)) {
     // Cached tiles are along another axis, as this is a dim of size 1.
     auto known = std::exchange(scopes, decltype(scopes)(1));
-    tile = emit(value, places);
+    tile = emit(value, ranges);
     scopes = std::move(known);
   }
   if (failed(tile))
@@ -94,10 +95,11 @@ static TypedAttr getSplat(ConstantOp op) {
   return cast<TypedAttr>(element);
 }
 
-FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
+FailureOr<Emitted> KernelEmitter::compute(Value value,
+                                          ArrayRef<DimRange> ranges) {
   Operation *op = value.getDefiningOp();
-  if (Value place = memory.lookup(value)) {
-    FailureOr<Emitted> tile = load(place, places);
+  if (Value buffer = memory.lookup(value)) {
+    FailureOr<Emitted> tile = load(buffer, ranges);
     if (failed(tile) || !getElementTypeOrSelf(value.getType()).isInteger(1))
       return tile;
     TileElementBuilder builder(*this, tile->axes);
@@ -115,33 +117,33 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
         return Emitted{this->constant(splat, {}), {}};
       })
       .Case([&](ElementwiseOpInterface op) {
-        return emitElementwise(op, places);
+        return emitElementwise(op, ranges);
       })
-      .Case([&](BatchNormOp op) { return emitBatchNorm(op, places); })
-      .Case([&](TransposeOp op) { return emitTranspose(op, places); })
-      .Case([&](BroadcastToOp op) { return emitBroadcast(op, places); })
-      .Case([&](SliceOp op) { return emitSlice(op, places); })
-      .Case([&](PadOp op) { return emitPad(op, places); })
-      .Case([&](ReverseOp op) { return emitReverse(op, places); })
-      .Case([&](ConcatOp op) { return emitConcat(op, places); })
-      .Case([&](ResizeOp op) { return emitResize(op, places); })
-      .Case([&](RangeOp op) { return emitRange(op, places); })
+      .Case([&](BatchNormOp op) { return emitBatchNorm(op, ranges); })
+      .Case([&](TransposeOp op) { return emitTranspose(op, ranges); })
+      .Case([&](BroadcastToOp op) { return emitBroadcast(op, ranges); })
+      .Case([&](SliceOp op) { return emitSlice(op, ranges); })
+      .Case([&](PadOp op) { return emitPad(op, ranges); })
+      .Case([&](ReverseOp op) { return emitReverse(op, ranges); })
+      .Case([&](ConcatOp op) { return emitConcat(op, ranges); })
+      .Case([&](ResizeOp op) { return emitResize(op, ranges); })
+      .Case([&](RangeOp op) { return emitRange(op, ranges); })
       .Case([&](ShapeOp op) {
-        return emitOneOf(*this, getDims(op.getInput()), places);
+        return emitOneOf(*this, getDims(op.getInput()), ranges);
       })
-      .Case([&](TriluOp op) { return emitTrilu(op, places); })
-      .Case([&](ReshapeOp op) { return emitReshape(op, places); })
-      .Case([&](ReduceOpInterface op) { return emitRowReduction(op, places); })
-      .Case([&](GatherOp op) { return emitGather(op, places); })
-      .Case([&](GatherElementsOp op) { return emitGatherElements(op, places); })
-      .Case([&](GatherNDOp op) { return emitGatherND(op, places); })
+      .Case([&](TriluOp op) { return emitTrilu(op, ranges); })
+      .Case([&](ReshapeOp op) { return emitReshape(op, ranges); })
+      .Case([&](ReduceOpInterface op) { return emitRowReduction(op, ranges); })
+      .Case([&](GatherOp op) { return emitGather(op, ranges); })
+      .Case([&](GatherElementsOp op) { return emitGatherElements(op, ranges); })
+      .Case([&](GatherNDOp op) { return emitGatherND(op, ranges); })
       .Default([&](Operation *op) -> Result {
         return fail(op->getName().getStringRef() + " has no tile form");
       });
 }
 
 FailureOr<Emitted> KernelEmitter::emitElementwise(ElementwiseOpInterface op,
-                                                  ArrayRef<Place> places) {
+                                                  ArrayRef<DimRange> ranges) {
   Value result = op->getResult(0);
   unsigned rank = cast<RankedTensorType>(result.getType()).getRank();
   SmallVector<Emitted> operands;
@@ -149,7 +151,7 @@ FailureOr<Emitted> KernelEmitter::emitElementwise(ElementwiseOpInterface op,
   for (Value operand : op->getOperands()) {
     unsigned operandRank = cast<RankedTensorType>(operand.getType()).getRank();
     auto where =
-        mapPlaces(places, result, operand, alignRight(operandRank, rank));
+        mapRanges(ranges, result, operand, alignRight(operandRank, rank));
     if (failed(where))
       return failure();
     auto tile = emit(operand, *where);
@@ -170,17 +172,17 @@ FailureOr<Emitted> KernelEmitter::emitElementwise(ElementwiseOpInterface op,
 /// Emits `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, with the
 /// statistics of the channels on their own axis.
 FailureOr<Emitted> KernelEmitter::emitBatchNorm(BatchNormOp op,
-                                                ArrayRef<Place> places) {
+                                                ArrayRef<DimRange> ranges) {
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
   Type type = getAccumulatorType(element);
-  auto input = emit(op.getInput(), places);
+  auto input = emit(op.getInput(), ranges);
   if (failed(input))
     return failure();
   SmallVector<Emitted> channels;
   for (Value operand :
        {op.getScale(), op.getBias(), op.getMean(), op.getVariance()}) {
     auto where =
-        mapPlaces(places, op.getResult(), operand, {int64_t(op.getAxis())});
+        mapRanges(ranges, op.getResult(), operand, {int64_t(op.getAxis())});
     if (failed(where))
       return failure();
     auto tile = emit(operand, *where);
@@ -213,23 +215,23 @@ FailureOr<Emitted> KernelEmitter::emitBatchNorm(BatchNormOp op,
 }
 
 //===----------------------------------------------------------------------===//
-// The same elements at other places
+// The same elements at other ranges
 //===----------------------------------------------------------------------===//
 
 FailureOr<Emitted> KernelEmitter::emitTranspose(TransposeOp op,
-                                                ArrayRef<Place> places) {
+                                                ArrayRef<DimRange> ranges) {
   SmallVector<int64_t> map(op.getPerm().size());
   for (auto [dim, source] : llvm::enumerate(op.getPerm()))
     map[source] = dim;
-  auto where = mapPlaces(places, op.getResult(), op.getInput(), map);
+  auto where = mapRanges(ranges, op.getResult(), op.getInput(), map);
   if (failed(where))
     return failure();
   return emit(op.getInput(), *where);
 }
 
 FailureOr<Emitted> KernelEmitter::emitBroadcast(BroadcastToOp op,
-                                                ArrayRef<Place> places) {
-  auto where = mapPlaces(places, op.getResult(), op.getInput(),
+                                                ArrayRef<DimRange> ranges) {
+  auto where = mapRanges(ranges, op.getResult(), op.getInput(),
                          alignRight(getDims(op.getInput()).size(),
                                     getDims(op.getResult()).size()));
   if (failed(where))
@@ -256,17 +258,17 @@ FailureOr<Value> KernelEmitter::emitStart(SliceOp op, unsigned dim) {
 /// slice, or null if the input ends there, too. The end is emitted at the top
 /// of the kernel, so that views that use it are, too.
 FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
-                                        const Place &place) {
+                                        const DimRange &range) {
   Dims input = getDims(op.getInput()), result = getDims(op.getResult());
   AffineExpr step = b.getAffineConstantExpr(op.getSteps()[dim]);
   AffineExpr taken = mulExprs(result[dim], step);
   AffineExpr last = addExprs(op.getStartExprs()[dim], taken);
-  if (!place.end && last && input[dim] &&
+  if (!range.end && last && input[dim] &&
       isNonNegative(subExprs(last, input[dim])))
     return Value();
   ArrayRef<AffineExpr> inner(input);
   Value run =
-      size(product(b.getContext(), inner.slice(dim + 1, place.span - 1)));
+      size(product(b.getContext(), inner.slice(dim + 1, range.span - 1)));
   Value count = size(taken);
   if (!run || !count)
     return failure();
@@ -280,7 +282,7 @@ FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
     if (!isKnown)
       return {};
     Value length =
-        place.end ? mul(place.end, index(op.getSteps()[dim])) : mul(count, run);
+        range.end ? mul(range.end, index(op.getSteps()[dim])) : mul(count, run);
     return add(mul(*start, run), length);
   });
   if (!isKnown)
@@ -289,7 +291,7 @@ FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
 }
 
 FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
-                                            ArrayRef<Place> places) {
+                                            ArrayRef<DimRange> ranges) {
   Dims input = getDims(op.getInput()), result = getDims(op.getResult());
   Dims starts = op.getStartExprs();
   auto isWhole = [&](unsigned dim) {
@@ -304,74 +306,74 @@ FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
       if (op.getBegin() || op.getSteps()[dim] != 1)
         boundaries.push_back(dim + 1);
     }
-  auto aligned = alignPlaces(places, op.getResult(), boundaries);
-  // One of several positions along a dim is a place by itself.
+  auto aligned = alignRanges(ranges, op.getResult(), boundaries);
+  // One of several positions along a dim is a range by itself.
   if (succeeded(aligned) && splitsPoints)
-    aligned = splitPlaces(*aligned, op.getResult(), /*keepsTiles=*/true);
+    aligned = splitRanges(*aligned, op.getResult(), /*keepsTiles=*/true);
   if (failed(aligned))
     return failure();
   unsigned dim = 0;
-  for (Place &place : *aligned) {
+  for (DimRange &range : *aligned) {
     if (!isWhole(dim)) {
       auto first = emitStart(op, dim);
       if (failed(first))
         return failure();
-      if (summed.contains(place.axis)) {
-        auto end = emitEnd(op, dim, place);
+      if (summed.contains(range.axis)) {
+        auto end = emitEnd(op, dim, range);
         if (failed(end))
           return failure();
-        place.end = *end;
+        range.end = *end;
       }
       Value start = *first;
-      for (unsigned inner = dim + 1; inner < dim + place.span; ++inner) {
+      for (unsigned inner = dim + 1; inner < dim + range.span; ++inner) {
         Value extent = size(input[inner]);
         if (!extent)
           return failure();
         start = mul(start, extent);
       }
       int64_t step = op.getSteps()[dim];
-      if (step < 0 && place.axis >= 0)
+      if (step < 0 && range.axis >= 0)
         return fail("a tile axis runs along a reversed dim");
-      place.offset = add(start, mul(place.offset, index(step)));
-      place.stride *= step;
-      place.ahead *= step;
+      range.offset = add(start, mul(range.offset, index(step)));
+      range.stride *= step;
+      range.ahead *= step;
     }
-    dim += place.span;
+    dim += range.span;
   }
   return emit(op.getInput(), *aligned);
 }
 
 FailureOr<Emitted> KernelEmitter::emitReverse(ReverseOp op,
-                                              ArrayRef<Place> places) {
-  auto split = splitPlaces(places, op.getResult());
+                                              ArrayRef<DimRange> ranges) {
+  auto split = splitRanges(ranges, op.getResult());
   if (failed(split))
     return failure();
   for (int64_t axis : op.getAxes()) {
-    Place &place = (*split)[axis];
+    DimRange &range = (*split)[axis];
     Value extent = size(op.getInput(), axis);
-    if (place.axis >= 0 || !extent)
+    if (range.axis >= 0 || !extent)
       return fail("a tile axis runs along a reversed dim");
-    place.offset = sub(sub(extent, index(1)), place.offset);
+    range.offset = sub(sub(extent, index(1)), range.offset);
   }
   return emit(op.getInput(), *split);
 }
 
 FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
-                                              ArrayRef<Place> places) {
+                                              ArrayRef<DimRange> ranges) {
   Dims from = getDims(op.getInput()), to = getDims(op.getResult());
   MLIRContext *context = b.getContext();
-  Places mapped;
-  unsigned source = 0, target = 0, nextPlace = 0;
+  DimRanges mapped;
+  unsigned source = 0, target = 0, nextRange = 0;
   while (source < from.size() || target < to.size()) {
     // Finds the shortest run of dims of both shapes with equal numbers of
-    // elements that ends with a place.
-    unsigned sourceEnd = source, targetEnd = target, firstPlace = nextPlace;
+    // elements that ends with a range.
+    unsigned sourceEnd = source, targetEnd = target, firstRange = nextRange;
     auto count = [&](ArrayRef<AffineExpr> dims, unsigned begin, unsigned end) {
       return product(context, dims.slice(begin, end - begin));
     };
     bool matched = false;
-    while (!matched && nextPlace < places.size()) {
-      targetEnd += places[nextPlace++].span;
+    while (!matched && nextRange < ranges.size()) {
+      targetEnd += ranges[nextRange++].span;
       for (unsigned end = sourceEnd; end <= from.size(); ++end)
         if (areEqual(count(from, source, end), count(to, target, targetEnd))) {
           sourceEnd = end;
@@ -379,7 +381,7 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
           break;
         }
     }
-    bool atEnd = nextPlace == places.size();
+    bool atEnd = nextRange == ranges.size();
     if (atEnd) {
       sourceEnd = from.size();
       matched = areEqual(count(from, source, sourceEnd),
@@ -390,24 +392,24 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
       ++sourceEnd;
     if (!matched)
       return fail("the dims of a reshape do not factor");
-    Place merged{index(0), -1, 1, sourceEnd - source};
+    DimRange merged{index(0), -1, 1, sourceEnd - source};
     Value inner = index(1);
     unsigned dim = targetEnd;
-    for (unsigned i = nextPlace; i-- > firstPlace;) {
-      const Place &place = places[i];
-      merged.offset = add(mul(place.offset, inner), merged.offset);
-      if (merged.end && getConstantIntValue(place.offset) != 0)
+    for (unsigned i = nextRange; i-- > firstRange;) {
+      const DimRange &range = ranges[i];
+      merged.offset = add(mul(range.offset, inner), merged.offset);
+      if (merged.end && getConstantIntValue(range.offset) != 0)
         return fail("a reduction is over a part of a merged dim");
-      if (place.axis >= 0) {
+      if (range.axis >= 0) {
         auto step = getConstantIntValue(inner);
         if (merged.axis >= 0 || !step)
           return fail("two tile axes run along one dim");
-        merged.axis = place.axis;
-        merged.stride = place.stride * *step;
-        if (place.end)
-          merged.end = atTop([&] { return mul(place.end, inner); });
+        merged.axis = range.axis;
+        merged.stride = range.stride * *step;
+        if (range.end)
+          merged.end = atTop([&] { return mul(range.end, inner); });
       }
-      for (unsigned k = 0; k < place.span; ++k) {
+      for (unsigned k = 0; k < range.span; ++k) {
         Value extent = size(to[--dim]);
         if (!extent)
           return failure();
@@ -425,10 +427,10 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
 }
 
 FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
-                                             ArrayRef<Place> places) {
-  if (!isScalarPlaces(places))
+                                             ArrayRef<DimRange> ranges) {
+  if (!isScalarRanges(ranges))
     return fail("a tile spans operands of a concatenation");
-  auto split = splitPlaces(places, op.getResult());
+  auto split = splitRanges(ranges, op.getResult());
   if (failed(split))
     return failure();
   unsigned axis = op.getAxis();
@@ -438,7 +440,7 @@ FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
       [&](unsigned piece, Value offset) -> FailureOr<Value> {
     Value input = op.getInputs()[piece];
     auto emitHere = [&]() -> FailureOr<Value> {
-      Places where = *split;
+      DimRanges where = *split;
       where[axis].offset = offset;
       auto value = emit(input, where);
       if (failed(value))

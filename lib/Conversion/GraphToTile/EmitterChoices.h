@@ -16,7 +16,7 @@ struct EmitterChoices {
   /// No choice may depend on the number of rows.
   bool batchInvariant = false;
   /// Blocks may end at dynamic positions.
-  bool cutsEvenly = true;
+  bool tilesEvenly = true;
   /// Positions along merged dims may be split by divisions.
   bool splitsPoints = false;
   /// The numbers of rows of the kernel.

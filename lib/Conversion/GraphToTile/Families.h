@@ -11,7 +11,7 @@
 namespace adze {
 
 /// The tilings of a result, in the order of the attempts.
-enum class Cut {
+enum class Tiling {
   Flat,   // adjacent dims are merged if all operands allow it
   Dims,   // tiles along the last two dims
   Row,    // tiles along the last dim
@@ -21,12 +21,12 @@ enum class Cut {
 /// Returns true if this output may exceed the caches.
 bool mayStream(KernelEmitter &e, unsigned output);
 
-mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
+mlir::LogicalResult emitPointwise(KernelEmitter &e, Tiling);
 /// Returns true if rows of dynamic size gather elements by functions of their
 /// positions, equally in several rows (CPUs).
 bool picksAlikeInRows(KernelEmitter &e);
 mlir::LogicalResult emitPickedRows(KernelEmitter &e);
-mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op, Cut cut);
+mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op, Tiling);
 /// Emits several operands that are copied into the result.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
@@ -41,15 +41,15 @@ mlir::LogicalResult emitFewRows(KernelEmitter &e, graph::MatmulOp op);
 mlir::LogicalResult emitBlockMatmul(KernelEmitter &e, graph::BlockMatmulOp op,
                                     Cut cut);
 mlir::LogicalResult emitWordMatmul(KernelEmitter &e, graph::WordMatmulOp op,
-                                   Cut cut);
-mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
+                                   Tiling);
+mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Tiling);
 /// Emits a chain of convolutions.
 mlir::LogicalResult emitConvChain(KernelEmitter &e,
-                                  llvm::ArrayRef<graph::ConvOp> chain, Cut cut);
+                                  llvm::ArrayRef<graph::ConvOp> chain, Tiling);
 mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
-                                      graph::ConvTransposeOp op, Cut cut);
+                                      graph::ConvTransposeOp op, Tiling);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
-                                  Cut cut);
+                                  Tiling);
 /// Returns the steps of the grid of a recurrent layer: as many as it has, or
 /// more if a step is split in two.
 mlir::AffineExpr getTurns(graph::RecurrentOp op);
@@ -57,22 +57,22 @@ mlir::AffineExpr getTurns(graph::RecurrentOp op);
 /// null if threads share all steps.
 mlir::AffineExpr getGroups(const KernelEmitter &e, graph::RecurrentOp op);
 mlir::LogicalResult emitRecurrent(KernelEmitter &e, graph::RecurrentOp op,
-                                  Cut cut);
-mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
+                                  Tiling);
+mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Tiling);
 /// Emits cumulative sums and products.
-mlir::LogicalResult emitScan(KernelEmitter &e, mlir::Operation *op, Cut cut);
+mlir::LogicalResult emitScan(KernelEmitter &e, mlir::Operation *op, Tiling);
 mlir::LogicalResult emitTreeLeaves(KernelEmitter &e, graph::TreeLeavesOp op,
-                                   Cut cut);
-mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
+                                   Tiling);
+mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Tiling);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
-                                     Cut cut);
-mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
+                                     Tiling);
+mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Tiling);
 /// Emits all reductions of the kernel, which have one shape and reduced dims.
-mlir::LogicalResult emitReductions(KernelEmitter &e, Cut cut);
+mlir::LogicalResult emitReductions(KernelEmitter &e, Tiling);
 /// Emits reductions of the same rows, and outputs computed from their elements
 /// and results; `op` is one of them.
 mlir::LogicalResult emitReducedRows(KernelEmitter &e,
-                                    graph::ReduceOpInterface op, Cut cut);
+                                    graph::ReduceOpInterface op, Tiling);
 /// Emits the reduction of a tile with whole rows along one axis; `count` is the
 /// number of elements of a row.
 mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
@@ -147,14 +147,14 @@ bool areWindowsInside(mlir::AffineExpr size, mlir::AffineExpr windows,
                       int64_t dilation);
 
 /// Emits elements of an argument whose positions along dim `along` are those of
-/// its place plus `positions`.
-MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, PlacesRef places,
+/// its range plus `positions`.
+MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, RangesRef ranges,
                        unsigned along, const Emitted &positions,
                        llvm::ArrayRef<int> axes);
 
 /// Selects one of a few values by its position, or returns the only one.
 MaybeTile emitOneOf(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> numbers,
-                    PlacesRef places);
+                    RangesRef ranges);
 
 /// The pixels of a row in a program, and whether they are the whole row: the
 /// positions of its border are then constants.
@@ -236,7 +236,7 @@ enum class RightOperand { Panels, Rows, Columns };
 /// unknown.
 ContractionBlocks
 chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
-                        int64_t k, bool cutsEvenly,
+                        int64_t k, bool tilesEvenly,
                         RightOperand right = RightOperand::Panels,
                         int64_t batch = 1);
 

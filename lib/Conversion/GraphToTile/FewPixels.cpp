@@ -75,9 +75,9 @@ LogicalResult FewPixelsEmitter::copyPixel(Value pixel) {
         auto copy = [&]() -> LogicalResult {
           auto shifted = [&](Value from, Value tap, unsigned d) {
             Value to = e.sub(e.add(from, tap), e.index(op.getPads()[d]));
-            return Place{to, -1, 1, 1};
+            return DimRange{to, -1, 1, 1};
           };
-          Place channels{e.index(0), Input, 1, 1};
+          DimRange channels{e.index(0), Input, 1, 1};
           Axes axes{Input};
           auto tile = e.emit(op.getInput(), {{image, -1, 1, 1},
                                              shifted(row, y, 0),
@@ -103,7 +103,7 @@ FailureOr<Value> FewPixelsEmitter::sumTaps() {
   Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)),
                           {Pixel, Channel});
   auto step = [&](Value tap, Value k, Value sum) -> FailureOr<Carried> {
-    Place inner{k, Depth, 1, 1};
+    DimRange inner{k, Depth, 1, 1};
     auto left = e.load(program.memory,
                        {{tap, -1, 1, 1}, {e.index(0), Pixel, 1, 1}, inner});
     auto right = e.emitOn(op.getFilter(),
@@ -130,10 +130,11 @@ LogicalResult FewPixelsEmitter::multiply() {
   auto sum = sumTaps();
   if (failed(sum))
     return failure();
-  Places places{{program.pixel, Pixel, 1, 3}, {program.channel, Channel, 1, 1}};
-  e.define(op.getResult(), places,
+  DimRanges ranges{{program.pixel, Pixel, 1, 3},
+                   {program.channel, Channel, 1, 1}};
+  e.define(op.getResult(), ranges,
            e.convert({*sum, {Pixel, Channel}}, element));
-  return e.storeOutputs(op.getResult(), places);
+  return e.storeOutputs(op.getResult(), ranges);
 }
 
 LogicalResult FewPixelsEmitter::run() {

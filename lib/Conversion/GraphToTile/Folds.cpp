@@ -86,10 +86,10 @@ private:
 };
 
 /// Reduces elements to the best one and its index; NaN is the best of all.
-class PlaceFold final : public Fold {
+class RangeFold final : public Fold {
 public:
   template <typename OpT>
-  PlaceFold(KernelEmitter &e, OpT op)
+  RangeFold(KernelEmitter &e, OpT op)
       : Fold(e, *graph::getReduced(op)),
         combiner(std::is_same_v<OpT, ArgMaxOp> ? Combiner::Max : Combiner::Min),
         takesLast(op.getSelectLast()) {
@@ -123,9 +123,9 @@ public:
     // The result is the first or last index of the best elements.
     Combiner which = takesLast ? Combiner::Max : Combiner::Min;
     Value none = e.constant(getNeutral(which, placeType), all);
-    Value places =
+    Value ranges =
         arith::SelectOp::create(b, e.loc(), isBest, carried[1], none);
-    return {best, e.reduce(which, placeType, {places, all}, Lane).value};
+    return {best, e.reduce(which, placeType, {ranges, all}, Lane).value};
   }
   bool isPlain() const override { return false; }
   Value finish(ValueRange carried, llvm::function_ref<Value()>,
@@ -180,9 +180,9 @@ private:
 
 std::unique_ptr<Fold> adze::makeFold(KernelEmitter &e, Operation *op) {
   if (auto most = dyn_cast<ArgMaxOp>(op))
-    return std::make_unique<PlaceFold>(e, most);
+    return std::make_unique<RangeFold>(e, most);
   if (auto least = dyn_cast<ArgMinOp>(op))
-    return std::make_unique<PlaceFold>(e, least);
+    return std::make_unique<RangeFold>(e, least);
   return std::make_unique<NumberFold>(e, cast<ReduceOpInterface>(op));
 }
 

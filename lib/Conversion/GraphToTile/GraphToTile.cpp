@@ -62,7 +62,7 @@ static bool storesElements(Reduced anchor) {
       reduced.insert_range(op.getResults());
   if (areEqual(elements, getDims(anchor.result)))
     return false;
-  // Walks from the outputs, at their own places or not, back to reductions.
+  // Walks from the outputs, at their own ranges or not, back to reductions.
   SmallVector<Value> work(body->getTerminator()->getOperands());
   DenseSet<Value> seen;
   while (!work.empty()) {
@@ -96,36 +96,39 @@ static bool reducesRows(Reduced anchor) {
          llvm::equal(anchor.axes, llvm::seq<int64_t>(first, dims.size()));
 }
 
-static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
+static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
+                                Tiling tiling) {
   if (!anchor) {
     Operation *last = e.getOutputs()[0].getDefiningOp();
     if (auto concat = dyn_cast_or_null<ConcatOp>(last);
-        concat &&
-        (cut == Cut::Flat || (cut == Cut::Dims && e.getOutputs().size() == 1 &&
-                              e.getPartAxis(0) < 0)))
-      return emitConcat(e, concat, cut);
+        concat && (tiling == Tiling::Flat ||
+                   (tiling == Tiling::Dims && e.getOutputs().size() == 1 &&
+                    e.getPartAxis(0) < 0)))
+      return emitConcat(e, concat, tiling);
     if (auto insertions = dyn_cast_or_null<InsertSliceOp>(last))
       return emitInsertions(e, insertions);
-    return cut == Cut::Dims && picksAlikeInRows(e) ? emitPickedRows(e)
-                                                   : emitPointwise(e, cut);
+    return tiling == Tiling::Dims && picksAlikeInRows(e)
+               ? emitPickedRows(e)
+               : emitPointwise(e, tiling);
   }
   if (std::optional<Reduced> reduced = getReduced(anchor)) {
     auto reduce = dyn_cast<ReduceOpInterface>(anchor);
     return reduce && (storesElements(*reduced) || reducesRows(*reduced))
-               ? emitReducedRows(e, reduce, cut)
-               : emitReductions(e, cut);
+               ? emitReducedRows(e, reduce, tiling)
+               : emitReductions(e, tiling);
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(anchor)
-      .Case([&](AttentionOp op) { return emitAttention(e, op, cut); })
-      .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })
+      .Case([&](AttentionOp op) { return emitAttention(e, op, tiling); })
+      .Case([&](MatmulOp op) { return emitMatmul(e, op, tiling); })
       .Case([&](ConvOp op) {
         auto chain = getConvChain(*op->getBlock());
-        return chain.size() > 1 ? emitConvChain(e, chain, cut)
-                                : emitConv(e, op, cut);
+        return chain.size() > 1 ? emitConvChain(e, chain, tiling)
+                                : emitConv(e, op, tiling);
       })
-      .Case([&](ConvTransposeOp op) { return emitConvTranspose(e, op, cut); })
+      .Case(
+          [&](ConvTransposeOp op) { return emitConvTranspose(e, op, tiling); })
       .Case<MaxPoolOp, AvgPoolOp>(
-          [&](Operation *op) { return emitPool(e, op, cut); })
+          [&](Operation *op) { return emitPool(e, op, tiling); })
       .Case<CumsumOp, CumprodOp>(
           [&](Operation *op) { return emitScan(e, op, cut); })
       .Case([&](TreeLeavesOp op) { return emitTreeLeaves(e, op, cut); })
@@ -135,7 +138,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](BlockMatmulOp op) { return emitBlockMatmul(e, op, cut); })
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
-          [&](Operation *op) { return emitRows(e, op, cut); })
+          [&](Operation *op) { return emitRows(e, op, tiling); })
       .Default([&](Operation *) {
         return e.fail("the anchor op has no tile form");
       });
@@ -280,13 +283,13 @@ private:
   /// positions are tried after all tilings without them, but before single
   /// elements.
   struct Attempt {
-    Cut cut;
+    Tiling tiling;
     bool splitsPoints;
   };
-  static constexpr Attempt attempts[] = {{Cut::Flat, false}, {Cut::Dims, false},
-                                         {Cut::Row, false},  {Cut::Flat, true},
-                                         {Cut::Dims, true},  {Cut::Row, true},
-                                         {Cut::Points, true}};
+  static constexpr Attempt attempts[] = {
+      {Tiling::Flat, false}, {Tiling::Dims, false}, {Tiling::Row, false},
+      {Tiling::Flat, true},  {Tiling::Dims, true},  {Tiling::Row, true},
+      {Tiling::Points, true}};
 
   bool convert(func::FuncOp function, ArrayRef<host::LaunchOp> launches) {
     auto refuse = [&](StringRef reason) {
@@ -373,15 +376,15 @@ private:
                       const Attempt &attempt, RowVersion version,
                       ArrayRef<host::LaunchOp> launches, std::string &reasons) {
     tile::CudaTargetAttr gpu = tile::findCudaTarget(function);
-    for (bool cutsEvenly = !gpu;; cutsEvenly = false) {
+    for (bool tilesEvenly = !gpu;; tilesEvenly = false) {
       KernelEmitter emitter(function, packable);
       emitter.version = version;
       emitter.batchInvariant = batchInvariant;
       emitter.splitsPoints = attempt.splitsPoints;
       emitter.gpu = gpu;
-      emitter.cutsEvenly = cutsEvenly;
+      emitter.tilesEvenly = tilesEvenly;
       emitter.target = tile::getCpuTarget(function);
-      if (succeeded(emitKernel(emitter, anchor, attempt.cut))) {
+      if (succeeded(emitKernel(emitter, anchor, attempt.tiling))) {
         emitter.finish();
         chooseStreams(emitter);
         setSteps(emitter, anchor, launches);

@@ -15,7 +15,7 @@ namespace {
 /// Rows and columns of pixels, both merged, the contracted dim, and channels.
 enum BlockAxis { Y = 0, X = 1, Pixel = 2, Input = 3, Output = 4 };
 
-/// Emits the sums of the block and their places.
+/// Emits the sums of the block and their ranges.
 class BlockEmitter {
 public:
   BlockEmitter(KernelEmitter &e, const ConvShape &conv)
@@ -102,17 +102,17 @@ private:
     return e.loop(
         e.index(conv.groupInputs), blockC, carried,
         [&](Value c, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
-          Places window{{image, -1, 1, 1},
-                        {y, Y, strides[0], 1},
-                        {x, X, strides[1], 1},
-                        {c, Input, 1, 1}};
+          DimRanges window{{image, -1, 1, 1},
+                           {y, Y, strides[0], 1},
+                           {x, X, strides[1], 1},
+                           {c, Input, 1, 1}};
           auto lhs = e.emitOn(op.getInput(), window, {Y, X, Input});
           if (failed(lhs))
             return failure();
-          Places taps{{channel, Output, 1, 1},
-                      {c, Input, 1, 1},
-                      {r, -1, 1, 1},
-                      {s, -1, 1, 1}};
+          DimRanges taps{{channel, Output, 1, 1},
+                         {c, Input, 1, 1},
+                         {r, -1, 1, 1},
+                         {s, -1, 1, 1}};
           auto rhs = e.emitOn(op.getFilter(), taps, {Input, Output});
           if (failed(rhs))
             return failure();

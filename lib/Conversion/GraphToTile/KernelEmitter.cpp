@@ -207,18 +207,18 @@ Value KernelEmitter::size(AffineExpr expr) {
     return index(*constant);
   if (Value known = sizes.lookup(expr))
     return known;
-  SmallVector<std::pair<Value, Value>> places;
+  SmallVector<std::pair<Value, Value>> ranges;
   for (Value argument : source.getArguments())
-    places.push_back({argument, memory.lookup(argument)});
+    ranges.push_back({argument, memory.lookup(argument)});
   Block::BlockArgListType arguments = kernel.getBody().getArguments();
-  for (auto [result, place] : llvm::zip_equal(
+  for (auto [result, range] : llvm::zip_equal(
            getResults(), arguments.drop_front(source.getNumArguments())))
-    places.push_back({result, place});
-  for (auto [value, place] : places)
+    ranges.push_back({result, range});
+  for (auto [value, range] : ranges)
     for (auto [dim, size] : llvm::enumerate(getDims(value)))
       if (areEqual(size, expr))
-        return sizes[expr] = atTop([&, place = place, dim = dim]() -> Value {
-                 return memref::DimOp::create(b, location, place, dim);
+        return sizes[expr] = atTop([&, range = range, dim = dim]() -> Value {
+                 return memref::DimOp::create(b, location, range, dim);
                });
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   bool divides = binary && binary.getKind() != AffineExprKind::Add &&
@@ -463,13 +463,13 @@ struct Window {
 };
 } // namespace
 
-static FailureOr<Window> getWindow(ArrayRef<Place> places) {
+static FailureOr<Window> getWindow(ArrayRef<DimRange> ranges) {
   Window window;
   SmallVector<std::tuple<int, int64_t, int64_t>> order;
-  for (auto [dim, place] : llvm::enumerate(places)) {
-    window.offsets.push_back(place.offset);
-    if (place.axis >= 0)
-      order.push_back({place.axis, dim, place.stride});
+  for (auto [dim, range] : llvm::enumerate(ranges)) {
+    window.offsets.push_back(range.offset);
+    if (range.axis >= 0)
+      order.push_back({range.axis, dim, range.stride});
   }
   llvm::sort(order);
   for (auto [axis, dim, stride] : order) {
@@ -495,16 +495,16 @@ static void addWindow(OperationState &state, OpBuilder &b,
     state.addAttribute("strides", b.getDenseI64ArrayAttr(window.strides));
 }
 
-FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
-  Places places(given);
-  endAxes(places); // elements beyond the end are never stored
-  Value whole = view(source, places);
-  auto window = getWindow(places);
+FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<DimRange> given) {
+  DimRanges ranges(given);
+  endAxes(ranges); // elements beyond the end are never stored
+  Value whole = view(source, ranges);
+  auto window = getWindow(ranges);
   if (!whole || failed(window))
     return fail("a tile axis runs along two dims of one operand");
-  Value place = cutAtEnds(whole, places);
+  Value memref = clampAtEnds(whole, ranges);
   if (window->strides.empty()) {
-    Value scalar = loadElement(b, location, place, window->offsets);
+    Value scalar = loadElement(b, location, memref, window->offsets);
     return Emitted{scalar, {}};
   }
   SmallVector<Value> offsets, sizes, axisSize;
@@ -513,9 +513,9 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
     axisSize.push_back(axisSizes[axis]);
   getMixed(window->offsets, offsets, fixedOffsets);
   getMixed(axisSize, sizes, fixedSizes);
-  Type element = cast<MemRefType>(place.getType()).getElementType();
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
   OperationState state(location, tile::LoadOp::getOperationName());
-  state.addOperands(place);
+  state.addOperands(memref);
   state.addOperands(offsets);
   state.addOperands(sizes);
   state.addAttribute("operandSegmentSizes",
@@ -529,8 +529,8 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
   if (tail)
     state.addAttribute(tile::kTailAttribute, b.getUnitAttr());
   SmallVector<int64_t> ahead;
-  for (const Place &place : places)
-    ahead.push_back(place.ahead);
+  for (const DimRange &range : ranges)
+    ahead.push_back(range.ahead);
   if (llvm::any_of(ahead, [](int64_t distance) { return distance != 0; }))
     state.addAttribute(tile::kAheadAttribute, b.getDenseI64ArrayAttr(ahead));
   state.addTypes(tileType(window->axes, element));
@@ -539,23 +539,23 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
 }
 
 LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
-                                   ArrayRef<Place> given) {
-  Places places(given);
-  if (!endAxes(places))
+                                   ArrayRef<DimRange> given) {
+  DimRanges ranges(given);
+  if (!endAxes(ranges))
     return fail("the rows of a block are not adjacent in a result");
-  Value whole = view(target, places);
-  auto window = getWindow(places);
+  Value whole = view(target, ranges);
+  auto window = getWindow(ranges);
   if (!whole || failed(window))
     return fail("a tile axis runs along two dims of one result");
-  Value place = cutAtEnds(whole, places);
+  Value memref = clampAtEnds(whole, ranges);
   Emitted value = tile;
-  Type element = cast<MemRefType>(place.getType()).getElementType();
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
   if (getElementTypeOrSelf(value.value.getType()).isInteger(1)) {
     Type type = value.axes.empty() ? element : tileType(value.axes, element);
     value.value = arith::ExtUIOp::create(b, location, type, value.value);
   }
   if (window->axes.empty()) {
-    storeElement(b, location, value.value, place, window->offsets);
+    storeElement(b, location, value.value, memref, window->offsets);
     return success();
   }
   SmallVector<Value> offsets;
@@ -563,7 +563,7 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
   getMixed(window->offsets, offsets, fixedOffsets);
   OperationState state(location, tile::StoreOp::getOperationName());
   state.addOperands(broadcast(value, window->axes));
-  state.addOperands(place);
+  state.addOperands(memref);
   state.addOperands(offsets);
   state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixedOffsets));
   addWindow(state, b, *window);
@@ -592,8 +592,8 @@ bool KernelEmitter::isPackable(Value value) {
 bool KernelEmitter::pack(Value value, AffineMap map) {
   if (!isPackable(value))
     return false;
-  Value place = memory.lookup(value);
-  place.setType(MemRefType::Builder(cast<MemRefType>(place.getType()))
-                    .setLayout(AffineMapAttr::get(map)));
+  Value memref = memory.lookup(value);
+  memref.setType(MemRefType::Builder(cast<MemRefType>(memref.getType()))
+                     .setLayout(AffineMapAttr::get(map)));
   return true;
 }

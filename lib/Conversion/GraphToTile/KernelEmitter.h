@@ -2,7 +2,7 @@
 //
 // Emits one tile kernel from one kernel function of graph ops. A family
 // (contraction, rows, ...) determines the tiling of the kernel, and requests
-// tiles of graph values at places. The emitter emits them on demand, through
+// tiles of graph values at ranges. The emitter emits them on demand, through
 // any number of elementwise ops and data movements back to loads.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
@@ -10,9 +10,9 @@
 #include "Dialect/Graph/IR/ElementBuilder.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include "DimRanges.h"
 #include "EmitterChoices.h"
 #include "Moves.h"
-#include "Places.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SmallSet.h"
@@ -111,13 +111,13 @@ public:
 
   //===--- tiles ----------------------------------------------------------===//
 
-  /// Emits the tile of `value` at these places. Elements out of bounds are
+  /// Emits the tile of `value` at these ranges. Elements out of bounds are
   /// `pad` if it is set, else 0, or values computed from these.
-  MaybeTile emit(mlir::Value value, PlacesRef places);
+  MaybeTile emit(mlir::Value value, RangesRef ranges);
   /// Emits the tile with exactly these axes.
-  MaybeValue emitOn(mlir::Value value, PlacesRef places,
+  MaybeValue emitOn(mlir::Value value, RangesRef ranges,
                     llvm::ArrayRef<int> axes);
-  void define(mlir::Value value, PlacesRef places, Emitted tile);
+  void define(mlir::Value value, RangesRef ranges, Emitted tile);
   /// Sets the pad of loads.
   void setPad(mlir::TypedAttr value) { pad = value; }
   /// Sets whether loads and stores cover the remainder of a dim.
@@ -136,17 +136,17 @@ public:
   /// Converts to signless f32 for f16 and bf16, else to the type itself.
   Emitted convert(const Emitted &tile, mlir::Type to);
 
-  /// Emits and stores all outputs of the kernel, given the places of the
+  /// Emits and stores all outputs of the kernel, given the ranges of the
   /// elements of `anchor`, from which the outputs are computed elementwise.
-  mlir::LogicalResult storeOutputs(mlir::Value anchor, PlacesRef places);
+  mlir::LogicalResult storeOutputs(mlir::Value anchor, RangesRef ranges);
   // Stores the outputs of several anchors in one kernel.
   mlir::LogicalResult storeOutputs(llvm::ArrayRef<Anchor> anchors);
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
-                            PlacesRef places);
-  MaybeTile load(mlir::Value memory, PlacesRef places);
-  /// Stores output i at separate places.
+                            RangesRef ranges);
+  MaybeTile load(mlir::Value memory, RangesRef ranges);
+  /// Stores output i at separate ranges.
   mlir::LogicalResult storeOutput(const Emitted &tile, unsigned output,
-                                  PlacesRef places);
+                                  RangesRef ranges);
   /// Sets the rows that a tile holds completely, so that the results of
   /// reductions of them are available.
   void setRows(const Rows *value) { rows = value; }
@@ -154,64 +154,64 @@ public:
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
   mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
   mlir::Value getMemory(mlir::Value value) { return memory.lookup(value); }
-  /// Makes later loads of `value` read scratch memory, at the places in it.
+  /// Makes later loads of `value` read scratch memory, at the ranges in it.
   void setMemory(mlir::Value value, mlir::Value to) { memory[value] = to; }
 
   /// Packs argument `value` by `map` if only this kernel uses it.
   bool pack(mlir::Value value, mlir::AffineMap map);
   bool isPackable(mlir::Value value);
 
-  /// Returns the places of an operand whose dim j is dim `dimMap[j]` of a value
-  /// at `places`, or is broadcast along it if the dim of the operand is 1.
-  mlir::FailureOr<Places> mapPlaces(PlacesRef places, mlir::Value result,
-                                    mlir::Value operand,
-                                    llvm::ArrayRef<int64_t> dimMap);
+  /// Returns the ranges of an operand whose dim j is dim `dimMap[j]` of a value
+  /// at `ranges`, or is broadcast along it if the dim of the operand is 1.
+  mlir::FailureOr<DimRanges> mapRanges(RangesRef ranges, mlir::Value result,
+                                       mlir::Value operand,
+                                       llvm::ArrayRef<int64_t> dimMap);
   /// Returns the map of numpy broadcasting: dims aligned to the right.
   static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
                                                unsigned resultRank);
-  /// Returns one place for each dim; with `keepsTiles`, tiles over several dims
+  /// Returns one range for each dim; with `keepsTiles`, tiles over several dims
   /// stay.
-  mlir::FailureOr<Places> splitPlaces(PlacesRef places, mlir::Value value,
-                                      bool keepsTiles = false);
+  mlir::FailureOr<DimRanges> splitRanges(RangesRef ranges, mlir::Value value,
+                                         bool keepsTiles = false);
 
 private:
-  /// Places without irrelevant parts: dims of size 1.
+  /// Ranges without irrelevant parts: dims of size 1.
   using Key =
       std::vector<std::tuple<void *, int, int64_t, unsigned, unsigned, void *>>;
-  Key getKey(mlir::Value value, PlacesRef places) const;
+  Key getKey(mlir::Value value, RangesRef ranges) const;
 
   mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
-  mlir::FailureOr<Places> alignPlaces(PlacesRef places, mlir::Value value,
-                                      llvm::ArrayRef<unsigned> boundaries);
-  mlir::Value view(mlir::Value memory, PlacesRef places);
+  mlir::FailureOr<DimRanges> alignRanges(RangesRef ranges, mlir::Value value,
+                                         llvm::ArrayRef<unsigned> boundaries);
+  mlir::Value view(mlir::Value memory, RangesRef ranges);
   mlir::Value moved(mlir::Value memory, const graph::Move &move,
                     llvm::ArrayRef<unsigned> spans, mlir::Value value);
   void setMoves();
-  mlir::FailureOr<mlir::Value> part(unsigned output, PlacesRef places);
-  mlir::Value cutAtEnds(mlir::Value memory, PlacesRef places);
-  bool endAxes(llvm::MutableArrayRef<Place> places) const;
-  MaybeTile compute(mlir::Value value, PlacesRef places);
-  MaybeTile emitElementwise(graph::ElementwiseOpInterface op, PlacesRef places);
-  MaybeTile emitBatchNorm(graph::BatchNormOp op, PlacesRef places);
-  MaybeTile emitTranspose(graph::TransposeOp op, PlacesRef places);
-  MaybeTile emitBroadcast(graph::BroadcastToOp op, PlacesRef places);
-  MaybeTile emitSlice(graph::SliceOp op, PlacesRef places);
+  mlir::FailureOr<mlir::Value> part(unsigned output, RangesRef ranges);
+  mlir::Value clampAtEnds(mlir::Value memory, RangesRef ranges);
+  bool endAxes(llvm::MutableArrayRef<DimRange> ranges) const;
+  MaybeTile compute(mlir::Value value, RangesRef ranges);
+  MaybeTile emitElementwise(graph::ElementwiseOpInterface op, RangesRef ranges);
+  MaybeTile emitBatchNorm(graph::BatchNormOp op, RangesRef ranges);
+  MaybeTile emitTranspose(graph::TransposeOp op, RangesRef ranges);
+  MaybeTile emitBroadcast(graph::BroadcastToOp op, RangesRef ranges);
+  MaybeTile emitSlice(graph::SliceOp op, RangesRef ranges);
   MaybeValue emitStart(graph::SliceOp op, unsigned dim);
-  MaybeValue emitEnd(graph::SliceOp op, unsigned dim, const Place &place);
-  MaybeTile emitPad(graph::PadOp op, PlacesRef places);
-  MaybeTile emitReverse(graph::ReverseOp op, PlacesRef places);
-  MaybeTile emitConcat(graph::ConcatOp op, PlacesRef places);
-  MaybeTile emitResize(graph::ResizeOp op, PlacesRef places);
-  mlir::FailureOr<bool> repeatPlaces(graph::ResizeOp, Places &, mlir::Value &);
-  MaybeTile emitRange(graph::RangeOp op, PlacesRef places);
-  MaybeTile emitTrilu(graph::TriluOp op, PlacesRef places);
-  MaybeTile emitReshape(graph::ReshapeOp op, PlacesRef places);
-  MaybeTile emitRowReduction(graph::ReduceOpInterface op, PlacesRef places);
-  MaybeTile emitGather(graph::GatherOp op, PlacesRef places);
-  MaybeTile emitGatherElements(graph::GatherElementsOp op, PlacesRef places);
-  MaybeTile emitGatherND(graph::GatherNDOp op, PlacesRef places);
-  mlir::FailureOr<Places> outputPlaces(mlir::Value output, mlir::Value anchor,
-                                       PlacesRef places);
+  MaybeValue emitEnd(graph::SliceOp op, unsigned dim, const DimRange &range);
+  MaybeTile emitPad(graph::PadOp op, RangesRef ranges);
+  MaybeTile emitReverse(graph::ReverseOp op, RangesRef ranges);
+  MaybeTile emitConcat(graph::ConcatOp op, RangesRef ranges);
+  MaybeTile emitResize(graph::ResizeOp op, RangesRef ranges);
+  mlir::FailureOr<bool> isRepeat(graph::ResizeOp, DimRanges &, mlir::Value &);
+  MaybeTile emitRange(graph::RangeOp op, RangesRef ranges);
+  MaybeTile emitTrilu(graph::TriluOp op, RangesRef ranges);
+  MaybeTile emitReshape(graph::ReshapeOp op, RangesRef ranges);
+  MaybeTile emitRowReduction(graph::ReduceOpInterface op, RangesRef ranges);
+  MaybeTile emitGather(graph::GatherOp op, RangesRef ranges);
+  MaybeTile emitGatherElements(graph::GatherElementsOp op, RangesRef ranges);
+  MaybeTile emitGatherND(graph::GatherNDOp op, RangesRef ranges);
+  mlir::FailureOr<DimRanges> outputRanges(mlir::Value output,
+                                          mlir::Value anchor, RangesRef ranges);
   /// An output at `offset` along dim `axis` of its memory; axis -1: all of it.
   struct Output {
     mlir::Value memory;
@@ -234,7 +234,7 @@ private:
   llvm::SmallSet<int, 4> summed;
   llvm::SmallDenseMap<int, std::pair<mlir::Value, mlir::Value>> axisEnds;
   using Parts = std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value>;
-  Parts views, parts, cuts;
+  Parts views, parts, clamped;
   llvm::DenseMap<mlir::Value, MovedMemory> movedMemory;
   llvm::SmallVector<mlir::NamedAttribute> bindings;
   llvm::StringMap<mlir::Value> params;

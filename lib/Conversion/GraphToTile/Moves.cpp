@@ -69,7 +69,7 @@ static Value undo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
 /// Returns the value that a movement to `value` starts from, if the kernel
 /// computes it and the movement splits dims, or transposes and adds or drops
 /// dims of size 1. Returns null otherwise. The emitter follows other movements,
-/// transposes alone and reshapes that only add or drop dims, place by place.
+/// transposes alone and reshapes that only add or drop dims, range by range.
 static Value findMoved(Value value) {
   Value start = Move::findStart(value);
   if (start == value || !start.getDefiningOp())
@@ -142,7 +142,7 @@ Value KernelEmitter::moved(Value source, const Move &move,
   auto type = cast<MemRefType>(source.getType());
   // Adjacent dims of the memory are merged, as one run of elements may cover
   // several of them.
-  Places whole;
+  DimRanges whole;
   unsigned merged = type.getLayout().isIdentity() ? move.countMerged()
                     : type.getRank()              ? 1
                                                   : 0;
@@ -190,13 +190,13 @@ void KernelEmitter::setMoves() {
   for (auto [value, output] : llvm::zip(outputValues, outputs)) {
     Value start = findMoved(value);
     auto move = start ? Move::get(start, value) : std::nullopt;
-    Value place = output.memory;
+    Value target = output.memory;
     if (move && output.axis >= 0) {
-      Places whole(getDims(value).size(), Place{index(0), -1, 1, 1});
+      DimRanges whole(getDims(value).size(), DimRange{index(0), -1, 1, 1});
       auto own = part(&output - outputs.begin(), whole);
-      place = failed(own) ? Value() : *own;
+      target = failed(own) ? Value() : *own;
     }
-    if (Value view = move && place ? see(place, *move, start) : Value()) {
+    if (Value view = move && target ? see(target, *move, start) : Value()) {
       value = start;
       output = Output{view, -1, {}};
     }

@@ -44,8 +44,8 @@ void KernelEmitter::setOutputs(ValueRange memory) {
     if (dest) {
       kernel.setArgAttr(source.getNumArguments() + i, host::tiedAttr,
                         b.getI64IntegerAttr(dest.getArgNumber()));
-      auto getPart = [&, place = memory[i]](InsertSliceOp insert) {
-        return Output{place, int64_t(insert.getAxis()), insert.getOffset(0)};
+      auto getPart = [&, range = memory[i]](InsertSliceOp insert) {
+        return Output{range, int64_t(insert.getAxis()), insert.getOffset(0)};
       };
       bool areStores = llvm::all_of(insertions, [](InsertSliceOp insert) {
         return insert.getSources().size() == 1;
@@ -79,30 +79,30 @@ void KernelEmitter::setOutputs(ValueRange memory) {
 }
 
 /// Returns a part of the memory of output i: a view whose bounds drop the
-/// remainder. Its dims are merged as those of the places, whose boundaries
+/// remainder. Its dims are merged as those of the ranges, whose boundaries
 /// include those of the dims that the part is a slice along.
-FailureOr<Value> KernelEmitter::part(unsigned i, ArrayRef<Place> aligned) {
+FailureOr<Value> KernelEmitter::part(unsigned i, ArrayRef<DimRange> aligned) {
   const Output &output = outputs[i];
   unsigned axis = output.axis;
   Dims dims = getDims(outputValues[i]);
   SmallVector<OpFoldResult> offsets, sizes;
   std::vector<int64_t> spans;
   unsigned dim = 0;
-  for (const Place &place : aligned) {
-    bool isCut = dim <= axis && axis < dim + place.span;
+  for (const DimRange &range : aligned) {
+    bool isTiled = dim <= axis && axis < dim + range.span;
     ArrayRef<AffineExpr> own(dims);
-    own = own.slice(dim, place.span);
+    own = own.slice(dim, range.span);
     Value extent = size(product(b.getContext(), own));
     Value inner =
-        isCut ? size(product(b.getContext(), own.drop_front())) : index(1);
-    Value offset = isCut ? size(output.offset) : index(0);
+        isTiled ? size(product(b.getContext(), own.drop_front())) : index(1);
+    Value offset = isTiled ? size(output.offset) : index(0);
     if (!extent || !inner || !offset)
       return failure();
     Value start = atTop([&] { return mul(offset, inner); });
     offsets.push_back(getAsOpFoldResult(start));
     sizes.push_back(getAsOpFoldResult(extent));
-    spans.push_back(place.span);
-    dim += place.span;
+    spans.push_back(range.span);
+    dim += range.span;
   }
   spans.push_back(i); // another part of the memory is another view
   Value whole = view(output.memory, aligned);
@@ -117,17 +117,17 @@ FailureOr<Value> KernelEmitter::part(unsigned i, ArrayRef<Place> aligned) {
 }
 
 LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
-                                         ArrayRef<Place> places) {
+                                         ArrayRef<DimRange> ranges) {
   if (outputs[i].axis < 0)
-    return store(tile, outputs[i].memory, places);
+    return store(tile, outputs[i].memory, ranges);
   auto aligned =
-      alignPlaces(places, outputValues[i], {unsigned(outputs[i].axis)});
+      alignRanges(ranges, outputValues[i], {unsigned(outputs[i].axis)});
   if (failed(aligned))
     return failure();
   auto part = this->part(i, *aligned);
   if (failed(part))
     return failure();
-  for (Place &place : *aligned)
-    place.span = 1;
+  for (DimRange &range : *aligned)
+    range.span = 1;
   return store(tile, *part, *aligned);
 }

@@ -40,7 +40,7 @@ public:
   LogicalResult run();
 
 private:
-  void cut();
+  void setTiling();
   LogicalResult copyPatches(), copyPatch(int64_t y, int64_t x), multiply(),
       store();
   Value findTap(Value y, Value x);
@@ -61,7 +61,7 @@ private:
 /// Chooses the lines and channels of a program. The patches of consecutive
 /// programs overlap in some lines, and a patch is used for all channels of the
 /// block.
-void PatchEmitter::cut() {
+void PatchEmitter::setTiling() {
   constexpr int64_t usualRows = 128, usualOutputs = 64, panel = 32;
   int64_t most = std::clamp<int64_t>(usualRows / pitch, 1, height);
   lines = llvm::divideCeil(height, llvm::divideCeil(height, most));
@@ -93,7 +93,7 @@ LogicalResult PatchEmitter::copyPatches() {
 
 /// Copies the patch of one phase.
 LogicalResult PatchEmitter::copyPatch(int64_t y, int64_t x) {
-  Place channels{e.index(0), K, 1, 1};
+  DimRange channels{e.index(0), K, 1, 1};
   Value first = e.add(e.mul(line, e.index(down.stride)), e.index(y - down.pad));
   auto tile =
       e.emit(op.getInput(), {point(image),
@@ -112,13 +112,13 @@ LogicalResult PatchEmitter::copyPatch(int64_t y, int64_t x) {
 /// Returns the row of the patches, viewed as one matrix, that a tap reads for
 /// the first pixel.
 Value PatchEmitter::findTap(Value y, Value x) {
-  auto place = [&](Value tap, const Steps &steps) {
+  auto range = [&](Value tap, const Steps &steps) {
     Value at = e.mul(tap, e.index(steps.dilation)),
           stride = e.index(steps.stride);
     return std::pair(e.rem(at, stride), e.div(at, stride));
   };
-  auto [phaseY, lineY] = place(y, down);
-  auto [phaseX, pixelX] = place(x, across);
+  auto [phaseY, lineY] = range(y, down);
+  auto [phaseX, pixelX] = range(x, across);
   Value phase = e.add(e.mul(phaseY, e.index(across.phases)), phaseX);
   Value start = e.mul(phase, e.index((lines + down.beyond + 1) * pitch));
   return e.add(start, e.add(e.mul(lineY, e.index(pitch)), pixelX));
@@ -145,9 +145,10 @@ LogicalResult PatchEmitter::multiply() {
       Value from = findTap(y, x);
       return accumulate(
           e, e.index(inputs), depth, acc, op.getInput(), op.getFilter(),
-          [&](Value c) { return Places{{from, M, 1, 3}, {c, K, 1, 1}}; },
+          [&](Value c) { return DimRanges{{from, M, 1, 3}, {c, K, 1, 1}}; },
           [&](Value c) {
-            return Places{{channel, N, 1, 1}, {c, K, 1, 1}, point(y), point(x)};
+            return DimRanges{
+                {channel, N, 1, 1}, {c, K, 1, 1}, point(y), point(x)};
           },
           getPrecision(op));
     };
@@ -190,7 +191,7 @@ LogicalResult PatchEmitter::store() {
 }
 
 LogicalResult PatchEmitter::run() {
-  cut();
+  setTiling();
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(),
                                       std::min<int64_t>(outputs, 32),
                                       /*inputsFirst=*/false, group));

@@ -80,7 +80,7 @@ bool adze::picksAlikeInRows(KernelEmitter &e) {
 namespace {
 /// The rows of a program along a dim, and a block of columns.
 struct RowsOfProgram {
-  Places places; // of the first row
+  DimRanges ranges; // of the first row
   unsigned dim;
   Value count;
 };
@@ -90,7 +90,7 @@ static LogicalResult storeRows(KernelEmitter &e, const RowsOfProgram &rows) {
   auto done =
       e.loop(rows.count, e.index(1), {},
              [&](Value row, ValueRange) -> FailureOr<KernelEmitter::Carried> {
-               Places here = rows.places;
+               DimRanges here = rows.ranges;
                here[rows.dim].offset = e.add(here[rows.dim].offset, row);
                SmallVector<Anchor> anchors;
                for (Value output : e.getOutputs())
@@ -119,7 +119,7 @@ static LogicalResult storeShortOrWhole(KernelEmitter &e,
       width, e.index(columns), {},
       [&](Value column, ValueRange) -> FailureOr<KernelEmitter::Carried> {
         RowsOfProgram part = rows;
-        part.places.back() = {column, 2, 1, 1};
+        part.ranges.back() = {column, 2, 1, 1};
         if (failed(storeRows(e, part)))
           return failure();
         return KernelEmitter::Carried();
@@ -154,10 +154,10 @@ LogicalResult adze::emitPickedRows(KernelEmitter &e) {
   std::reverse(ids.begin(), ids.end());
   RowsOfProgram own{{}, unsigned(walk.dim), {}};
   for (Value id : ids)
-    own.places.push_back({id, -1, 1, 1});
-  own.places.back() = {e.mul(ids.back(), columnSize), 1, 1, 1};
+    own.ranges.push_back({id, -1, 1, 1});
+  own.ranges.back() = {e.mul(ids.back(), columnSize), 1, 1, 1};
   Value begin = e.mul(ids[walk.dim], rowSize);
-  own.places[walk.dim].offset = begin;
+  own.ranges[walk.dim].offset = begin;
   own.count = e.min(rowSize, e.sub(sizes[walk.dim], begin));
   return walk.wholeRows ? storeShortOrWhole(e, own, sizes[last])
                         : storeRows(e, own);

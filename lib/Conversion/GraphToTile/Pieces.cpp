@@ -16,15 +16,16 @@ class PieceEmitter {
 public:
   /// `cut` determines whether the dims before the axis are merged to rows, or
   /// only the last of them is the rows and the others are program ids.
-  PieceEmitter(KernelEmitter &e, ValueRange pieces, unsigned axis, Cut cut)
+  PieceEmitter(KernelEmitter &e, ValueRange pieces, unsigned axis,
+               Tiling tiling)
       : e(e), pieces(pieces), dims(getDims(e.getOutputs()[0])), axis(axis),
-        outer(cut == Cut::Flat || axis == 0 ? 0 : axis - 1) {}
+        outer(tiling == Tiling::Flat || axis == 0 ? 0 : axis - 1) {}
 
   /// Copies the operands to `offsets`, or one after the other without offsets.
   LogicalResult run(ArrayRef<AffineExpr> offsets);
 
 private:
-  LogicalResult cut();
+  LogicalResult setTiling();
   LogicalResult store(Value piece, Value begin, Value length);
   Value getColumns(Value begin, Value length);
   AffineExpr count(ArrayRef<AffineExpr> dims) {
@@ -36,7 +37,7 @@ private:
   Dims dims;
   unsigned axis, outer; // dims from `outer` to the axis are rows
   SmallVector<Value> lengths;
-  Places places;
+  DimRanges ranges;
 };
 
 } // namespace
@@ -68,7 +69,7 @@ Value PieceEmitter::getColumns(Value begin, Value length) {
 }
 
 /// Chooses blocks of rows and columns.
-LogicalResult PieceEmitter::cut() {
+LogicalResult PieceEmitter::setTiling() {
   constexpr int64_t elements = 4096, maxColumns = 1024;
   Value longest = e.index(1);
   int64_t known = 0;
@@ -101,36 +102,36 @@ LogicalResult PieceEmitter::cut() {
   }
   SmallVector<Value> ids = e.programIds(counts);
   for (unsigned dim = 0; dim < outer; ++dim)
-    places.push_back(point(ids[ids.size() - 1 - dim]));
+    ranges.push_back(point(ids[ids.size() - 1 - dim]));
   if (axis > 0)
-    places.push_back({e.mul(ids[1], blockM), 0, 1, axis - outer});
-  places.push_back({e.mul(ids[0], blockN), 1, 1, unsigned(dims.size()) - axis});
+    ranges.push_back({e.mul(ids[1], blockM), 0, 1, axis - outer});
+  ranges.push_back({e.mul(ids[0], blockN), 1, 1, unsigned(dims.size()) - axis});
   return success();
 }
 
 LogicalResult PieceEmitter::store(Value piece, Value begin, Value length) {
-  auto tile = e.emit(piece, places);
+  auto tile = e.emit(piece, ranges);
   if (failed(tile))
     return failure();
-  Places within = places;
-  for (Place &place : within)
-    place.span = 1;
+  DimRanges within = ranges;
+  for (DimRange &range : within)
+    range.span = 1;
   return e.store(*tile, getColumns(begin, length), within);
 }
 
 LogicalResult PieceEmitter::run(ArrayRef<AffineExpr> offsets) {
-  if (failed(cut()))
+  if (failed(setTiling()))
     return failure();
   Value inner = e.size(count(ArrayRef(dims).drop_front(axis + 1)));
   if (!inner)
     return failure();
   Value begin = e.index(0);
-  auto isBehind = [&](size_t i) {
+  auto isAfter = [&](size_t i) {
     AffineExpr before = getDims(pieces[i - 1])[axis];
     return areEqual(addExprs(offsets[i - 1], before), offsets[i]);
   };
   for (auto [i, piece] : llvm::enumerate(pieces)) {
-    if (!offsets.empty() && (i == 0 || !isBehind(i))) {
+    if (!offsets.empty() && (i == 0 || !isAfter(i))) {
       Value offset = e.size(offsets[i]);
       if (!offset)
         return failure();
@@ -147,12 +148,12 @@ LogicalResult PieceEmitter::run(ArrayRef<AffineExpr> offsets) {
   return success();
 }
 
-LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op, Cut cut) {
+LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op, Tiling tiling) {
   if (e.getOutputs().size() != 1 || e.getOutputs()[0] != op.getResult())
     return e.fail("the concatenation is not the result of its kernel");
   if (e.getPartAxis(0) >= 0)
     return e.fail("the concatenation is stored to a slice");
-  return PieceEmitter(e, op.getInputs(), op.getAxis(), cut).run({});
+  return PieceEmitter(e, op.getInputs(), op.getAxis(), tiling).run({});
 }
 
 LogicalResult adze::emitInsertions(KernelEmitter &e, InsertSliceOp op) {
@@ -160,6 +161,6 @@ LogicalResult adze::emitInsertions(KernelEmitter &e, InsertSliceOp op) {
     return e.fail("the kernel has results besides insertions");
   if (!isa<BlockArgument>(op.getDest()))
     return e.fail("the kernel computes the destination of an insertion");
-  return PieceEmitter(e, op.getSources(), op.getAxis(), Cut::Flat)
+  return PieceEmitter(e, op.getSources(), op.getAxis(), Tiling::Flat)
       .run(op.getOffsets().getResults());
 }

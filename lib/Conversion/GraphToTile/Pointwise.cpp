@@ -32,7 +32,7 @@ public:
   }
 
   /// Prevents that a dim is merged with the previous one.
-  void cut(int64_t dim) {
+  void tiling(int64_t dim) {
     for (auto [i, target] : llvm::enumerate(real))
       if (int64_t(target) >= dim) {
         joined[i] = false;
@@ -84,12 +84,12 @@ private:
         follow(operand, KernelEmitter::alignRight(getDims(operand).size(),
                                                   target.size()));
     } else if (auto slice = dyn_cast<SliceOp>(op); slice && !slice.getBegin()) {
-      cutAround(slice, target);
+      tileAround(slice, target);
       visit(slice.getInput(), target);
     } else if (auto trilu = dyn_cast<TriluOp>(op)) {
-      cut(target[target.size() - 2]);
-      cut(target.back());
-      cut(target.back() + 1);
+      tiling(target[target.size() - 2]);
+      tiling(target.back());
+      tiling(target.back() + 1);
       visit(trilu.getInput(), target);
     } else if (isa<RangeOp>(op)) {
       restrict(op->getResult(0), target);
@@ -127,16 +127,16 @@ private:
   }
 
   /// Merged dims may be split along the first of them only.
-  void cutAround(SliceOp slice, ArrayRef<int64_t> target) {
+  void tileAround(SliceOp slice, ArrayRef<int64_t> target) {
     Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
     Dims starts = slice.getStartExprs();
-    for (auto [dim, place] : llvm::enumerate(target)) {
+    for (auto [dim, range] : llvm::enumerate(target)) {
       bool steps = slice.getSteps()[dim] != 1;
       if (steps || getConstant(starts[dim]) != 0 ||
           !areEqual(from[dim], to[dim]))
-        cut(place);
+        tiling(range);
       if (steps)
-        cut(place + 1);
+        tiling(range + 1);
     }
   }
 
@@ -239,14 +239,14 @@ static void lengthenRows(DimGrouping &groups, ArrayRef<AffineExpr> dims) {
       groups.rowGroup = group;
 }
 
-static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
+static DimGrouping groupDims(KernelEmitter &e, Tiling tiling) {
   Value output = e.getOutputs()[0];
   DimGroups groups(output);
   DimGrouping result;
-  if (cut == Cut::Flat) {
+  if (tiling == Tiling::Flat) {
     for (unsigned i = 0; i < e.getOutputs().size(); ++i)
       if (e.getPartAxis(i) >= 0)
-        groups.cut(e.getPartAxis(i));
+        groups.tiling(e.getPartAxis(i));
     result.spans = groups.getSpans();
   } else {
     result.spans.assign(getDims(output).size(), 1);
@@ -278,13 +278,13 @@ static LogicalResult emitPoints(KernelEmitter &e) {
     length = counts.pop_back_val();
   std::reverse(counts.begin(), counts.end());
   SmallVector<Value> ids = e.programIds(counts);
-  Places places;
+  DimRanges ranges;
   for (Value id : llvm::reverse(ids))
-    places.push_back({id, -1, 1, 1});
+    ranges.push_back({id, -1, 1, 1});
   auto done =
       e.loop(length, e.index(1), {},
              [&](Value iv, ValueRange) -> FailureOr<KernelEmitter::Carried> {
-               Places here = places;
+               DimRanges here = ranges;
                if (rank > 0)
                  here.push_back({iv, -1, 1, 1});
                if (failed(e.storeOutputs(output, here)))
@@ -390,63 +390,64 @@ static BlockSizes chooseBlocks(ArrayRef<AffineExpr> sizes,
 /// Sets the prefetch distances. Programs run along the last group first, then
 /// along the previous one. The hardware detects a few rows, and rows at near
 /// addresses.
-static void setAhead(MutableArrayRef<Place> places, ArrayRef<AffineExpr> sizes,
-                     ArrayRef<int64_t> steps, int64_t pitch) {
+static void setAhead(MutableArrayRef<DimRange> ranges,
+                     ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> steps,
+                     int64_t pitch) {
   constexpr int64_t farBytes = 256, fewRows = 8;
   int64_t columns = getKnown(sizes.back());
   if ((pitch >= 0 && pitch < farBytes) || (columns >= 0 && columns <= fewRows))
     return;
-  for (size_t i = places.size(); i-- > 0;)
+  for (size_t i = ranges.size(); i-- > 0;)
     if (int64_t size = getKnown(sizes[i]); size < 0 || size > steps[i]) {
-      places[i].ahead = steps[i];
+      ranges[i].ahead = steps[i];
       return;
     }
 }
 
-LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
+LogicalResult adze::emitPointwise(KernelEmitter &e, Tiling tiling) {
   Value first = e.getOutputs()[0];
   for (Value output : e.getOutputs())
     if (!areEqual(getDims(output), getDims(first)))
       return e.fail("the outputs have different shapes");
-  if (cut == Cut::Points || getDims(first).empty())
+  if (tiling == Tiling::Points || getDims(first).empty())
     return emitPoints(e);
-  DimGrouping groups = groupDims(e, cut);
+  DimGrouping groups = groupDims(e, tiling);
   ArrayRef<unsigned> spans = groups.spans;
   auto sizes = getGroupSizes(e, first, spans);
   if (failed(sizes))
     return failure();
   unsigned last = spans.size() - 1;
-  bool rows = last > 0 && cut != Cut::Row;
+  bool rows = last > 0 && tiling != Tiling::Row;
   // Blocks have columns, and enough rows that a program has enough work.
   BlockSizes blocks = chooseBlocks(sizes->exprs, groups, rows);
   SmallVector<int64_t> steps(spans.size(), 1);
   SmallVector<Value> counts(sizes->values), stepSizes(spans.size());
-  auto cutGroup = [&](unsigned group, int axis, Value size, int64_t step) {
+  auto tileGroup = [&](unsigned group, int axis, Value size, int64_t step) {
     e.setAxis(axis, size);
     counts[group] = e.ceilDiv(counts[group], size);
     stepSizes[group] = size;
     steps[group] = step;
   };
   bool isWhole = blocks.columns == getKnown(sizes->exprs[last]);
-  cutGroup(last, 1,
-           isWhole ? sizes->values[last] : e.param("BLOCK_N", blocks.columns),
-           blocks.columns);
+  tileGroup(last, 1,
+            isWhole ? sizes->values[last] : e.param("BLOCK_N", blocks.columns),
+            blocks.columns);
   if (rows)
-    cutGroup(groups.rowGroup, 0, e.param("BLOCK_M", blocks.rows), blocks.rows);
+    tileGroup(groups.rowGroup, 0, e.param("BLOCK_M", blocks.rows), blocks.rows);
   SmallVector<Value> walked;
   for (unsigned group : groups.walk)
     walked.push_back(counts[group]);
-  Places places(spans.size());
+  DimRanges ranges(spans.size());
   for (auto [group, id] : llvm::zip(groups.walk, e.programIds(walked))) {
     int axis = group == last ? 1 : stepSizes[group] ? 0 : -1;
     Value offset = stepSizes[group] ? e.mul(id, stepSizes[group]) : id;
-    places[group] = {offset, axis, 1, spans[group]};
+    ranges[group] = {offset, axis, 1, spans[group]};
   }
   if (rows && groups.turned)
-    setAhead(places, sizes->exprs, steps, groups.turned->pitch);
+    setAhead(ranges, sizes->exprs, steps, groups.turned->pitch);
   // An output that does not depend on the first one is computed separately.
   SmallVector<Anchor> anchors;
   for (Value output : e.getOutputs())
-    anchors.push_back({output, places});
+    anchors.push_back({output, ranges});
   return e.storeOutputs(anchors);
 }

@@ -67,25 +67,25 @@ struct Pool {
 
 /// Returns the starts of windows along dim d: of a tile, one for each element.
 static Emitted startWindows(KernelEmitter &e, const Pool &pool, unsigned d,
-                            const Place &place) {
+                            const DimRange &range) {
   OpBuilder &b = e.builder();
-  Value first = e.sub(e.mul(place.offset, e.index(pool.strides[d])),
+  Value first = e.sub(e.mul(range.offset, e.index(pool.strides[d])),
                       e.index(pool.pads[d]));
-  if (place.axis < 0)
+  if (range.axis < 0)
     return {first, {}};
-  Axes axes{place.axis};
+  Axes axes{range.axis};
   auto all = [&](Value scalar) { return e.broadcast({scalar, {}}, axes); };
   Value steps = arith::MulIOp::create(
-      b, e.loc(), e.emitPositions(place.axis, b.getIndexType()).value,
+      b, e.loc(), e.emitPositions(range.axis, b.getIndexType()).value,
       all(e.index(pool.strides[d])));
   return {arith::AddIOp::create(b, e.loc(), all(first), steps), axes};
 }
 
 /// Returns the number of elements of the windows that count along dim d.
 static Emitted countElements(KernelEmitter &e, const Pool &pool, unsigned d,
-                             const Place &place) {
+                             const DimRange &range) {
   OpBuilder &b = e.builder();
-  Emitted start = startWindows(e, pool, d, place);
+  Emitted start = startWindows(e, pool, d, range);
   auto all = [&](Value scalar) {
     return e.broadcast({scalar, {}}, start.axes);
   };
@@ -126,13 +126,13 @@ public:
 private:
   void chooseAxes();
   void setAxis(unsigned dim, int axis, Value block);
-  FailureOr<Places> makePlaces();
+  FailureOr<DimRanges> makeRanges();
   bool unrolls(unsigned d) const;
   /// Combines the elements of the window from dim d on with the carried value,
   /// which is null at first.
-  FailureOr<Value> combineWindow(unsigned d, Places places, Value carried);
+  FailureOr<Value> combineWindow(unsigned d, DimRanges ranges, Value carried);
   Value combine(Value x, Value y);
-  Value divideByCount(Value sum, ArrayRef<Place> places);
+  Value divideByCount(Value sum, ArrayRef<DimRange> ranges);
 
   KernelEmitter &e;
   const Pool &pool;
@@ -196,7 +196,7 @@ bool PoolEmitter::unrolls(unsigned d) const {
                                  : pool.kernel[d] <= mostTaps);
 }
 
-FailureOr<Places> PoolEmitter::makePlaces() {
+FailureOr<DimRanges> PoolEmitter::makeRanges() {
   SmallVector<Value> counts;
   for (unsigned dim = pool.out.size(); dim-- > 0;) {
     Value count = e.size(pool.out[dim]);
@@ -206,10 +206,10 @@ FailureOr<Places> PoolEmitter::makePlaces() {
   }
   SmallVector<Value> ids = e.programIds(counts);
   std::reverse(ids.begin(), ids.end());
-  Places places;
+  DimRanges ranges;
   for (unsigned dim = 0; dim < pool.out.size(); ++dim)
-    places.push_back({e.mul(ids[dim], blocks[dim]), axisOf[dim], 1, 1});
-  return places;
+    ranges.push_back({e.mul(ids[dim], blocks[dim]), axisOf[dim], 1, 1});
+  return ranges;
 }
 
 Value PoolEmitter::combine(Value x, Value y) {
@@ -217,18 +217,18 @@ Value PoolEmitter::combine(Value x, Value y) {
   return x ? buildCombine(builder, combiner, combined, x, y) : y;
 }
 
-FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
+FailureOr<Value> PoolEmitter::combineWindow(unsigned d, DimRanges ranges,
                                             Value carried) {
   if (d == pool.spatial) {
-    auto x = e.emit(pool.input, places);
+    auto x = e.emit(pool.input, ranges);
     if (failed(x))
       return failure();
     return combine(carried, e.broadcast(e.convert(*x, accType), axes));
   }
   unsigned dim = pool.firstSpatial + d;
-  Place &place = places[dim];
+  DimRange &range = ranges[dim];
   WindowDim window;
-  window.start = e.sub(e.mul(place.offset, e.index(pool.strides[d])),
+  window.start = e.sub(e.mul(range.offset, e.index(pool.strides[d])),
                        e.index(pool.pads[d]));
   window.extent = e.size(pool.in[dim]);
   if (!window.extent)
@@ -238,19 +238,19 @@ FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
   window.inside =
       areWindowsInside(pool.in[dim], pool.out[dim], pool.kernel[d],
                        pool.strides[d], pool.pads[d], pool.dilations[d]);
-  bool isTile = place.axis >= 0, isUnrolled = unrolls(d);
+  bool isTile = range.axis >= 0, isUnrolled = unrolls(d);
   if (isTile && !window.inside && getKnown(pool.in[dim]) == 1)
     return e.fail("a window exceeds rows of one pixel");
   // Lines share the combined value of each row of their windows.
-  bool byRows = isUnrolled && place.axis == Line;
+  bool byRows = isUnrolled && range.axis == Line;
   bool isFirst = true;
   auto inner = [&](Value tap, Value position,
                    ValueRange before) -> FailureOr<Carried> {
-    place.offset = position;
-    place.stride = isTile ? pool.strides[d] : 1;
+    range.offset = position;
+    range.stride = isTile ? pool.strides[d] : 1;
     Value start =
         byRows || (isUnrolled && isFirst && !carried) ? Value() : before[0];
-    auto next = combineWindow(d + 1, places, start);
+    auto next = combineWindow(d + 1, ranges, start);
     if (failed(next))
       return failure();
     Value sum = byRows
@@ -270,13 +270,13 @@ FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
 
 /// Computes the mean from the sum, if windows at the border have fewer
 /// elements.
-Value PoolEmitter::divideByCount(Value sum, ArrayRef<Place> places) {
+Value PoolEmitter::divideByCount(Value sum, ArrayRef<DimRange> ranges) {
   OpBuilder &b = e.builder();
   Emitted count{e.index(1), {}};
   for (unsigned d = 0; d < pool.spatial; ++d) {
     Emitted own{e.index(pool.kernel[d]), {}};
     if (!pool.isFull(d))
-      own = countElements(e, pool, d, places[pool.firstSpatial + d]);
+      own = countElements(e, pool, d, ranges[pool.firstSpatial + d]);
     Axes both(count.axes);
     llvm::append_range(both, own.axes); // ascending, as the dims are
     count = {both.empty()
@@ -298,30 +298,30 @@ Value PoolEmitter::divideByCount(Value sum, ArrayRef<Place> places) {
 
 LogicalResult PoolEmitter::run() {
   chooseAxes();
-  auto places = makePlaces();
-  if (failed(places))
+  auto ranges = makeRanges();
+  if (failed(ranges))
     return failure();
   e.setPad(pool.isMax ? getNeutral(combiner, graphType) : TypedAttr());
-  auto result = combineWindow(0, *places, {});
+  auto result = combineWindow(0, *ranges, {});
   e.setPad({});
   if (failed(result))
     return failure();
   if (!pool.isMax)
-    result = divideByCount(*result, *places);
-  e.define(pool.result, *places, e.convert({*result, axes}, element));
-  return e.storeOutputs(pool.result, *places);
+    result = divideByCount(*result, *ranges);
+  e.define(pool.result, *ranges, e.convert({*result, axes}, element));
+  return e.storeOutputs(pool.result, *ranges);
 }
 
-LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
-  if (cut != Cut::Dims)
+LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Tiling tiling) {
+  if (tiling != Tiling::Dims)
     return e.fail("pooling has a tiling by dims only");
   return PoolEmitter(e, *Pool::get(op)).run();
 }
 
 /// Emits the sum of squares of adjacent elements along one dim, as shifted
 /// loads.
-LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
-  if (cut != Cut::Dims)
+LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Tiling tiling) {
+  if (tiling != Tiling::Dims)
     return e.fail("LRN has a tiling by dims only");
   Dims dims = getDims(op.getResult());
   unsigned rank = dims.size(), axis = op.getAxis();
@@ -339,11 +339,11 @@ LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   }
   SmallVector<Value> ids = e.programIds(counts);
   std::reverse(ids.begin(), ids.end());
-  Places places;
+  DimRanges ranges;
   for (unsigned dim = 0; dim < rank; ++dim)
-    places.push_back(dim + 1 == rank
-                         ? Place{e.mul(ids[dim], block), Channel, 1, 1}
-                         : Place{ids[dim], -1, 1, 1});
+    ranges.push_back(dim + 1 == rank
+                         ? DimRange{e.mul(ids[dim], block), Channel, 1, 1}
+                         : DimRange{ids[dim], -1, 1, 1});
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   Value sum = e.constant(b.getFloatAttr(accType, 0.0), axes);
@@ -351,7 +351,7 @@ LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   auto total = e.loop(
       e.index(op.getSize()), e.index(1), sum,
       [&](Value tap, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-        Places where = places;
+        DimRanges where = ranges;
         where[axis].offset =
             e.add(e.sub(where[axis].offset, e.index(before)), tap);
         auto x = e.emit(op.getInput(), where);
@@ -363,7 +363,7 @@ LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
       });
   if (failed(total))
     return failure();
-  auto x = e.emit(op.getInput(), places);
+  auto x = e.emit(op.getInput(), ranges);
   if (failed(x))
     return failure();
   auto number = [&](double value) {
@@ -380,6 +380,6 @@ LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   Value scale = math::ExpOp::create(b, loc, power);
   Value wide = e.broadcast(e.convert(*x, accType), axes);
   Value result = arith::MulFOp::create(b, loc, wide, scale);
-  e.define(op.getResult(), places, e.convert({result, axes}, element));
-  return e.storeOutputs(op.getResult(), places);
+  e.define(op.getResult(), ranges, e.convert({result, axes}, element));
+  return e.storeOutputs(op.getResult(), ranges);
 }

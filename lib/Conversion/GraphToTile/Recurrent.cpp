@@ -29,11 +29,11 @@ public:
 
 private:
   LogicalResult check();
-  LogicalResult cut();
+  LogicalResult setTiling();
   LogicalResult begin();
   LogicalResult giveState();
   LogicalResult takeState();
-  LogicalResult takeAll(Value from, const Places &places, Value to);
+  LogicalResult takeAll(Value from, const DimRanges &ranges, Value to);
   LogicalResult quantizeState();
   LogicalResult multiply(ArrayRef<std::pair<int64_t, Value>> products);
   LogicalResult step();
@@ -62,7 +62,7 @@ private:
   /// `multiply` may have computed.
   Value sum(int64_t gate, Value memory);
   Value sum(int64_t gate) { return sum(gate, state); }
-  Places block() { return {{e.index(0), M, 1, 1}, {e.index(0), N, 1, 1}}; }
+  DimRanges block() { return {{e.index(0), M, 1, 1}, {e.index(0), N, 1, 1}}; }
   Value mixed(Value update, Value candidate);
   Value parameter(Value vector, int64_t gate);
   Value own(MaybeTile tile) {
@@ -91,12 +91,12 @@ private:
         return e.getOutputMemory(i);
     return {};
   }
-  Place rows() { return {row, M, 1, 1}; }
-  Place units(int64_t gate = 0) {
+  DimRange rows() { return {row, M, 1, 1}; }
+  DimRange units(int64_t gate = 0) {
     return {e.add(unit, e.index(gate * hidden)), N, 1, 1};
   }
-  Place all() { return {e.index(0), K, 1, 1}; }
-  Place at(Value offset) { return {offset, -1, 1, 1}; }
+  DimRange all() { return {e.index(0), K, 1, 1}; }
+  DimRange at(Value offset) { return {offset, -1, 1, 1}; }
   Value is(arith::CmpIPredicate predicate, Value x, Value y) {
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
@@ -113,8 +113,8 @@ private:
   Value bytes, rowScales, rowZeros;    // the quantized state
   Value row, unit;                     // offsets
   Value turn, now;                     // steps of the grid, of the layer
-  Value place, before;     // position of the step and of the previous one
-  Value steps, finalPlace; // their number; position of the last one
+  Value position, before;    // position of the step and of the previous one
+  Value steps, lastPosition; // their number; position of the last one
   bool isRefused = false;
 };
 
@@ -179,7 +179,7 @@ LogicalResult RecurrentEmitter::check() {
 }
 
 /// Computes sizes, axes, blocks and program ids.
-LogicalResult RecurrentEmitter::cut() {
+LogicalResult RecurrentEmitter::setTiling() {
   Dims dims = getDims(op.getOutput());
   steps = e.size(dims[0]);
   Value batch = e.size(dims[1]);
@@ -213,10 +213,10 @@ LogicalResult RecurrentEmitter::cut() {
   Value last = e.sub(steps, e.index(1));
   if (isTwofold(op))
     now = e.min(e.div(turn, e.index(2)), e.max(last, e.index(0)));
-  place = op.getReverse() ? e.sub(last, now) : now;
-  before = op.getReverse() ? e.min(e.add(place, e.index(1)), last)
+  position = op.getReverse() ? e.sub(last, now) : now;
+  before = op.getReverse() ? e.min(e.add(position, e.index(1)), last)
                            : e.max(e.sub(now, e.index(1)), e.index(0));
-  finalPlace = op.getReverse() ? e.index(0) : last;
+  lastPosition = op.getReverse() ? e.index(0) : last;
   state = e.scratch({blockM, e.index(hidden)}, type);
   if (isTwofold(op))
     held = e.scratch({blockM, e.index(hidden)}, type);
@@ -258,9 +258,9 @@ LogicalResult RecurrentEmitter::giveState() {
 LogicalResult RecurrentEmitter::begin() {
   auto copy = [&](Value from, Value to) {
     return e.phase([&]() -> LogicalResult {
-      Places places{rows(), units()};
-      auto tile = e.emit(from, places);
-      return failed(tile) ? failure() : e.store(*tile, to, places);
+      DimRanges ranges{rows(), units()};
+      auto tile = e.emit(from, ranges);
+      return failed(tile) ? failure() : e.store(*tile, to, ranges);
     });
   };
   if (failed(copy(op.getState(), lastState)) ||
@@ -271,10 +271,10 @@ LogicalResult RecurrentEmitter::begin() {
 
 /// Loads all units of the rows of the program, which other programs stored in a
 /// previous step.
-LogicalResult RecurrentEmitter::takeAll(Value from, const Places &places,
+LogicalResult RecurrentEmitter::takeAll(Value from, const DimRanges &ranges,
                                         Value to) {
   return e.phase([&]() -> LogicalResult {
-    auto tile = e.load(from, places);
+    auto tile = e.load(from, ranges);
     return failed(tile) ? failure()
                         : e.store(*tile, to, {{e.index(0), M, 1, 1}, all()});
   });
@@ -286,12 +286,12 @@ LogicalResult RecurrentEmitter::takeState() {
 }
 
 Value RecurrentEmitter::input(int64_t gate) {
-  return own(e.emit(op.getGates(), {at(place), rows(), units(gate)}));
+  return own(e.emit(op.getGates(), {at(position), rows(), units(gate)}));
 }
 
 LogicalResult RecurrentEmitter::quantizeState() {
   return e.phase([&]() -> LogicalResult {
-    Place rows{e.index(0), M, 1, 1};
+    DimRange rows{e.index(0), M, 1, 1};
     auto tile = e.load(state, {rows, all()});
     if (failed(tile))
       return failure();
@@ -305,7 +305,7 @@ LogicalResult RecurrentEmitter::quantizeState() {
 /// Computes (sum of the products of bytes - zero point * sum of weights) *
 /// scales.
 Value RecurrentEmitter::byteProduct(int64_t gate, Value sum) {
-  Place rows{e.index(0), M, 1, 1};
+  DimRange rows{e.index(0), M, 1, 1};
   auto left = e.load(bytes, {rows, all()});
   auto right =
       e.emitOn(op.getWeights(), {at(e.index(gate)), all(), units()}, {K, N});
@@ -431,18 +431,18 @@ std::pair<Value, Value> RecurrentEmitter::lstm() {
 /// last, as other values are computed from it.
 LogicalResult RecurrentEmitter::finish(Value next, Value cell) {
   Value shown = next;
-  Places places{rows(), units()};
+  DimRanges ranges{rows(), units()};
   if (op.getLengths()) {
     auto lengths = e.emit(op.getLengths(), {rows()});
     if (failed(lengths))
       return failure();
     Type number = getElementTypeOrSelf(lengths->value.getType());
-    Value self = arith::IndexCastOp::create(b, loc, number, place);
+    Value self = arith::IndexCastOp::create(b, loc, number, position);
     Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                          e.broadcast({self, {}}, {M, N}),
                                          e.broadcast(*lengths, {M, N}));
     auto keep = [&](Value x, Value memory) -> Value {
-      Value old = own(e.load(memory, places));
+      Value old = own(e.load(memory, ranges));
       return isRefused ? old : arith::SelectOp::create(b, loc, counts, x, old);
     };
     shown = arith::SelectOp::create(b, loc, counts, next, zeros());
@@ -451,10 +451,10 @@ LogicalResult RecurrentEmitter::finish(Value next, Value cell) {
   }
   Axes axes{M, N};
   if (isRefused ||
-      failed(e.store({shown, axes}, output, {at(place), rows(), units()})) ||
-      failed(e.store({next, axes}, lastState, places)))
+      failed(e.store({shown, axes}, output, {at(position), rows(), units()})) ||
+      failed(e.store({next, axes}, lastState, ranges)))
     return failure();
-  return cell ? e.store({cell, axes}, lastMemory, places) : success();
+  return cell ? e.store({cell, axes}, lastMemory, ranges) : success();
 }
 
 LogicalResult RecurrentEmitter::step() {
@@ -510,26 +510,26 @@ LogicalResult RecurrentEmitter::candidateStep() {
     Value next = mixed(update, candidate);
     return isRefused ? failure()
                      : e.store({next, Axes{M, N}}, output,
-                               {at(place), rows(), units()});
+                               {at(position), rows(), units()});
   });
 }
 
 LogicalResult RecurrentEmitter::keepLastState() {
-  Places places{rows(), units()};
+  DimRanges ranges{rows(), units()};
   auto keep = [&](function_ref<MaybeTile()> from) {
     return e.phase([&]() -> LogicalResult {
       auto tile = from();
-      return failed(tile) ? failure() : e.store(*tile, lastState, places);
+      return failed(tile) ? failure() : e.store(*tile, lastState, ranges);
     });
   };
   auto take = [&] {
     return keep(
-        [&] { return e.load(output, {at(finalPlace), rows(), units()}); });
+        [&] { return e.load(output, {at(lastPosition), rows(), units()}); });
   };
   if (getConstantIntValue(steps).value_or(0) > 0)
     return take();
   return when(is(arith::CmpIPredicate::sgt, steps, e.index(0)), take, [&] {
-    return keep([&] { return e.emit(op.getState(), places); });
+    return keep([&] { return e.emit(op.getState(), ranges); });
   });
 }
 
@@ -553,7 +553,7 @@ LogicalResult RecurrentEmitter::runTwofold() {
 /// If the number of rows is dynamic, a single row is computed separately at run
 /// time; otherwise a program computes the rows that exist.
 LogicalResult RecurrentEmitter::run() {
-  if (failed(check()) || failed(cut()))
+  if (failed(check()) || failed(setTiling()))
     return failure();
   if (e.getKnownRows(getDims(op.getOutput())[1]) >= 0)
     return runSteps();
@@ -585,8 +585,9 @@ LogicalResult RecurrentEmitter::runSteps() {
               [&] { return step(); });
 }
 
-LogicalResult adze::emitRecurrent(KernelEmitter &e, RecurrentOp op, Cut cut) {
-  if (cut != Cut::Dims)
+LogicalResult adze::emitRecurrent(KernelEmitter &e, RecurrentOp op,
+                                  Tiling tiling) {
+  if (tiling != Tiling::Dims)
     return e.fail("a recurrent layer has a tiling by dims only");
   return RecurrentEmitter(e, op).run();
 }

@@ -23,7 +23,7 @@ struct Part {
   int axis = -1;
   Value offset;
 
-  Place place() const { return {offset, axis, 1, end - begin}; }
+  DimRange range() const { return {offset, axis, 1, end - begin}; }
 };
 
 /// Emits the loops and programs around folds.
@@ -37,12 +37,12 @@ public:
       : e(e), all(all), reduced(all.front()->getReduced().axes),
         dims(getDims(all.front()->getReduced().input)) {}
 
-  LogicalResult cutParts(Cut cut);
+  LogicalResult tileParts(Tiling tiling);
   LogicalResult setPrograms();
   /// Emits the results of some of the folds.
   LogicalResult run(const Folds &chosen);
-  /// Returns the places of the result of a fold.
-  Places getResultPlaces(const Fold &fold);
+  /// Returns the ranges of the result of a fold.
+  DimRanges getResultRanges(const Fold &fold);
 
 private:
   LogicalResult setBlocks();
@@ -54,7 +54,7 @@ private:
   FailureOr<Carried> loopParts(unsigned part, ValueRange carried);
   FailureOr<Carried> walkLanes(Part &part, ValueRange carried);
   FailureOr<Carried> takeTile();
-  FailureOr<Carried> takeTile(Fold &fold, PlacesRef places, const Part &along);
+  FailureOr<Carried> takeTile(Fold &fold, RangesRef ranges, const Part &along);
   /// Returns the number of reduced elements.
   Value count();
   /// Splits the carried values by fold.
@@ -81,10 +81,11 @@ private:
 } // namespace
 
 /// Merges adjacent dims of one kind into a part with `Flat`.
-LogicalResult Reduction::cutParts(Cut cut) {
+LogicalResult Reduction::tileParts(Tiling tiling) {
   for (unsigned dim = 0; dim < dims.size(); ++dim) {
     bool goes = llvm::is_contained(reduced, int64_t(dim));
-    if (cut == Cut::Flat && !parts.empty() && parts.back().reduced == goes) {
+    if (tiling == Tiling::Flat && !parts.empty() &&
+        parts.back().reduced == goes) {
       parts.back().end = dim + 1;
       parts.back().size = mulExprs(parts.back().size, dims[dim]);
     } else {
@@ -185,18 +186,18 @@ LogicalResult Reduction::setPrograms() {
   return success();
 }
 
-/// Returns the carried values of the tile at the current place.
+/// Returns the carried values of the tile at the current range.
 FailureOr<KernelEmitter::Carried> Reduction::takeTile() {
-  Places places;
+  DimRanges ranges;
   const Part *along = nullptr;
   for (const Part &part : parts) {
-    places.push_back(part.place());
+    ranges.push_back(part.range());
     if (part.reduced)
       along = &part;
   }
   Carried result;
   for (Fold *fold : folds) {
-    auto taken = takeTile(*fold, places, *along);
+    auto taken = takeTile(*fold, ranges, *along);
     if (failed(taken))
       return failure();
     result.append(*taken);
@@ -205,8 +206,8 @@ FailureOr<KernelEmitter::Carried> Reduction::takeTile() {
 }
 
 FailureOr<KernelEmitter::Carried>
-Reduction::takeTile(Fold &fold, PlacesRef places, const Part &along) {
-  auto x = e.emit(fold.getReduced().input, places);
+Reduction::takeTile(Fold &fold, RangesRef ranges, const Part &along) {
+  auto x = e.emit(fold.getReduced().input, ranges);
   if (failed(x))
     return failure();
   Axes tileAxes(axes);
@@ -271,7 +272,7 @@ FailureOr<KernelEmitter::Carried> Reduction::walkLanes(Part &part,
     auto each =
         e.loop(walk.length, walk.chunk, begin(tileAxes),
                [&](Value iv, ValueRange inner) -> FailureOr<Carried> {
-                 part.offset = walk.place(e, iv);
+                 part.offset = walk.range(e, iv);
                  auto taken = takeTile();
                  if (failed(taken))
                    return failure();
@@ -351,28 +352,28 @@ LogicalResult Reduction::run(const Folds &chosen) {
     Value result = fold->getReduced().result;
     Value tile = fold->finish(own, [&] { return count(); }, axes);
     Type element = getSignlessType(getElementTypeOrSelf(result));
-    e.define(result, getResultPlaces(*fold), e.convert({tile, axes}, element));
+    e.define(result, getResultRanges(*fold), e.convert({tile, axes}, element));
   }
   return success();
 }
 
-Places Reduction::getResultPlaces(const Fold &fold) {
-  Places places;
+DimRanges Reduction::getResultRanges(const Fold &fold) {
+  DimRanges ranges;
   bool rowPlaced =
       llvm::any_of(parts, [](Part &p) { return !p.reduced && p.axis >= 0; });
   for (const Part &part : parts) {
     if (!part.reduced) {
-      places.push_back(part.place());
+      ranges.push_back(part.range());
       continue;
     }
     if (!fold.getReduced().keepdims)
       continue;
     for (unsigned dim = part.begin; dim < part.end; ++dim) {
-      places.push_back({e.index(0), rowPlaced ? -1 : int(Row), 1, 1});
+      ranges.push_back({e.index(0), rowPlaced ? -1 : int(Row), 1, 1});
       rowPlaced = true;
     }
   }
-  return places;
+  return ranges;
 }
 
 Value Reduction::count() {
@@ -408,8 +409,8 @@ sortByNeed(ArrayRef<std::unique_ptr<Fold>> folds) {
   return result;
 }
 
-LogicalResult adze::emitReductions(KernelEmitter &e, Cut cut) {
-  if (cut != Cut::Flat && cut != Cut::Dims)
+LogicalResult adze::emitReductions(KernelEmitter &e, Tiling tiling) {
+  if (tiling != Tiling::Flat && tiling != Tiling::Dims)
     return e.fail("a reduction has tilings by dims and flat only");
   SmallVector<std::unique_ptr<Fold>> folds;
   for (Operation &op : e.getSource().getBody().front())
@@ -420,7 +421,7 @@ LogicalResult adze::emitReductions(KernelEmitter &e, Cut cut) {
     if (!reducesAlike(first, fold->getReduced()))
       return e.fail("the reductions are over different dims");
   Reduction reduction(e, folds);
-  if (failed(reduction.cutParts(cut)) || failed(reduction.setPrograms()))
+  if (failed(reduction.tileParts(tiling)) || failed(reduction.setPrograms()))
     return failure();
   for (const Reduction::Folds &chosen : sortByNeed(folds))
     if (failed(reduction.run(chosen)))
@@ -428,6 +429,6 @@ LogicalResult adze::emitReductions(KernelEmitter &e, Cut cut) {
   SmallVector<Anchor> results;
   for (const auto &fold : folds)
     results.push_back(
-        {fold->getReduced().result, reduction.getResultPlaces(*fold)});
+        {fold->getReduced().result, reduction.getResultRanges(*fold)});
   return e.storeOutputs(results);
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Common parts of kernels on rows: the places of the rows, and arithmetic on
+// Common parts of kernels on rows: the ranges of the rows, and arithmetic on
 // tiles of them.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_ROWMATH_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_ROWMATH_H
@@ -12,17 +12,17 @@
 
 namespace adze {
 
-/// The places of the reduced dims, and the blocks around them.
+/// The ranges of the reduced dims, and the blocks around them.
 struct Rows {
   mlir::Value result;
   unsigned first, end; // the reduced dims
-  Places places;
+  DimRanges ranges;
   int reduced; // its axis
   Axes axes, kept;
   mlir::AffineExpr length;
   bool chunked = false; // longer than a tile, or of dynamic length
   bool inner = false;   // dims follow the row: lanes are along these
-  unsigned rowPart = 0; // index of the place of the row
+  unsigned rowPart = 0; // index of the range of the row
 };
 
 /// One of the two loops over a row in chunks: whole chunks, which need no mask,
@@ -31,7 +31,7 @@ struct RowWalk {
   mlir::Value chunk, begin, length, end; // no end: all elements are valid
   bool isTail = false;
 
-  mlir::Value place(KernelEmitter &e, mlir::Value iv) const {
+  mlir::Value range(KernelEmitter &e, mlir::Value iv) const {
     bool fromStart = mlir::getConstantIntValue(begin) == 0;
     return fromStart ? iv : e.add(begin, iv);
   }
@@ -92,8 +92,8 @@ mlir::FailureOr<mlir::Value> applyOperand(RowMath &m, mlir::Value tile,
                                           mlir::Value operand) {
   if (!operand)
     return tile;
-  auto where = m.e.mapPlaces(
-      m.rows.places, m.rows.result, operand,
+  auto where = m.e.mapRanges(
+      m.rows.ranges, m.rows.result, operand,
       KernelEmitter::alignRight(graph::getDims(operand).size(),
                                 graph::getDims(m.rows.result).size()));
   if (failed(where))

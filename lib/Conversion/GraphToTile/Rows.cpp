@@ -13,8 +13,8 @@ using namespace adze::graph;
 /// Tiles the rows. For rows of the last dims, a tile is a block of rows by the
 /// whole row; for rows of an inner dim, it is the whole row by a block of the
 /// later dims.
-static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
-                               unsigned end, Cut cut) {
+static FailureOr<Rows> tileRows(KernelEmitter &e, Value result, unsigned first,
+                                unsigned end, Tiling tiling) {
   constexpr int64_t elements = 4096;
   Dims dims = getDims(result);
   MLIRContext *context = result.getContext();
@@ -45,7 +45,7 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   auto addDims = [&](unsigned begin, unsigned end, int axis, int64_t target) {
     if (begin == end)
       return;
-    unsigned split = cut == Cut::Flat ? begin : end - 1;
+    unsigned split = tiling == Tiling::Flat ? begin : end - 1;
     for (unsigned dim = begin; dim < split; ++dim)
       parts.push_back({dim, dim + 1, e.index(1), -1});
     if (axis < 0) {
@@ -62,10 +62,11 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
     parts.push_back({split, end, block, axis});
     rows.kept.push_back(axis);
   };
-  addDims(0, first, inner ? -1 : 0,
-          cut == Cut::Row ? 1
-                          : chooseRowsAtOnce(e.getKnownRows(count(0, first)),
-                                             length, whole));
+  addDims(
+      0, first, inner ? -1 : 0,
+      tiling == Tiling::Row
+          ? 1
+          : chooseRowsAtOnce(e.getKnownRows(count(0, first)), length, whole));
   rows.rowPart = parts.size();
   parts.push_back({first, end, rowLength, rows.reduced});
   if (inner)
@@ -86,7 +87,7 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   SmallVector<Value> ids = e.programIds(counts);
   std::reverse(ids.begin(), ids.end());
   for (auto [part, id] : llvm::zip(parts, ids))
-    rows.places.push_back(
+    rows.ranges.push_back(
         {e.mul(id, part.block), part.axis, 1, part.end - part.begin});
   return rows;
 }
@@ -128,8 +129,8 @@ static FailureOr<Value> emitRMSNorm(RowMath &m, RMSNormOp op, Value x) {
   return applyOperand<arith::MulFOp>(m, y, op.getScale());
 }
 
-LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
-  if (cut == Cut::Points)
+LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Tiling tiling) {
+  if (tiling == Tiling::Points)
     return e.fail("a row kernel has no elementwise tiling");
   Value result = op->getResult(0), input = op->getOperand(0);
   unsigned first, end = getDims(result).size();
@@ -139,7 +140,7 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
     return e.fail("no axis");
   if (isa<SoftmaxOp, LogSoftmaxOp>(op))
     end = first + 1;
-  auto rows = cutRows(e, result, first, end, cut);
+  auto rows = tileRows(e, result, first, end, tiling);
   if (failed(rows))
     return failure();
   Type element = getSignlessType(getElementTypeOrSelf(result));
@@ -147,7 +148,7 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
   RowMath m(e, *rows, type);
   if (rows->chunked)
     return emitChunkedRows(m, op);
-  auto loaded = e.emit(input, rows->places);
+  auto loaded = e.emit(input, rows->ranges);
   if (failed(loaded))
     return failure();
   Value x = e.broadcast(e.convert(*loaded, type), rows->axes);
@@ -160,16 +161,16 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
     y = emitSoftmax(m, x, isa<LogSoftmaxOp>(op));
   if (failed(y))
     return failure();
-  e.define(result, rows->places, e.convert({*y, rows->axes}, element));
-  return e.storeOutputs(result, rows->places);
+  e.define(result, rows->ranges, e.convert({*y, rows->axes}, element));
+  return e.storeOutputs(result, rows->ranges);
 }
 
 FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
-                                                   ArrayRef<Place> places) {
+                                                   ArrayRef<DimRange> ranges) {
   if (!rows)
     return fail("a reduction cannot be a producer");
   Value input = op.getInput(), result = op->getResult(0);
-  Key wanted = getKey(result, places), own = getKey(rows->result, rows->places);
+  Key wanted = getKey(result, ranges), own = getKey(rows->result, rows->ranges);
   llvm::erase_if(own, [&](const auto &part) {
     return std::get<3>(part) >= rows->first && std::get<3>(part) < rows->end;
   });
@@ -179,7 +180,7 @@ FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
         std::get<3>(part) -= rows->end - rows->first;
   if (!areEqual(getDims(input), getDims(rows->result)) || wanted != own)
     return fail("a reduction is over rows other than the kernel's");
-  auto tile = emit(input, rows->places);
+  auto tile = emit(input, rows->ranges);
   if (failed(tile))
     return failure();
   Type element = getSignlessType(getElementTypeOrSelf(input));
@@ -193,35 +194,35 @@ FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
       getSignlessType(getElementTypeOrSelf(result)));
 }
 
-/// Returns the places of an output: elements of the rows, or one value for each
+/// Returns the ranges of an output: elements of the rows, or one value for each
 /// row.
-static FailureOr<Places> placeOutput(KernelEmitter &e, const Rows &rows,
-                                     Value output) {
+static FailureOr<DimRanges> getOutputRanges(KernelEmitter &e, const Rows &rows,
+                                            Value output) {
   unsigned all = getDims(rows.result).size(), rank = getDims(output).size(),
-           gone = rows.end - rows.first;
-  if (rank != all && rank + gone != all)
+           numReduced = rows.end - rows.first;
+  if (rank != all && rank + numReduced != all)
     return e.fail("an output has the dims of neither rows nor their elements");
-  // The output has no reduced dims, or dims of size 1 in their place.
+  // The output has no reduced dims, or dims of size 1 in their range.
   SmallVector<int64_t> dims;
   for (unsigned dim = 0; dim < rank; ++dim)
-    dims.push_back(rank == all || dim < rows.first ? dim : dim + gone);
-  return e.mapPlaces(rows.places, rows.result, output, dims);
+    dims.push_back(rank == all || dim < rows.first ? dim : dim + numReduced);
+  return e.mapRanges(rows.ranges, rows.result, output, dims);
 }
 
 LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
-                                    Cut cut) {
-  if (cut == Cut::Points)
+                                    Tiling tiling) {
+  if (tiling == Tiling::Points)
     return e.fail("a row kernel has no elementwise tiling");
   Value input = op.getInput();
   auto rows =
-      cutRows(e, input, op.getAxes().front(), op.getAxes().back() + 1, cut);
+      tileRows(e, input, op.getAxes().front(), op.getAxes().back() + 1, tiling);
   if (failed(rows))
     return failure();
   if (rows->chunked)
     return e.fail("the rows do not fit a tile");
   e.setRows(&*rows);
   for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
-    auto where = placeOutput(e, *rows, output);
+    auto where = getOutputRanges(e, *rows, output);
     if (failed(where))
       return failure();
     auto tile = e.emit(output, *where);
@@ -229,7 +230,7 @@ LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
       return failure();
     for (int axis : tile->axes)
       if (llvm::none_of(*where,
-                        [&](auto &place) { return place.axis == axis; }))
+                        [&](auto &range) { return range.axis == axis; }))
         return e.fail("a tile axis runs along a unit dim");
     if (failed(e.storeOutput(*tile, i, *where)))
       return failure();

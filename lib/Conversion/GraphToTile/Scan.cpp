@@ -31,16 +31,16 @@ struct Scan {
 };
 } // namespace
 
-LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Cut cut) {
-  if (cut != Cut::Flat)
+LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Tiling tiling) {
+  if (tiling != Tiling::Flat)
     return e.fail("a scan has a flat tiling only");
   Scan scan = Scan::get(op);
   Dims dims = getDims(scan.result);
-  unsigned rank = dims.size(), behind = rank - scan.axis - 1;
+  unsigned rank = dims.size(), after = rank - scan.axis - 1;
   MLIRContext *context = op->getContext();
   ArrayRef<AffineExpr> all(dims);
-  AffineExpr inner = product(context, all.take_back(behind));
-  if (behind == 0 || getKnown(inner) == 1)
+  AffineExpr inner = product(context, all.take_back(after));
+  if (after == 0 || getKnown(inner) == 1)
     return e.fail("the scan is along the innermost dim");
   Value columns = e.size(inner), length = e.size(dims[scan.axis]);
   Value rows = e.size(product(context, all.take_front(scan.axis)));
@@ -50,7 +50,7 @@ LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Cut cut) {
   Value block = e.param("BLOCK_N", chooseLanes(getKnown(inner), lanes));
   e.setAxis(Lane, block);
   SmallVector<Value> ids = e.programIds({e.ceilDiv(columns, block), rows});
-  Place column{e.mul(ids[0], block), Lane, 1, behind};
+  DimRange column{e.mul(ids[0], block), Lane, 1, after};
   Type graphType = getElementTypeOrSelf(scan.result);
   Type element = getSignlessType(graphType);
   Type accType = getAccumulatorType(element);
@@ -61,19 +61,19 @@ LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Cut cut) {
       length, e.index(1), init,
       [&](Value i, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
         Value at = scan.reverse ? e.sub(e.sub(length, e.index(1)), i) : i;
-        Places places;
+        DimRanges ranges;
         if (scan.axis > 0)
-          places.push_back({ids[1], -1, 1, scan.axis});
-        places.append({{at, -1, 1, 1}, column});
-        auto x = e.emit(scan.input, places);
+          ranges.push_back({ids[1], -1, 1, scan.axis});
+        ranges.append({{at, -1, 1, 1}, column});
+        auto x = e.emit(scan.input, ranges);
         if (failed(x))
           return failure();
         TileElementBuilder builder(e, axes);
         Value next = buildCombine(builder, scan.combiner, combined, carried[0],
                                   e.broadcast(e.convert(*x, accType), axes));
         Emitted here{scan.exclusive ? carried[0] : next, axes};
-        e.define(scan.result, places, e.convert(here, element));
-        if (failed(e.storeOutputs(scan.result, places)))
+        e.define(scan.result, ranges, e.convert(here, element));
+        if (failed(e.storeOutputs(scan.result, ranges)))
           return failure();
         return KernelEmitter::Carried{next};
       });

@@ -18,7 +18,7 @@ public:
       : e(e), b(e.builder()), op(op), row(row) {}
 
   /// Returns the positions of the trees after one more node.
-  FailureOr<Value> descend(Value places);
+  FailureOr<Value> descend(Value ranges);
   /// Returns the greatest number of nodes on a path through `count` trees from
   /// number `first` on.
   FailureOr<Value> getSteps(Value first, int64_t count);
@@ -51,8 +51,9 @@ Value TreeWalk::splat(int64_t value, Type type) {
 }
 
 FailureOr<Value> TreeWalk::look(Value nodes, int64_t word) {
-  auto element = emitGathered(e, op.getNodes(), Place{e.index(word), -1, 1, 1},
-                              /*along=*/0, {nodes, axes}, axes);
+  auto element =
+      emitGathered(e, op.getNodes(), DimRange{e.index(word), -1, 1, 1},
+                   /*along=*/0, {nodes, axes}, axes);
   if (failed(element))
     return failure();
   return element->value;
@@ -66,15 +67,15 @@ Value TreeWalk::half(Value words, Value bits) {
                                  moved);
 }
 
-FailureOr<Value> TreeWalk::descend(Value places) {
+FailureOr<Value> TreeWalk::descend(Value ranges) {
   Location loc = e.loc();
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Type type = getElementTypeOrSelf(op.getInput());
   constexpr int64_t halfBits = 32;
   // A lane at a leaf reads node 0, and keeps its leaf.
-  Value isLeaf = isNegative(places);
+  Value isLeaf = isNegative(ranges);
   Value nodes = arith::MulIOp::create(
-      b, loc, toIndex(arith::MaxSIOp::create(b, loc, places, splat(0, i32))),
+      b, loc, toIndex(arith::MaxSIOp::create(b, loc, ranges, splat(0, i32))),
       splat(op.getNumWords(), b.getIndexType()));
   auto bits = look(nodes, 0), children = look(nodes, op.getChildrenWord());
   auto features =
@@ -88,9 +89,10 @@ FailureOr<Value> TreeWalk::descend(Value places) {
   Value flipped = arith::XOrIOp::create(b, loc, feature, splat(-1, i32));
   Value column =
       toIndex(arith::SelectOp::create(b, loc, isMarked, flipped, feature));
-  auto x = emitGathered(e, op.getInput(),
-                        {Place{row, -1, 1, 1}, Place{e.index(0), -1, 1, 1}},
-                        /*along=*/1, {column, axes}, axes);
+  auto x =
+      emitGathered(e, op.getInput(),
+                   {DimRange{row, -1, 1, 1}, DimRange{e.index(0), -1, 1, 1}},
+                   /*along=*/1, {column, axes}, axes);
   if (failed(x))
     return failure();
   Value holds = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE,
@@ -102,7 +104,7 @@ FailureOr<Value> TreeWalk::descend(Value places) {
   Value side = arith::SelectOp::create(b, loc, holds, splat(halfBits, i64),
                                        splat(0, i64));
   return Value(
-      arith::SelectOp::create(b, loc, isLeaf, places, half(*children, side)));
+      arith::SelectOp::create(b, loc, isLeaf, ranges, half(*children, side)));
 }
 
 FailureOr<Value> TreeWalk::getSteps(Value first, int64_t count) {
@@ -111,7 +113,7 @@ FailureOr<Value> TreeWalk::getSteps(Value first, int64_t count) {
   Value last = e.sub(e.size(op.getSteps(), 0), e.index(1));
   for (int64_t i = 0; i < count; i += group) {
     Value entry = i == 0 ? at : e.min(e.add(at, e.index(i / group)), last);
-    auto bound = e.emit(op.getSteps(), Place{entry, -1, 1, 1});
+    auto bound = e.emit(op.getSteps(), DimRange{entry, -1, 1, 1});
     if (failed(bound))
       return failure();
     Value number =
@@ -121,8 +123,9 @@ FailureOr<Value> TreeWalk::getSteps(Value first, int64_t count) {
   return steps;
 }
 
-LogicalResult adze::emitTreeLeaves(KernelEmitter &e, TreeLeavesOp op, Cut cut) {
-  if (cut != Cut::Flat)
+LogicalResult adze::emitTreeLeaves(KernelEmitter &e, TreeLeavesOp op,
+                                   Tiling tiling) {
+  if (tiling != Tiling::Flat)
     return e.fail("trees have a flat tiling only");
   if (!e.getMemory(op.getInput()) || !e.getMemory(op.getNodes()))
     return e.fail("features or nodes are not in a plain buffer");
@@ -138,7 +141,7 @@ LogicalResult adze::emitTreeLeaves(KernelEmitter &e, TreeLeavesOp op, Cut cut) {
   // All rows pass through the trees of a block while these are in cache.
   SmallVector<Value> ids = e.programIds({rows, e.ceilDiv(trees, block)});
   Value first = e.mul(ids[1], block);
-  Place tree{first, Lane, 1, 1};
+  DimRange tree{first, Lane, 1, 1};
   auto roots = e.emitOn(op.getRoots(), tree, Axes{Lane});
   if (failed(roots))
     return failure();
@@ -159,7 +162,7 @@ LogicalResult adze::emitTreeLeaves(KernelEmitter &e, TreeLeavesOp op, Cut cut) {
   OpBuilder &b = e.builder();
   Value numbers = arith::XOrIOp::create(b, e.loc(), (*leaves)[0],
                                         walk.splat(-1, b.getI32Type()));
-  Places places{Place{ids[0], -1, 1, 1}, tree};
-  e.define(op.getResult(), places, {numbers, Axes{Lane}});
-  return e.storeOutputs(op.getResult(), places);
+  DimRanges ranges{DimRange{ids[0], -1, 1, 1}, tree};
+  e.define(op.getResult(), ranges, {numbers, Axes{Lane}});
+  return e.storeOutputs(op.getResult(), ranges);
 }

@@ -159,14 +159,14 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult cut();
+  LogicalResult setTiling();
   void findFew(const WinogradSizes &sizes, const WinogradPlan &plan);
-  void cutRows(int64_t inRow, const WinogradPlan &plan);
-  void cutPatches(const WinogradPlan &plan);
+  void tileRows(int64_t inRow, const WinogradPlan &plan);
+  void tilePatches(const WinogradPlan &plan);
   void makeScratch(Value depth);
   LogicalResult forEachRow(function_ref<LogicalResult(Value)> body);
-  Places getPixel(Value row, int64_t i, int64_t j, ArrayRef<int64_t> shift,
-                  Place channel);
+  DimRanges getPixel(Value row, int64_t i, int64_t j, ArrayRef<int64_t> shift,
+                     DimRange channel);
   LogicalResult transformInput(Value row);
   LogicalResult multiply(Value product, Value firstPatch, Value channel);
   LogicalResult multiplyAll(Value channel);
@@ -210,7 +210,7 @@ static AffineMap getProductsMap(MLIRContext *context, int64_t panel) {
 
 /// Chooses blocks for images of known size: a whole row is a constant, so that
 /// the positions of its border are constants.
-void WinogradEmitter::cutRows(int64_t patches, const WinogradPlan &plan) {
+void WinogradEmitter::tileRows(int64_t patches, const WinogradPlan &plan) {
   bool whole = plan.columns == patches;
   columns = whole ? e.index(patches) : e.param("BLOCK_P", plan.columns);
   rows = whole ? e.param("ROWS", plan.rows) : e.index(1);
@@ -219,7 +219,7 @@ void WinogradEmitter::cutRows(int64_t patches, const WinogradPlan &plan) {
 
 /// Chooses blocks for images of any size: a program has some patches at any
 /// positions, so that there is no remainder at the end of a row.
-void WinogradEmitter::cutPatches(const WinogradPlan &plan) {
+void WinogradEmitter::tilePatches(const WinogradPlan &plan) {
   patchesAreRows = true;
   columns = e.index(1);
   int64_t patches = plan.rows * plan.columns;
@@ -249,7 +249,7 @@ void WinogradEmitter::findFew(const WinogradSizes &sizes,
 }
 
 /// Computes sizes, axes, blocks and program ids.
-LogicalResult WinogradEmitter::cut() {
+LogicalResult WinogradEmitter::setTiling() {
   Dims result = getDims(op.getResult()), input = getDims(op.getInput());
   std::optional<WinogradSizes> sizes = getWinogradSizes(result, input[3]);
   if (!sizes)
@@ -265,9 +265,9 @@ LogicalResult WinogradEmitter::cut() {
   depth = e.index(sizes->inputs);
   outputs = e.index(sizes->outputs);
   if (getConstant(result[1]) && getConstant(result[2]))
-    cutRows(llvm::divideCeil(sizes->columns, winograd.tile), plan);
+    tileRows(llvm::divideCeil(sizes->columns, winograd.tile), plan);
   else
-    cutPatches(plan);
+    tilePatches(plan);
   blockK = e.param("BLOCK_K", plan.depth);
   blockN = e.param("BLOCK_N", plan.outputs);
   steps = e.param("STEPS", plan.steps);
@@ -329,10 +329,10 @@ WinogradEmitter::forEachRow(function_ref<LogicalResult(Value)> body) {
   return success(succeeded(done));
 }
 
-/// Returns the places of pixel (i, j) of the patches of a row, `shift` pixels
+/// Returns the ranges of pixel (i, j) of the patches of a row, `shift` pixels
 /// before them.
-Places WinogradEmitter::getPixel(Value row, int64_t i, int64_t j,
-                                 ArrayRef<int64_t> shift, Place channel) {
+DimRanges WinogradEmitter::getPixel(Value row, int64_t i, int64_t j,
+                                    ArrayRef<int64_t> shift, DimRange channel) {
   Value tile = e.index(winograd.tile), at = e.add(firstRow, row);
   Value column = firstColumn;
   if (patchesAreRows) {
@@ -349,7 +349,7 @@ Places WinogradEmitter::getPixel(Value row, int64_t i, int64_t j,
 
 LogicalResult WinogradEmitter::transformInput(Value row) {
   Axes axes{Patch, Input};
-  Place channel{e.index(0), Input, 1, 1};
+  DimRange channel{e.index(0), Input, 1, 1};
   SmallVector<Value> x;
   int64_t size = winograd.size;
   for (int64_t i = 0; i < size * size; ++i) {
@@ -362,9 +362,9 @@ LogicalResult WinogradEmitter::transformInput(Value row) {
   Combination combination(e, type, axes);
   for (auto [i, value] :
        llvm::enumerate(multiplyBoth(combination, winograd.input, x))) {
-    Places places{
+    DimRanges ranges{
         {e.index(i), -1, 1, 1}, {e.mul(row, columns), Patch, 1, 1}, channel};
-    if (failed(e.store({value, axes}, patches, places)))
+    if (failed(e.store({value, axes}, patches, ranges)))
       return failure();
   }
   return success();
@@ -375,11 +375,11 @@ LogicalResult WinogradEmitter::multiply(Value product, Value firstPatch,
                                         Value channel) {
   Value zero =
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)), {Row, Output});
-  Place matrix{product, -1, 1, 1}, row{firstPatch, Row, 1, 1};
+  DimRange matrix{product, -1, 1, 1}, row{firstPatch, Row, 1, 1};
   auto sum =
       e.loop(depth, blockK, zero,
              [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
-               Place inner{k, Depth, 1, 1};
+               DimRange inner{k, Depth, 1, 1};
                auto left = e.load(patches, {matrix, row, inner});
                auto right = e.emitOn(op.getFilter(),
                                      {matrix, inner, {channel, Output, 1, 1}},
@@ -435,10 +435,10 @@ LogicalResult WinogradEmitter::transformOutput(Value row, Value channel) {
   Combination combination(e, type, axes);
   for (auto [i, value] :
        llvm::enumerate(multiplyBoth(combination, winograd.output, x))) {
-    Places places =
+    DimRanges ranges =
         getPixel(row, i / tile, i % tile, {0, 0}, {channel, Output, 1, 1});
-    e.define(op.getResult(), places, e.convert({value, axes}, element));
-    if (failed(e.storeOutputs(op.getResult(), places)))
+    e.define(op.getResult(), ranges, e.convert({value, axes}, element));
+    if (failed(e.storeOutputs(op.getResult(), ranges)))
       return failure();
   }
   return success();
@@ -462,7 +462,7 @@ LogicalResult WinogradEmitter::emitPatches() {
 }
 
 LogicalResult WinogradEmitter::run() {
-  if (failed(cut()))
+  if (failed(setTiling()))
     return failure();
   makeScratch(depth);
   if (!few)
@@ -478,15 +478,15 @@ LogicalResult WinogradEmitter::run() {
 }
 
 LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
-                                     Cut cut) {
+                                     Tiling tiling) {
   // Few pixels are merged into one dim, which later ops may not allow.
   Winograd winograd(op.getTile());
   Dims filter = getDims(op.getFilter()), result = getDims(op.getResult());
   bool isKnown = getConstant(result[1]) && getConstant(result[2]);
   bool hasTaps = getConstant(filter[0]) != winograd.size * winograd.size;
   bool hasTwoForms =
-      cut == Cut::Flat && !e.gpu && hasTaps && !isKnown && e.cutsEvenly;
-  if (cut != Cut::Dims && !hasTwoForms)
+      tiling == Tiling::Flat && !e.gpu && hasTaps && !isKnown && e.tilesEvenly;
+  if (tiling != Tiling::Dims && !hasTwoForms)
     return e.fail("a Winograd convolution has a tiling by dims only");
   return WinogradEmitter(e, op, hasTwoForms).run();
 }

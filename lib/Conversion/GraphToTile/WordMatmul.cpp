@@ -62,10 +62,10 @@ private:
     return e.constant(e.builder().getI32IntegerAttr(value), axes);
   }
   /// Returns the rows of the left operand as one dim, followed by `more`.
-  Places ofRow(Value row, ArrayRef<Place> more) {
-    Places places{{row, M, 1, unsigned(rank - 1)}};
-    places.append(more.begin(), more.end());
-    return places;
+  DimRanges ofRow(Value row, ArrayRef<DimRange> more) {
+    DimRanges ranges{{row, M, 1, unsigned(rank - 1)}};
+    ranges.append(more.begin(), more.end());
+    return ranges;
   }
   static int64_t getRank(Value value) {
     return cast<RankedTensorType>(value.getType()).getRank();
@@ -193,9 +193,9 @@ LogicalResult WordMatmul::emitProgram(Value row, Value column,
       });
   if (failed(total))
     return failure();
-  Places places{{row, M, 1, unsigned(rank - 1)}, {column, N}};
-  e.define(op.getResult(), places, {(*total)[0], {M, N}});
-  return e.storeOutputs(op.getResult(), places);
+  DimRanges ranges{{row, M, 1, unsigned(rank - 1)}, {column, N}};
+  e.define(op.getResult(), ranges, {(*total)[0], {M, N}});
+  return e.storeOutputs(op.getResult(), ranges);
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,7 +306,7 @@ LogicalResult WordMatmul::multiply(Value from, Value row, Value column,
           together = largestDivisor(count, planes > 1 ? 1 : 2);
   e.setAxis(M, e.index(unitRows));
   e.setAxis(K, e.index(words * parts));
-  Places places{{from, M}, {e.index(0), N}};
+  DimRanges ranges{{from, M}, {e.index(0), N}};
   // The exact sums of the blocks from `at` on, and those of blocks added.
   auto multiplyBlocks = [&](Value at, Carried &all) -> LogicalResult {
     for (int64_t i = 0; i < together; ++i) {
@@ -326,7 +326,7 @@ LogicalResult WordMatmul::multiply(Value from, Value row, Value column,
     return total;
   };
   return e.phase([&]() -> LogicalResult {
-    auto before = e.load(sums, places);
+    auto before = e.load(sums, ranges);
     if (failed(before))
       return failure();
     Carried first{before->value};
@@ -347,7 +347,7 @@ LogicalResult WordMatmul::multiply(Value from, Value row, Value column,
     if (failed(carried))
       return failure();
     auto total = addBlocks(e.index(count - together), *carried);
-    return failed(total) ? failure() : e.store({*total, {M, N}}, sums, places);
+    return failed(total) ? failure() : e.store({*total, {M, N}}, sums, ranges);
   });
 }
 
@@ -405,18 +405,19 @@ LogicalResult WordMatmul::emitMatrices(Value row, Value column, Value rows) {
   if (failed(multiplied))
     return failure();
   auto stored = forRows([&](Value from) {
-    Value place = from;
+    Value start = from;
     if (!isWhole)
-      place = e.add(from,
+      start = e.add(from,
                     atMost(e.sub(from, getStart(from)), e.index(unitRows - 1)));
     e.setAxis(M, e.index(unitRows));
     return e.phase([&]() -> LogicalResult {
-      auto total = e.load(sums, {{place, M}, {e.index(0), N}});
+      auto total = e.load(sums, {{start, M}, {e.index(0), N}});
       if (failed(total))
         return failure();
-      Places places{{e.add(row, from), M, 1, unsigned(rank - 1)}, {column, N}};
-      e.define(op.getResult(), places, *total);
-      return e.storeOutputs(op.getResult(), places);
+      DimRanges ranges{{e.add(row, from), M, 1, unsigned(rank - 1)},
+                       {column, N}};
+      e.define(op.getResult(), ranges, *total);
+      return e.storeOutputs(op.getResult(), ranges);
     });
   });
   return success(succeeded(stored));
@@ -501,8 +502,9 @@ LogicalResult WordMatmul::emit() {
 
 } // namespace
 
-LogicalResult adze::emitWordMatmul(KernelEmitter &e, WordMatmulOp op, Cut cut) {
-  if (cut != Cut::Flat)
+LogicalResult adze::emitWordMatmul(KernelEmitter &e, WordMatmulOp op,
+                                   Tiling tiling) {
+  if (tiling != Tiling::Flat)
     return e.fail("a product of words has a flat tiling only");
   return WordMatmul(e, op).emit();
 }

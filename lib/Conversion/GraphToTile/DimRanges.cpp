@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Maps places of results to places of operands.
+// Maps ranges of results to ranges of operands.
 #include "KernelEmitter.h"
 
 using namespace mlir;
@@ -18,17 +18,17 @@ SmallVector<int64_t> KernelEmitter::alignRight(unsigned operandRank,
 }
 
 namespace {
-/// The dims of a value, by the place that covers them.
+/// The dims of a value, by the range that covers them.
 struct Cover {
-  SmallVector<unsigned> placeOf;               // by dim
-  SmallVector<SmallVector<unsigned>> realDims; // by place, without unit dims
+  SmallVector<unsigned> rangeOf;               // by dim
+  SmallVector<SmallVector<unsigned>> realDims; // by range, without unit dims
 
-  Cover(ArrayRef<Place> places, ArrayRef<AffineExpr> dims) {
+  Cover(ArrayRef<DimRange> ranges, ArrayRef<AffineExpr> dims) {
     unsigned dim = 0;
-    for (auto [i, place] : llvm::enumerate(places)) {
+    for (auto [i, range] : llvm::enumerate(ranges)) {
       SmallVector<unsigned> &real = realDims.emplace_back();
-      for (unsigned k = 0; k < place.span && dim < dims.size(); ++k, ++dim) {
-        placeOf.push_back(i);
+      for (unsigned k = 0; k < range.span && dim < dims.size(); ++k, ++dim) {
+        rangeOf.push_back(i);
         if (!isUnit(dims[dim]))
           real.push_back(dim);
       }
@@ -37,25 +37,25 @@ struct Cover {
 };
 } // namespace
 
-/// Implements mapPlaces without splitting places.
-static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
-                                        ArrayRef<Place> places, Value result,
-                                        Value operand,
-                                        ArrayRef<int64_t> dimMap) {
+/// Implements mapRanges without splitting ranges.
+static FailureOr<DimRanges> mapWholeRanges(KernelEmitter &e,
+                                           ArrayRef<DimRange> ranges,
+                                           Value result, Value operand,
+                                           ArrayRef<int64_t> dimMap) {
   Dims resultDims = getDims(result), operandDims = getDims(operand);
   bool same = areEqual(resultDims, operandDims);
   for (auto [dim, target] : llvm::enumerate(dimMap))
     same &= target == int64_t(dim);
   if (same)
-    return Places(places);
-  Cover cover(places, resultDims);
-  Places mapped;
-  ArrayRef<unsigned> open; // dims of the current place
-  auto unitPlace = [&] { return Place{e.index(0), -1, 1, 1}; };
+    return DimRanges(ranges);
+  Cover cover(ranges, resultDims);
+  DimRanges mapped;
+  ArrayRef<unsigned> open; // dims of the current range
+  auto unitRange = [&] { return DimRange{e.index(0), -1, 1, 1}; };
   for (auto [dim, size] : llvm::enumerate(operandDims)) {
     if (isUnit(size)) {
       if (open.empty())
-        mapped.push_back(unitPlace());
+        mapped.push_back(unitRange());
       else
         ++mapped.back().span;
       continue;
@@ -64,19 +64,19 @@ static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
     if (target < 0 || !areEqual(size, resultDims[target])) {
       Value extent = e.splitsPoints ? e.size(size) : Value();
       bool isPoint = extent && target >= 0 && open.empty() &&
-                     places[cover.placeOf[target]].span == 1 &&
-                     places[cover.placeOf[target]].axis < 0;
+                     ranges[cover.rangeOf[target]].span == 1 &&
+                     ranges[cover.rangeOf[target]].axis < 0;
       if (!isPoint)
         return e.fail("it is unknown whether a dim is broadcast");
-      Value offset = places[cover.placeOf[target]].offset;
+      Value offset = ranges[cover.rangeOf[target]].offset;
       mapped.push_back({e.min(offset, e.sub(extent, e.index(1))), -1, 1, 1});
       continue;
     }
     if (open.empty()) {
-      Place place = places[cover.placeOf[target]];
-      place.span = 0;
-      mapped.push_back(place);
-      open = cover.realDims[cover.placeOf[target]];
+      DimRange range = ranges[cover.rangeOf[target]];
+      range.span = 0;
+      mapped.push_back(range);
+      open = cover.realDims[cover.rangeOf[target]];
     }
     if (open.front() != target)
       return e.fail("merged dims are separate in an operand");
@@ -88,46 +88,46 @@ static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
   return mapped;
 }
 
-FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
-                                           Value operand,
-                                           ArrayRef<int64_t> dimMap) {
-  auto mapped = mapWholePlaces(*this, places, result, operand, dimMap);
+FailureOr<DimRanges> KernelEmitter::mapRanges(ArrayRef<DimRange> ranges,
+                                              Value result, Value operand,
+                                              ArrayRef<int64_t> dimMap) {
+  auto mapped = mapWholeRanges(*this, ranges, result, operand, dimMap);
   if (succeeded(mapped) || !splitsPoints)
     return mapped;
-  auto split = splitPlaces(places, result, /*keepsTiles=*/true);
+  auto split = splitRanges(ranges, result, /*keepsTiles=*/true);
   if (failed(split))
     return failure();
-  return mapWholePlaces(*this, *split, result, operand, dimMap);
+  return mapWholeRanges(*this, *split, result, operand, dimMap);
 }
 
-FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
-                                             Value value, bool keepsTiles) {
+FailureOr<DimRanges> KernelEmitter::splitRanges(ArrayRef<DimRange> ranges,
+                                                Value value, bool keepsTiles) {
   Dims dims = getDims(value);
-  Cover cover(places, dims);
-  Places split;
+  Cover cover(ranges, dims);
+  DimRanges split;
   unsigned dim = 0;
-  for (auto [i, place] : llvm::enumerate(places)) {
-    unsigned end = dim + place.span;
+  for (auto [i, range] : llvm::enumerate(ranges)) {
+    unsigned end = dim + range.span;
     ArrayRef<unsigned> real = cover.realDims[i];
-    if (place.span == 1 || real.size() <= 1) {
+    if (range.span == 1 || real.size() <= 1) {
       for (; dim < end; ++dim) {
-        bool carries = place.span == 1 ||
+        bool carries = range.span == 1 ||
                        (real.empty() ? dim + 1 == end : real.front() == dim);
-        Place &part =
-            split.emplace_back(carries ? place : Place{index(0), -1, 1, 1});
+        DimRange &part =
+            split.emplace_back(carries ? range : DimRange{index(0), -1, 1, 1});
         part.span = 1;
       }
       continue;
     }
-    if (place.axis >= 0 && !keepsTiles)
+    if (range.axis >= 0 && !keepsTiles)
       return fail("a tile axis runs along several dims that cannot be merged");
-    if (place.axis >= 0) {
-      split.push_back(place);
+    if (range.axis >= 0) {
+      split.push_back(range);
       dim = end;
       continue;
     }
-    SmallVector<Place> parts;
-    Value rest = place.offset;
+    SmallVector<DimRange> parts;
+    Value rest = range.offset;
     for (unsigned inner = end; inner-- > dim;) {
       Value extent = size(dims[inner]);
       if (!extent)
@@ -142,31 +142,32 @@ FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
   return split;
 }
 
-FailureOr<Places> KernelEmitter::alignPlaces(ArrayRef<Place> places,
-                                             Value value,
-                                             ArrayRef<unsigned> boundaries) {
+FailureOr<DimRanges> KernelEmitter::alignRanges(ArrayRef<DimRange> ranges,
+                                                Value value,
+                                                ArrayRef<unsigned> boundaries) {
   unsigned dim = 0;
-  for (const Place &place : places) {
+  for (const DimRange &range : ranges) {
     for (unsigned boundary : boundaries)
-      if (boundary > dim && boundary < dim + place.span)
-        return splitPlaces(places, value);
-    dim += place.span;
+      if (boundary > dim && boundary < dim + range.span)
+        return splitRanges(ranges, value);
+    dim += range.span;
   }
-  return Places(places);
+  return DimRanges(ranges);
 }
 
-/// Returns the memory with the dims of each place merged into one, or null if
+/// Returns the memory with the dims of each range merged into one, or null if
 /// the layout of the viewed memory does not allow that.
-Value KernelEmitter::view(Value memory, ArrayRef<Place> places) {
-  if (llvm::all_of(places, [](const Place &place) { return place.span == 1; }))
+Value KernelEmitter::view(Value memory, ArrayRef<DimRange> ranges) {
+  if (llvm::all_of(ranges,
+                   [](const DimRange &range) { return range.span == 1; }))
     return memory;
   std::vector<int64_t> spans;
   SmallVector<ReassociationIndices> groups;
   int64_t dim = 0;
-  for (const Place &place : places) {
-    spans.push_back(place.span);
+  for (const DimRange &range : ranges) {
+    spans.push_back(range.span);
     ReassociationIndices &group = groups.emplace_back();
-    for (unsigned i = 0; i < place.span; ++i)
+    for (unsigned i = 0; i < range.span; ++i)
       group.push_back(dim++);
   }
   Value &known = views[{memory.getAsOpaquePointer(), spans}];
@@ -188,60 +189,62 @@ void KernelEmitter::setEnd(int axis, Value start, Value end) {
   axisEnds[axis] = {start, end};
 }
 
-/// Ends places where their axes end. Returns true if all such axes have a
-/// place.
-bool KernelEmitter::endAxes(MutableArrayRef<Place> places) const {
+/// Ends ranges where their axes end. Returns true if all such axes have a
+/// range.
+bool KernelEmitter::endAxes(MutableArrayRef<DimRange> ranges) const {
   return llvm::all_of(axisEnds, [&](auto &entry) {
     auto [start, end] = entry.second;
-    auto place = llvm::find_if(places, [&, start = start](const Place &place) {
-      return place.axis == entry.first && place.offset == start &&
-             place.stride == 1 && !place.end;
-    });
-    if (place == places.end())
+    auto range =
+        llvm::find_if(ranges, [&, start = start](const DimRange &range) {
+          return range.axis == entry.first && range.offset == start &&
+                 range.stride == 1 && !range.end;
+        });
+    if (range == ranges.end())
       return false;
-    place->end = end;
+    range->end = end;
     return true;
   });
 }
 
-/// Creates a view that ends where places do.
-static Value cutView(OpBuilder &b, tile::ViewOp view, ArrayRef<Place> places) {
+/// Creates a view that ends where ranges do.
+static Value tileView(OpBuilder &b, tile::ViewOp view,
+                      ArrayRef<DimRange> ranges) {
   auto type = cast<MemRefType>(view.getResult().getType());
   SmallVector<int64_t> shape;
   SmallVector<Value> sizes;
-  for (auto [place, size] : llvm::zip_equal(places, view.getMixedSizes())) {
-    Value own = place.end ? place.end : dyn_cast<Value>(size);
+  for (auto [range, size] : llvm::zip_equal(ranges, view.getMixedSizes())) {
+    Value own = range.end ? range.end : dyn_cast<Value>(size);
     auto known =
-        place.end ? std::optional<int64_t>() : getConstantIntValue(size);
+        range.end ? std::optional<int64_t>() : getConstantIntValue(size);
     shape.push_back(known.value_or(ShapedType::kDynamic));
     if (!known)
       sizes.push_back(own);
   }
-  auto cut = MemRefType::get(shape, type.getElementType(), type.getLayout());
-  return tile::ViewOp::create(b, view.getLoc(), cut, view.getSource(), sizes,
+  auto tiling = MemRefType::get(shape, type.getElementType(), type.getLayout());
+  return tile::ViewOp::create(b, view.getLoc(), tiling, view.getSource(), sizes,
                               shape);
 }
 
-/// Returns the memory up to the ends of places. Ends are computed at the top of
+/// Returns the memory up to the ends of ranges. Ends are computed at the top of
 /// the kernel, except those of axes.
-Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
-  if (llvm::none_of(places, [](const Place &place) { return place.end; }))
+Value KernelEmitter::clampAtEnds(Value memory, ArrayRef<DimRange> ranges) {
+  if (llvm::none_of(ranges, [](const DimRange &range) { return range.end; }))
     return memory;
   std::vector<int64_t> key;
-  for (const Place &place : places)
-    key.push_back(reinterpret_cast<intptr_t>(place.end.getAsOpaquePointer()));
-  Value &known = cuts[{memory.getAsOpaquePointer(), key}];
+  for (const DimRange &range : ranges)
+    key.push_back(reinterpret_cast<intptr_t>(range.end.getAsOpaquePointer()));
+  Value &known = clamped[{memory.getAsOpaquePointer(), key}];
   if (known)
     return known;
   auto type = cast<MemRefType>(memory.getType());
   auto make = [&]() -> Value {
     if (auto view = memory.getDefiningOp<tile::ViewOp>())
-      return cutView(b, view, places);
-    SmallVector<OpFoldResult> offsets(places.size(), b.getIndexAttr(0)),
-        steps(places.size(), b.getIndexAttr(1)), sizes;
-    for (auto [dim, place] : llvm::enumerate(places)) {
-      if (place.end)
-        sizes.push_back(getAsOpFoldResult(place.end));
+      return tileView(b, view, ranges);
+    SmallVector<OpFoldResult> offsets(ranges.size(), b.getIndexAttr(0)),
+        steps(ranges.size(), b.getIndexAttr(1)), sizes;
+    for (auto [dim, range] : llvm::enumerate(ranges)) {
+      if (range.end)
+        sizes.push_back(getAsOpFoldResult(range.end));
       else if (type.isDynamicDim(dim))
         sizes.push_back(
             memref::DimOp::create(b, location, memory, dim).getResult());
@@ -252,8 +255,8 @@ Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
                                      steps);
   };
   for (auto [axis, ends] : axisEnds)
-    for (const Place &place : places)
-      if (place.end == ends.second) {
+    for (const DimRange &range : ranges)
+      if (range.end == ends.second) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointAfterValue(ends.second);
         return known = make();
@@ -261,41 +264,42 @@ Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
   return known = atTop(make);
 }
 
-/// Returns the place of a dim, or null if it shares its place with other dims.
-static Place *placeOfDim(MutableArrayRef<Place> places, unsigned dim) {
+/// Returns the range of a dim, or null if it shares its range with other dims.
+static DimRange *rangeOfDim(MutableArrayRef<DimRange> ranges, unsigned dim) {
   unsigned first = 0;
-  for (Place &place : places) {
-    if (dim < first + place.span)
-      return place.span == 1 ? &place : nullptr;
-    first += place.span;
+  for (DimRange &range : ranges) {
+    if (dim < first + range.span)
+      return range.span == 1 ? &range : nullptr;
+    first += range.span;
   }
   return nullptr;
 }
 
 /// Keeps axes along dims of size 1: operands do not have them, but an output is
 /// stored along all axes of its tile.
-static void keepUnitAxes(MutableArrayRef<Place> from, ArrayRef<int64_t> perm,
-                         Value output, MutableArrayRef<Place> to) {
+static void keepUnitAxes(MutableArrayRef<DimRange> from, ArrayRef<int64_t> perm,
+                         Value output, MutableArrayRef<DimRange> to) {
   for (auto [dim, size] : llvm::enumerate(getDims(output))) {
     if (!isUnit(size))
       continue;
-    Place *source = placeOfDim(from, perm[dim]), *target = placeOfDim(to, dim);
+    DimRange *source = rangeOfDim(from, perm[dim]),
+             *target = rangeOfDim(to, dim);
     if (source && target && source->axis >= 0)
       *target = *source;
   }
 }
 
-FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
-                                              ArrayRef<Place> places) {
+FailureOr<DimRanges> KernelEmitter::outputRanges(Value output, Value anchor,
+                                                 ArrayRef<DimRange> ranges) {
   if (output == anchor)
-    return Places(places);
+    return DimRanges(ranges);
   Operation *op = output.getDefiningOp();
   if (auto transpose = dyn_cast_or_null<TransposeOp>(op)) {
-    auto inner = outputPlaces(transpose.getInput(), anchor, places);
+    auto inner = outputRanges(transpose.getInput(), anchor, ranges);
     if (failed(inner))
       return failure();
     auto where =
-        mapPlaces(*inner, transpose.getInput(), output, transpose.getPerm());
+        mapRanges(*inner, transpose.getInput(), output, transpose.getPerm());
     if (succeeded(where))
       keepUnitAxes(*inner, transpose.getPerm(), output, *where);
     return where;
@@ -303,7 +307,7 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
   if (isa_and_nonnull<ElementwiseOpInterface, BatchNormOp>(op)) {
     for (Value operand : op->getOperands())
       if (areEqual(getDims(operand), getDims(output)))
-        if (auto inner = outputPlaces(operand, anchor, places);
+        if (auto inner = outputRanges(operand, anchor, ranges);
             succeeded(inner))
           return inner;
   }
@@ -311,15 +315,15 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
 }
 
 LogicalResult KernelEmitter::storeOutputs(Value anchor,
-                                          ArrayRef<Place> places) {
-  return storeOutputs(Anchor{anchor, Places(places)});
+                                          ArrayRef<DimRange> ranges) {
+  return storeOutputs(Anchor{anchor, DimRanges(ranges)});
 }
 
 LogicalResult KernelEmitter::storeOutputs(ArrayRef<Anchor> anchors) {
   for (auto [i, output] : llvm::enumerate(outputValues)) {
-    FailureOr<Places> where = failure();
-    for (const auto &[anchor, places] : anchors)
-      if (succeeded(where = outputPlaces(output, anchor, places)))
+    FailureOr<DimRanges> where = failure();
+    for (const auto &[anchor, ranges] : anchors)
+      if (succeeded(where = outputRanges(output, anchor, ranges)))
         break;
     if (failed(where))
       return failure();
@@ -328,7 +332,7 @@ LogicalResult KernelEmitter::storeOutputs(ArrayRef<Anchor> anchors) {
       return failure();
     for (int axis : tile->axes)
       if (llvm::none_of(*where,
-                        [&](auto &place) { return place.axis == axis; }))
+                        [&](auto &range) { return range.axis == axis; }))
         return fail("a tile axis runs along a unit dim");
     if (failed(storeOutput(*tile, i, *where)))
       return failure();

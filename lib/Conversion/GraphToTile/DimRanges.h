@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Places: the elements of a value that a tile holds.
-#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_PLACES_H
-#define ADZE_LIB_CONVERSION_GRAPHTOTILE_PLACES_H
+// DimRanges: the elements of a value that a tile holds.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_DIMRANGES_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_DIMRANGES_H
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -16,7 +16,7 @@ namespace adze {
 /// `end` is set, positions from it on are out of bounds. `ahead` is the
 /// prefetch distance of loads: that of the elements of the next program; 0
 /// along all dims is unknown.
-struct Place {
+struct DimRange {
   mlir::Value offset;
   int axis = -1;
   int64_t stride = 1;
@@ -24,21 +24,21 @@ struct Place {
   mlir::Value end = nullptr;
   int64_t ahead = 0;
 
-  bool operator==(const Place &other) const {
+  bool operator==(const DimRange &other) const {
     return offset == other.offset && axis == other.axis &&
            stride == other.stride && span == other.span && end == other.end;
   }
 };
-/// Returns the place of one position.
-inline Place point(mlir::Value offset) { return Place{offset, -1, 1, 1}; }
+/// Returns the range of one position.
+inline DimRange point(mlir::Value offset) { return DimRange{offset, -1, 1, 1}; }
 
-using Places = llvm::SmallVector<Place, 4>;
-using PlacesRef = llvm::ArrayRef<Place>;
+using DimRanges = llvm::SmallVector<DimRange, 4>;
+using RangesRef = llvm::ArrayRef<DimRange>;
 
-/// The places of a value from which those of others are derived.
+/// The ranges of a value from which those of others are derived.
 struct Anchor {
   mlir::Value value;
-  Places places;
+  DimRanges ranges;
 };
 
 /// Axes of the tile space.
@@ -54,4 +54,4 @@ using MaybeValue = mlir::FailureOr<mlir::Value>;
 
 } // namespace adze
 
-#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_PLACES_H
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_DIMRANGES_H
