@@ -147,12 +147,12 @@ public:
   mlir::Value divNum(mlir::Value lhs, mlir::Value rhs);
 
 private:
-  struct Place {
+  struct PackedElement {
     mlir::Value address, shift; // of the byte; of the element in it
   };
   /// Returns the address of byte `index` of a packed tensor.
   mlir::Value getByteAddress(mlir::Value tensor, mlir::Value index);
-  Place getPackedPlace(mlir::Value tensor, Indices indices);
+  PackedElement getPackedElement(mlir::Value tensor, Indices indices);
   mlir::Value viewDynamic(mlir::Value memref, mlir::Value tensor);
   mlir::LogicalResult bindSymbols();
   void bind(mlir::AffineExpr expr, mlir::Value memref, int64_t dim);

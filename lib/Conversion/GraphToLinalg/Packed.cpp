@@ -23,8 +23,8 @@ Value KernelLowering::getByteAddress(Value tensor, Value index) {
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
 }
 
-KernelLowering::Place KernelLowering::getPackedPlace(Value tensor,
-                                                     Indices indices) {
+KernelLowering::PackedElement
+KernelLowering::getPackedElement(Value tensor, Indices indices) {
   Value linear = index(0);
   for (auto [at, size] : llvm::zip_equal(indices, getSizes(tensor)))
     linear = add(mul(linear, size), at);
@@ -37,10 +37,10 @@ KernelLowering::Place KernelLowering::getPackedPlace(Value tensor,
 }
 
 Value KernelLowering::loadPacked(Value tensor, Indices indices) {
-  Place place = getPackedPlace(tensor, indices);
+  PackedElement element = getPackedElement(tensor, indices);
   Value byte =
-      LLVM::LoadOp::create(builder, loc, builder.getI8Type(), place.address);
-  Value shifted = arith::ShRUIOp::create(builder, loc, byte, place.shift);
+      LLVM::LoadOp::create(builder, loc, builder.getI8Type(), element.address);
+  Value shifted = arith::ShRUIOp::create(builder, loc, byte, element.shift);
   return arith::TruncIOp::create(
       builder, loc, builder.getIntegerType(getBits(tensor)), shifted);
 }
@@ -56,12 +56,12 @@ void KernelLowering::clearPacked(Value tensor) {
 }
 
 void KernelLowering::storePacked(Value value, Value tensor, Indices indices) {
-  Place place = getPackedPlace(tensor, indices);
+  PackedElement element = getPackedElement(tensor, indices);
   Type i8 = builder.getI8Type();
-  Value byte = LLVM::LoadOp::create(builder, loc, i8, place.address);
+  Value byte = LLVM::LoadOp::create(builder, loc, i8, element.address);
   Value wide = arith::ExtUIOp::create(builder, loc, i8, value);
-  Value shifted = arith::ShLIOp::create(builder, loc, wide, place.shift);
+  Value shifted = arith::ShLIOp::create(builder, loc, wide, element.shift);
   LLVM::StoreOp::create(builder, loc,
                         arith::OrIOp::create(builder, loc, byte, shifted),
-                        place.address);
+                        element.address);
 }

@@ -95,7 +95,7 @@ void Fragments::select(arith::SelectOp op, unsigned groups, Value firstRow,
         llvm::append_range(elements, evaluate(tile, half, group));
     return elements;
   };
-  // What the branches compute is not known behind them.
+  // Values of the branches are unknown after them.
   SmallVector<Value> kept = evaluateAll(op.getTrueValue());
   auto outside = known;
   auto branch = scf::IfOp::create(d.b, d.loc, ValueRange(kept).getTypes(),
@@ -152,12 +152,12 @@ Value Fragments::scalar(OpFoldResult value) {
     return v;
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     const MemView &view = frame.views.find(load.getMemRef())->second;
-    Place place;
+    Access access;
     for (Value index : load.getIndices())
-      place.indices.push_back(scalar(index));
+      access.indices.push_back(scalar(index));
     bool isBool = view.elementType.isInteger(1);
     Value element = d.create<LLVM::LoadOp>(
-        isBool ? d.b.getI8Type() : view.elementType, getPointer(view, place));
+        isBool ? d.b.getI8Type() : view.elementType, getPointer(view, access));
     return isBool ? d.create<arith::TruncIOp>(view.elementType, element)
                   : element;
   }
@@ -286,11 +286,11 @@ Fragments::Pair Fragments::computeElementwise(Operation *op,
 //===--- memory -----------------------------------------------------------===//
 
 template <typename Op>
-Fragments::Place Fragments::getPlace(Op op, const TileAxes &axes,
-                                     RankedTensorType type, unsigned half,
-                                     unsigned group, unsigned lane) {
+Fragments::Access Fragments::getAccess(Op op, const TileAxes &axes,
+                                       RankedTensorType type, unsigned half,
+                                       unsigned group, unsigned lane) {
   const MemView &view = frame.views.find(op.getMemref())->second;
-  Place place;
+  Access access;
   SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
   SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
   for (auto [dim, offset] : llvm::enumerate(offsets)) {
@@ -309,29 +309,29 @@ Fragments::Place Fragments::getPlace(Op op, const TileAxes &axes,
         range->max + reach >= *size) {
       Value good = d.create<arith::CmpIOp>(arith::CmpIPredicate::ult, index,
                                            scalar(view.sizes[dim]));
-      place.inBounds =
-          place.inBounds ? d.fold<arith::AndIOp>(place.inBounds, good) : good;
+      access.inBounds =
+          access.inBounds ? d.fold<arith::AndIOp>(access.inBounds, good) : good;
     }
-    place.indices.push_back(index);
+    access.indices.push_back(index);
   }
-  return place;
+  return access;
 }
 
-Value Fragments::getPointer(const MemView &view, const Place &place) {
-  SmallVector<Value> indices = place.indices;
+Value Fragments::getPointer(const MemView &view, const Access &access) {
+  SmallVector<Value> indices = access.indices;
   SmallVector<OpFoldResult> strides = view.strides;
   if (view.map) {
     indices.clear();
     strides = view.physicalStrides;
     for (AffineExpr expr : view.map.getResults())
-      indices.push_back(expandAffine(d.b, d.loc, expr, place.indices, {}));
+      indices.push_back(expandAffine(d.b, d.loc, expr, access.indices, {}));
   }
   Value linear = d.index(0);
   for (auto [index, stride] : llvm::zip_equal(indices, strides))
     linear = d.add(linear, d.fold<arith::MulIOp>(index, scalar(stride)));
   // Out-of-bounds positions read the first element instead.
-  if (place.inBounds)
-    linear = d.select(place.inBounds, linear, d.index(0));
+  if (access.inBounds)
+    linear = d.select(access.inBounds, linear, d.index(0));
   Type type =
       view.elementType.isInteger(1) ? d.b.getI8Type() : view.elementType;
   Value offset = d.create<arith::IndexCastOp>(d.b.getI64Type(), linear);
@@ -383,8 +383,8 @@ Fragments::Pair Fragments::load(tile::LoadOp op, const TileAxes &axes,
                : v;
   };
   bool oneValue = !llvm::is_contained(axes, Axis::Column);
-  Place place = getPlace(op, axes, type, half, group, 0);
-  Value pointer = getPointer(view, place);
+  Access access = getAccess(op, axes, type, half, group, 0);
+  Value pointer = getPointer(view, access);
   if (!oneValue && isPairInMemory(op, axes)) {
     unsigned align = 2 * element.getIntOrFloatBitWidth() / 8;
     Value both =
@@ -392,13 +392,14 @@ Fragments::Pair Fragments::load(tile::LoadOp op, const TileAxes &axes,
     Pair pair;
     for (unsigned lane = 0; lane < 2; ++lane)
       pair[lane] = finish(d.create<LLVM::ExtractElementOp>(both, d.i32(lane)),
-                          place.inBounds);
+                          access.inBounds);
     return pair;
   }
-  Value first = finish(d.create<LLVM::LoadOp>(memory, pointer), place.inBounds);
+  Value first =
+      finish(d.create<LLVM::LoadOp>(memory, pointer), access.inBounds);
   if (oneValue)
     return {first, first};
-  Place next = getPlace(op, axes, type, half, group, 1);
+  Access next = getAccess(op, axes, type, half, group, 1);
   Value second = d.create<LLVM::LoadOp>(memory, getPointer(view, next));
   return {first, finish(second, next.inBounds)};
 }
@@ -412,27 +413,27 @@ void Fragments::store(tile::StoreOp op, unsigned half, unsigned group) {
   if (element.isInteger(1))
     for (Value &v : values)
       v = d.create<arith::ExtUIOp>(d.b.getI8Type(), v);
-  auto write = [&](Value value, const Place &place, unsigned align) {
+  auto write = [&](Value value, const Access &access, unsigned align) {
     auto emit = [&] {
-      d.create<LLVM::StoreOp>(value, getPointer(view, {place.indices, {}}),
+      d.create<LLVM::StoreOp>(value, getPointer(view, {access.indices, {}}),
                               align);
     };
-    if (place.inBounds)
-      d.when(place.inBounds, emit);
+    if (access.inBounds)
+      d.when(access.inBounds, emit);
     else
       emit();
   };
   unsigned bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
-  Place place = getPlace(op, axes, type, half, group, 0);
+  Access access = getAccess(op, axes, type, half, group, 0);
   if (isPairInMemory(op, axes)) {
     Value both =
         d.create<LLVM::UndefOp>(VectorType::get({2}, values[0].getType()));
     for (unsigned lane = 0; lane < 2; ++lane)
       both = d.create<LLVM::InsertElementOp>(both, values[lane], d.i32(lane));
-    return write(both, place, 2 * bytes);
+    return write(both, access, 2 * bytes);
   }
-  write(values[0], place, bytes);
-  write(values[1], getPlace(op, axes, type, half, group, 1), bytes);
+  write(values[0], access, bytes);
+  write(values[1], getAccess(op, axes, type, half, group, 1), bytes);
 }
 
 } // namespace adze::togpu

@@ -62,7 +62,7 @@ private:
   static TileAxes getSourceAxes(tile::BroadcastOp op, const TileAxes &axes);
   /// An element of a window in memory: its indices, and the condition that it
   /// is in bounds (null: always).
-  struct Place {
+  struct Access {
     llvm::SmallVector<mlir::Value> indices;
     mlir::Value inBounds;
   };
@@ -88,11 +88,11 @@ private:
   mlir::Value getPosition(Axis axis, unsigned half, unsigned group,
                           unsigned lane);
   template <typename Op>
-  Place getPlace(Op op, const TileAxes &axes, mlir::RankedTensorType type,
-                 unsigned half, unsigned group, unsigned lane);
+  Access getAccess(Op op, const TileAxes &axes, mlir::RankedTensorType type,
+                   unsigned half, unsigned group, unsigned lane);
   template <typename Op>
   bool isPairInMemory(Op op, const TileAxes &axes);
-  mlir::Value getPointer(const MemView &view, const Place &place);
+  mlir::Value getPointer(const MemView &view, const Access &access);
   mlir::Value scalar(mlir::OpFoldResult value);
 
   DeviceBuilder &d;

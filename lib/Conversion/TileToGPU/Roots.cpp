@@ -318,10 +318,10 @@ void KernelLowering::combineThroughShared(tile::ReduceKind kind,
                                           Fragment &values, uint64_t mask) {
   Type type = values[0].getType();
   int64_t threads = plan.getThreads();
-  auto &[shared, room] = exchanges[type];
-  if (room < int64_t(values.size())) {
-    room = values.size();
-    shared = allocateShared(type, {room, threads});
+  auto &[shared, capacity] = exchanges[type];
+  if (capacity < int64_t(values.size())) {
+    capacity = values.size();
+    shared = allocateShared(type, {capacity, threads});
   }
   barrier();
   for (auto [i, v] : llvm::enumerate(values))

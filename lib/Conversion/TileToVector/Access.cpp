@@ -52,7 +52,8 @@ Value adze::tile::toMemory(OpBuilder &b, Location loc, Value value) {
   return arith::ExtUIOp::create(b, loc, byte, value);
 }
 
-//===--- Places -----------------------------------------------------------===//
+//===--- Accesses
+//-----------------------------------------------------------===//
 
 /// Returns the part of a memory index that one digit of a tile dimension adds.
 Value KernelLowering::digitPosition(const Window &window, int64_t tileDim,
@@ -170,9 +171,9 @@ static Value laneMask(OpBuilder &b, Location loc, int64_t from, int64_t to,
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
 }
 
-Place KernelLowering::place(const Window &window, const Layout &layout,
-                            int64_t registerIndex, int64_t shift) {
-  Place result;
+Access KernelLowering::getAccess(const Window &window, const Layout &layout,
+                                 int64_t registerIndex, int64_t shift) {
+  Access result;
   SmallVector<int64_t> at = layout.coordinates(registerIndex);
   bool wide = layout.lanes > 1, picked = picksRows(window, layout);
   int64_t laneMem = wide ? window.dims[layout.laneDim].back().dim : -1;
@@ -272,7 +273,7 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
   if (lanes == 1) {
     if (isDead(layout, registerIndex))
       return pad;
-    Place at = place(window, layout, registerIndex);
+    Access at = getAccess(window, layout, registerIndex);
     if (at.never)
       return pad;
     return readScalar(b, loc, memref, at.indices, at.exists, pad);
@@ -282,7 +283,7 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
   auto type = VectorType::get(lanes, pad.getType());
   if (live == 0 || isDead(layout, registerIndex))
     return vector::BroadcastOp::create(b, loc, type, pad);
-  Place at = place(window, layout, registerIndex);
+  Access at = getAccess(window, layout, registerIndex);
   if (at.never)
     return vector::BroadcastOp::create(b, loc, type, pad);
   int64_t laneMem = window.dims[layout.laneDim].back().dim;
@@ -334,7 +335,8 @@ Value KernelLowering::gatherRegister(const Window &window, const Layout &layout,
   std::pair<Operation *, int64_t> self(window.op, window.along);
   bool isNew = settled.insert(self).second; // guaranteed by the mask
   gatherShift = this->index(0);
-  Place at = place(window, scalars, scalars.indexOf(layout.coordinates(index)));
+  Access at =
+      getAccess(window, scalars, scalars.indexOf(layout.coordinates(index)));
   gatherShift = {};
   if (isNew)
     settled.erase(self);
@@ -447,7 +449,7 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
     return;
   if (lanes > 1 && window.dims[layout.laneDim].back().step != 1)
     return writeSpread(window, layout, registerIndex, value, live);
-  Place at = place(window, layout, registerIndex);
+  Access at = getAccess(window, layout, registerIndex);
   if (at.never)
     return;
   OpBuilder::InsertionGuard guard(b);

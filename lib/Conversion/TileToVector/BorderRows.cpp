@@ -199,11 +199,11 @@ Value KernelLowering::rowOrPad(const Window &window, const Layout &layout,
   for (int64_t i = 0; i < layout.counts[dim]; ++i)
     size += liveLanes(classes, layout, i * layout.lanes);
   coordinates[dim] = 0;
-  Place at = place(window, layout, layout.indexOf(coordinates));
+  Access at = getAccess(window, layout, layout.indexOf(coordinates));
   return rowOrPad(window, at, size);
 }
 
-Value KernelLowering::rowOrPad(const Window &window, const Place &at,
+Value KernelLowering::rowOrPad(const Window &window, const Access &at,
                                int64_t size) {
   Value memory = mapped(window.memref);
   auto type = cast<MemRefType>(memory.getType());

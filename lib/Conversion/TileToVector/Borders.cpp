@@ -323,8 +323,8 @@ Interior KernelLowering::interior(int c, int64_t full) {
       int64_t size = staticExtent(type, digit.dim);
       int64_t first =
           llvm::divideCeil(std::max<int64_t>(0, -range->min), digit.step);
-      int64_t room = size - 1 - range->max;
-      int64_t end = room < 0 ? 0 : room / digit.step + 1;
+      int64_t space = size - 1 - range->max;
+      int64_t end = space < 0 ? 0 : space / digit.step + 1;
       result.begin =
           std::max<int64_t>(result.begin, llvm::alignTo(first, step));
       result.end = std::min(result.end, end / step * step);
@@ -374,9 +374,9 @@ std::optional<RunInterior> KernelLowering::runInterior(int c, Value end,
       Value step = index(digit.step);
       Value before = b.createOrFold<arith::SubIOp>(loc, index(0), least);
       Value first = b.createOrFold<arith::CeilDivSIOp>(loc, before, step);
-      Value room = b.createOrFold<arith::SubIOp>(
+      Value space = b.createOrFold<arith::SubIOp>(
           loc, extent(window.memref, digit.dim), most);
-      Value last = b.createOrFold<arith::CeilDivSIOp>(loc, room, step);
+      Value last = b.createOrFold<arith::CeilDivSIOp>(loc, space, step);
       result.begin = b.createOrFold<arith::MaxSIOp>(loc, result.begin, first);
       result.end = b.createOrFold<arith::MinSIOp>(loc, result.end, last);
       result.bounded.push_back(self);

@@ -105,12 +105,12 @@ struct ColumnSums {
              int64_t lanes, int64_t bytes) {
     int64_t registersEach =
         std::max<int64_t>(1, lanes * bytes / target.getVectorBytes());
-    int64_t room =
+    int64_t space =
         std::max<int64_t>(1, getAccumulators(target) / registersEach /
                                  std::max<int64_t>(rows, 1));
-    columns = llvm::bit_floor(uint64_t(std::min({room, lanes, widest})));
+    columns = llvm::bit_floor(uint64_t(std::min({space, lanes, widest})));
     // With few columns, more sums hide the latency of the additions.
-    int64_t most = std::min({room / columns, depth / lanes, int64_t(4)});
+    int64_t most = std::min({space / columns, depth / lanes, int64_t(4)});
     vectors = llvm::bit_floor(uint64_t(std::max<int64_t>(1, most)));
   }
 };

@@ -110,9 +110,9 @@ std::optional<Registers> KernelLowering::lookup(Value tile,
       Registers found{layout, {}}, source = kept.registers;
       for (int64_t i = 0, e = layout.total(); i < e; ++i) {
         SmallVector<int64_t> at = layout.coordinates(i);
-        for (auto [place, x, y] :
+        for (auto [position, x, y] :
              llvm::zip(at, layout.slices, source.layout.slices))
-          place += x.at - y.at;
+          position += x.at - y.at;
         found.values.push_back(layout.lanes == source.layout.lanes
                                    ? source.values[source.layout.indexOf(at)]
                                    : elementOf(source, at));
@@ -213,10 +213,10 @@ static Value takeLanes(OpBuilder &b, Location loc, DenseElementsAttr row,
 Carried KernelLowering::tabled(DenseElementsAttr row, const Layout &layout) {
   Carried values;
   const Slice &self = layout.slices[0];
-  auto place = [&](int64_t i) { return self.at + layout.coordinates(i)[0]; };
+  auto position = [&](int64_t i) { return self.at + layout.coordinates(i)[0]; };
   if (!self.start) {
     for (int64_t i = 0, e = layout.total(); i < e; ++i)
-      values.push_back(takeLanes(b, loc, row, place(i), layout.lanes));
+      values.push_back(takeLanes(b, loc, row, position(i), layout.lanes));
     return values;
   }
   Type element = row.getElementType();
@@ -234,7 +234,7 @@ Carried KernelLowering::tabled(DenseElementsAttr row, const Layout &layout) {
                             where);
   }
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
-    Value where = add(self.start, place(i)), value;
+    Value where = add(self.start, position(i)), value;
     if (layout.lanes == 1)
       value = memref::LoadOp::create(b, loc, table, where);
     else
@@ -352,20 +352,20 @@ Registers KernelLowering::iota(IotaOp op, const Layout &layout) {
   const Slice &self = layout.slices[dim];
   Type indexType = b.getIndexType();
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
-    Value place = index(self.at + layout.coordinates(i)[dim]);
+    Value position = index(self.at + layout.coordinates(i)[dim]);
     if (self.start)
-      place = add(self.start, place);
+      position = add(self.start, position);
     if (layout.lanes > 1) {
       auto type = VectorType::get(layout.lanes, indexType);
-      place = splat(place, type);
+      position = splat(position, type);
       if (layout.laneDim == dim)
-        place = arith::AddIOp::create(b, loc, place,
-                                      vector::StepOp::create(b, loc, type));
+        position = arith::AddIOp::create(b, loc, position,
+                                         vector::StepOp::create(b, loc, type));
     }
     if (!element.isIndex())
-      place = arith::IndexCastOp::create(
-          b, loc, registerType(op.getResult(), layout), place);
-    result.values.push_back(place);
+      position = arith::IndexCastOp::create(
+          b, loc, registerType(op.getResult(), layout), position);
+    result.values.push_back(position);
   }
   return result;
 }

@@ -91,7 +91,7 @@ Carried KernelLowering::readRows(DotOp op, const Layout &result) {
       indices = scratchIndices(*kept, layout, {row, 0});
     } else {
       Window self = window(tile.getDefiningOp<LoadOp>());
-      Place at = place(self, layout, layout.indexOf({row, 0}));
+      Access at = getAccess(self, layout, layout.indexOf({row, 0}));
       if (at.never || isDead(layout, layout.indexOf({row, 0}))) {
         rows.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(all)));
         continue;
@@ -118,7 +118,7 @@ Located KernelLowering::groupsAt(DotOp op, const Layout &layout, int64_t i) {
     dims.push_back({dim});
   dims.back().push_back(rank - 1);
   memory = memref::CollapseShapeOp::create(b, loc, memory, dims);
-  SmallVector<Value> indices(place(self, layout, i).indices);
+  SmallVector<Value> indices(getAccess(self, layout, i).indices);
   indices.pop_back(); // of the first element of the group
   indices.back() =
       arith::MulIOp::create(b, loc, indices.back(), index(getDepthGroup(op)));

@@ -102,7 +102,7 @@ private:
   Registers readBorderRows();
   mlir::Value padRow(mlir::MemRefType row, mlir::Attribute pad),
       rowOrPad(const Window &, const Layout &, int64_t index),
-      rowOrPad(const Window &, const Place &, int64_t size);
+      rowOrPad(const Window &, const Access &, int64_t size);
   Carried ifAnyRow(Carried sums, llvm::function_ref<Carried(Carried)> body);
 
   // GroupDot.cpp: dots in groups of the depth
@@ -156,7 +156,7 @@ private:
   bool writeTransposed(const Window &, const Registers &),
       writePieces(const Window &, const Registers &);
   void write(const Window &window, const Registers &registers);
-  Place place(const Window &, const Layout &, int64_t index, int64_t shift = 0);
+  Access getAccess(const Window &, const Layout &, int64_t, int64_t shift = 0);
   mlir::Value gatherShift; // along the indexed dim, of the current element
   mlir::Value position(const Window &, const Layout &, int64_t dim,
                        llvm::ArrayRef<int64_t> coordinates);

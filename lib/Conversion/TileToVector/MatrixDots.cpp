@@ -103,7 +103,9 @@ void MatrixDots::store(StoreOp op) {
   for (auto [piece, sum] : llvm::zip_equal(cut(tile), take(tile)))
     amx::TileStoreOp::create(
         b, loc, kernel.mapped(target.memref),
-        kernel.place(target, layout, layout.indexOf({piece.row, piece.column}))
+        kernel
+            .getAccess(target, layout,
+                       layout.indexOf({piece.row, piece.column}))
             .indices,
         sum);
 }
@@ -165,7 +167,7 @@ Located MatrixDots::placeRow(DotOp op, const Layout &layout, int64_t row) {
     return {kept->scratch, kernel.scratchIndices(*kept, layout, {row, 0})};
   Window self = kernel.window(op.getLhs().getDefiningOp<LoadOp>());
   return {kernel.mapped(self.memref),
-          kernel.place(self, layout, layout.indexOf({row, 0})).indices};
+          kernel.getAccess(self, layout, layout.indexOf({row, 0})).indices};
 }
 
 /// Returns the rows of a piece of the left operand, at the current slice of the
@@ -219,7 +221,8 @@ Value MatrixDots::readRight(DotOp op, const Piece &piece) {
     Digit steps = self.dims[0].front();
     return amx::TileLoadOp::create(
         b, loc, type, memory,
-        kernel.place(self, layout, layout.indexOf({0, piece.column})).indices,
+        kernel.getAccess(self, layout, layout.indexOf({0, piece.column}))
+            .indices,
         strideOf(b, loc, memory, steps.dim, steps.step));
   }
   auto [memory, indices] =
@@ -243,7 +246,8 @@ void MatrixDots::prefetchPanel(DotOp op) {
   if (!panel || !start || size <= step || !type.hasStaticShape())
     return;
   Layout layout = kernel.layoutOf(op.getRhs());
-  SmallVector<Value> at = kernel.place(kernel.window(load), layout, 0).indices;
+  SmallVector<Value> at =
+      kernel.getAccess(kernel.window(load), layout, 0).indices;
   // The steps of a panel, and the cache lines that a block of rows prefetches
   // in each.
   ArrayRef<int64_t> sizes = type.getShape().drop_front(*panel + 1);

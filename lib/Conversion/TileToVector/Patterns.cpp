@@ -217,7 +217,7 @@ bool KernelLowering::writePieces(const Window &window,
     int64_t live = liveLanes(classes, layout, first);
     if (live == 0 || isDead(layout, i))
       continue;
-    Place at = place(window, layout, i);
+    Access at = getAccess(window, layout, i);
     if (at.never)
       continue;
     OpBuilder::InsertionGuard guard(b);

@@ -39,7 +39,7 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
   ArrayRef<int64_t> sizes = type.getShape();
   // The index of the current cache line of the panel, and the number of its
   // lines.
-  SmallVector<Value> at = place(self, layout, 0).indices;
+  SmallVector<Value> at = getAccess(self, layout, 0).indices;
   SmallVector<Value> digits;
   AffineExpr k = b.getAffineConstantExpr(0);
   int64_t depth = 1;
@@ -129,7 +129,7 @@ void KernelLowering::prefetchNextRows(DotOp op) {
   next.slices[0].at += step;
   next.slices[0].size = 1;
   next.counts.assign(next.counts.size(), 1);
-  ask(b, loc, mapped(self.memref), place(self, next, 0).indices,
+  ask(b, loc, mapped(self.memref), getAccess(self, next, 0).indices,
       /*isWrite=*/false, /*locality=*/2);
 }
 
@@ -160,7 +160,7 @@ void KernelLowering::prefetch(DotOp op) {
   Layout ahead = layout;
   ahead.slices[0].at += prefetchDistance;
   for (int64_t i = 0, e = ahead.total(); i < e; ++i)
-    ask(b, loc, mapped(self.memref), place(self, ahead, i).indices);
+    ask(b, loc, mapped(self.memref), getAccess(self, ahead, i).indices);
 }
 
 /// Returns true if the memory of this window can be prefetched at the slices of
@@ -195,7 +195,7 @@ void KernelLowering::prefetchCopied(const Staged &stage) {
     ahead.slices[depth - ahead.classes.begin()].at +=
         std::clamp(bytesAhead / bytes, fewest, most);
     for (int64_t i = 0, e = ahead.total(); i < e; ++i)
-      ask(b, loc, mapped(self.memref), place(self, ahead, i).indices);
+      ask(b, loc, mapped(self.memref), getAccess(self, ahead, i).indices);
   }
 }
 
@@ -219,7 +219,7 @@ void KernelLowering::prefetchStores(const Layout &layout) {
     for (int64_t i = 0, e = layout.total(); i < e; ++i)
       if (layout.laneDim < 0 ||
           layout.coordinates(i)[layout.laneDim] * bits % lineBits == 0)
-        ask(b, loc, mapped(window.memref), place(window, layout, i).indices,
+        ask(b, loc, mapped(window.memref), getAccess(window, layout, i).indices,
             /*isWrite=*/true);
   });
 }
@@ -315,7 +315,7 @@ void KernelLowering::prefetchRows(const Layout &layout,
       std::optional<Layout> next =
           rowsAhead(classes, window, layout, ahead.rows);
       for (int64_t i = 0, e = next ? layout.total() : 0; i < e; ++i) {
-        Place at = place(window, *next, i);
+        Access at = getAccess(window, *next, i);
         if (!at.never)
           ask(b, loc, mapped(window.memref), at.indices, /*isWrite=*/false,
               ahead.locality);
@@ -339,7 +339,7 @@ void KernelLowering::prefetchElements(const Layout &layout) {
       return;
     int64_t bits = tileType(load.getResult()).getElementTypeBitWidth();
     for (int64_t i = 0, e = layout.total(); i < e; ++i) {
-      Place at = place(window, layout, i, /*shift=*/bytesAhead * 8 / bits);
+      Access at = getAccess(window, layout, i, /*shift=*/bytesAhead * 8 / bits);
       if (!at.never)
         ask(b, loc, mapped(window.memref), at.indices);
     }
@@ -372,7 +372,7 @@ void KernelLowering::prefetchAhead(const Window &window, const Layout &layout,
     if (first * bits % lineBits != 0)
       return;
   }
-  Place at = place(window, layout, registerIndex);
+  Access at = getAccess(window, layout, registerIndex);
   if (at.never || at.indices.size() != size_t(ahead.size()))
     return;
   for (auto [i, distance] : llvm::zip(at.indices, ahead.asArrayRef()))

@@ -195,9 +195,10 @@ using LanePlaces = llvm::SmallVector<llvm::SmallVector<int64_t, 4>>;
 int64_t liveLanes(const DimClasses &classes, const Layout &layout,
                   int64_t coordinate);
 
-/// The place of a register: indices into the physical memref, the condition
-/// under which the register exists (null: always), and the mask of its lanes.
-struct Place {
+/// The elements of a register in memory: indices into the physical memref, the
+/// condition under which the register exists (null: always), and the mask of
+/// its lanes.
+struct Access {
   llvm::SmallVector<mlir::Value> indices;
   mlir::Value exists, mask;
   bool never = false; // the register does not exist

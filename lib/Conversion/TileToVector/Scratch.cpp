@@ -70,8 +70,8 @@ SmallVector<Value> KernelLowering::scratchIndices(const Kept &kept,
       indices.push_back(part ? add(part, at[dim]) : index(at[dim]));
       continue;
     }
-    Value place = index(self.at + at[dim]);
-    indices.push_back(self.start ? add(self.start, place) : place);
+    Value position = index(self.at + at[dim]);
+    indices.push_back(self.start ? add(self.start, position) : position);
   }
   return indices;
 }
@@ -175,14 +175,14 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
       starts.push_back(self.start ? self.start : index(0));
     for (int64_t dim = 0; dim < toRank; ++dim) {
       const Slice &self = layout.slices[dim];
-      AffineExpr place = b.getAffineDimExpr(dim) + (self.at + at[dim]);
+      AffineExpr position = b.getAffineDimExpr(dim) + (self.at + at[dim]);
       if (dim < toRank - same)
-        linear = linear * toShape[dim] + place;
+        linear = linear * toShape[dim] + position;
       else if (classes.isSplit(layout.classes[dim])) // the current slice only
         places[dim - toRank + fromRank] = index(at[dim]);
       else
         places[dim - toRank + fromRank] = affine::AffineApplyOp::create(
-            b, loc, AffineMap::get(toRank, 0, place), starts);
+            b, loc, AffineMap::get(toRank, 0, position), starts);
     }
     for (int64_t dim = fromRank - same - 1; dim >= 0; --dim) {
       places[dim] = affine::AffineApplyOp::create(

@@ -125,13 +125,13 @@ struct adze::tile::ShuffledLoad {
   }
 
   /// Returns the mask of the elements from `position` on that may be loaded, or
-  /// null for all. `room` is a lower bound of the elements after the offset of
+  /// null for all. `space` is a lower bound of the elements after the offset of
   /// the window.
   Value mask(OpBuilder &b, Location loc, Value position, Value extent,
-             int64_t room) const {
-    if (base >= 0 && base + width <= room)
+             int64_t space) const {
+    if (base >= 0 && base + width <= space)
       return {};
-    if (base >= 0 && end <= room) { // all selected elements exist
+    if (base >= 0 && end <= space) { // all selected elements exist
       SmallVector<bool> bits(width, false);
       for (int64_t index : picked)
         bits[index] = true;
@@ -172,7 +172,8 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
     gatherShift =
         add(load.advance == classes.step(c) ? start : shift, load.base);
   }
-  Place at = place(window, scalars, scalars.indexOf(layout.coordinates(index)));
+  Access at =
+      getAccess(window, scalars, scalars.indexOf(layout.coordinates(index)));
   gatherShift = {};
   if (isNew)
     settled.erase(along);
@@ -180,18 +181,18 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
     return vector::BroadcastOp::create(
         b, loc, VectorType::get(layout.lanes, pad.getType()), pad);
   auto range = getIndexRange(window.offsets[window.along]);
-  int64_t room = 0;
+  int64_t space = 0;
   if (range && range->min >= 0 && !ShapedType::isDynamic(size))
-    room =
+    space =
         size - range->max -
         (start ? (classes.padded(c) / classes.step(c) - 1) * load.advance : 0);
   Value mask = load.mask(b, loc, at.indices.back(),
-                         extent(window.memref, window.along), room);
+                         extent(window.memref, window.along), space);
   auto wide = VectorType::get(load.width, pad.getType());
   Value memref = mapped(window.memref), value;
-  if (at.exists && overBorder >= 0 && load.base >= 0 && load.end <= room) {
+  if (at.exists && overBorder >= 0 && load.base >= 0 && load.end <= space) {
     memref = rowOrPad(window, at,
-                      std::min(room, load.base + load.width) - load.base);
+                      std::min(space, load.base + load.width) - load.base);
     at.indices = {this->index(0)};
   } else if (at.exists) {
     auto bools = VectorType::get(load.width, b.getI1Type());

@@ -108,7 +108,7 @@ std::optional<Registers> KernelLowering::readSpread(const Window &window,
   auto bools = VectorType::get(lanes, b.getI1Type());
   Value pads = vector::BroadcastOp::create(b, loc, type, pad);
   auto part = [&](int64_t index, int64_t first, int64_t end) -> Value {
-    Place at = place(window, layout, index, /*shift=*/first);
+    Access at = getAccess(window, layout, index, /*shift=*/first);
     if (at.never)
       return pads;
     SmallVector<bool> bits(lanes, false);
@@ -189,7 +189,7 @@ void KernelLowering::writeSpread(const Window &window, const Layout &layout,
   int64_t step = window.dims[layout.laneDim].back().step;
   OpBuilder::InsertionGuard guard(b);
   for (int64_t first = 0; first < live * step; first += lanes) {
-    Place at = place(window, layout, registerIndex, /*shift=*/first);
+    Access at = getAccess(window, layout, registerIndex, /*shift=*/first);
     if (at.never)
       return;
     if (at.exists && first == 0) { // true for all vectors, or for none
