@@ -31,7 +31,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   // These passes lower the remaining linalg ops of the reference path.
   manager.addNestedPass<func::FuncOp>(createExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  manager.addPass(createCutPrograms());
+  manager.addPass(createMapLoopsToPrograms());
   // This pipeline lowers tile kernels.
   buildTileToVectorPipeline(manager);
   // These passes apply to both.

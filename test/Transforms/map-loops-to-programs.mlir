@@ -1,4 +1,4 @@
-// RUN: aopt %s --cut-programs | FileCheck %s
+// RUN: aopt %s --map-loops-to-programs | FileCheck %s
 
 // CHECK-LABEL: func.func @rows_programs(
 // CHECK: %[[N:.*]] = memref.dim %arg0
@@ -21,8 +21,8 @@ func.func @rows(%x: memref<?x8xf32> {adze.dims = affine_map<()[s0] -> (s0, 8)>},
   return
 }
 
-// What is written beside the loop would be written by each; a loop whose end the
-// data says; one that nothing is said of.
+// Stores outside of the loop would be executed by each program; a loop with a
+// data-dependent end; one without the attribute.
 // CHECK-NOT: _programs(
 // CHECK-LABEL: func.func @beside(
 // CHECK-NOT: _programs(

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// cut-programs: turns the iterations of the outermost loop of kernels of the
-// reference path into programs.
+// map-loops-to-programs: turns the iterations of the outermost loop of kernels
+// of the reference path into programs.
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Host/IR/Programs.h"
 #include "Transforms/Passes.h"
@@ -16,11 +16,12 @@
 using namespace mlir;
 
 namespace adze {
-#define GEN_PASS_DEF_CUTPROGRAMS
+#define GEN_PASS_DEF_MAPLOOPSTOPROGRAMS
 #include "Transforms/Passes.h.inc"
 
 namespace {
-struct CutProgramsPass final : impl::CutProgramsBase<CutProgramsPass> {
+struct MapLoopsToProgramsPass final
+    : impl::MapLoopsToProgramsBase<MapLoopsToProgramsPass> {
   void runOnOperation() override;
 };
 } // namespace
@@ -76,7 +77,7 @@ static bool makePrograms(func::FuncOp kernel, scf::ForOp loop) {
   return true;
 }
 
-void CutProgramsPass::runOnOperation() {
+void MapLoopsToProgramsPass::runOnOperation() {
   for (auto kernel :
        llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
     bool isWhole = kernel->hasAttr(host::kernelAttr) && !kernel.isExternal() &&
@@ -99,7 +100,7 @@ void CutProgramsPass::runOnOperation() {
     kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
     if (!attributes.empty())
       kernel.setAllArgAttrs(attributes);
-    ++numCut;
+    ++numMapped;
   }
 }
 } // namespace adze
