@@ -11,7 +11,7 @@ namespace adze::graph {
 /// A dim, or a part of one that a reshape splits off or merges, with the dims
 /// before and after the reshape that contain it.
 struct Factor {
-  size_t before, behind;
+  size_t before, after;
   mlir::AffineExpr size;
 };
 
@@ -20,7 +20,7 @@ struct Factor {
 /// are not.
 std::optional<llvm::SmallVector<Factor>>
 getFactors(llvm::ArrayRef<mlir::AffineExpr> before,
-           llvm::ArrayRef<mlir::AffineExpr> behind);
+           llvm::ArrayRef<mlir::AffineExpr> after);
 
 } // namespace adze::graph
 

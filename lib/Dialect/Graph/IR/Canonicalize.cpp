@@ -63,8 +63,8 @@ std::optional<SliceOfView> sliceView(SliceOp slice, ArrayRef<AffineExpr> to) {
     return slice.getSteps()[dim] != 1 || !areEqual(whole[dim], from[dim]);
   };
   for (size_t i = 0, end; i < factors->size(); i = end) {
-    size_t dim = (*factors)[i].before, out = (*factors)[i].behind;
-    for (end = i + 1; end < factors->size() && (*factors)[end].behind == out;)
+    size_t dim = (*factors)[i].before, out = (*factors)[i].after;
+    for (end = i + 1; end < factors->size() && (*factors)[end].after == out;)
       ++end;
     size_t last = (*factors)[end - 1].before;
     if (dim >= next)
@@ -193,8 +193,8 @@ public:
     if (!first || reshape.getShape())
       return rewriter.notifyMatchFailure(
           op, "the operand is not a reshaped transpose");
-    Dims before = getDims(first.getResult()), behind = getDims(op.getInput());
-    auto factors = getFactors(before, behind);
+    Dims before = getDims(first.getResult()), after = getDims(op.getInput());
+    auto factors = getFactors(before, after);
     if (!factors)
       return rewriter.notifyMatchFailure(
           op, "the dims of the reshape do not factor");
@@ -208,7 +208,7 @@ public:
       if (getConstant(factor.size) == 1)
         continue;
       from.push_back({first.getPerm()[factor.before], i});
-      to.push_back({places[factor.behind], i});
+      to.push_back({places[factor.after], i});
     }
     llvm::sort(from);
     llvm::sort(to);

@@ -32,12 +32,12 @@ struct Rest {
 
 std::optional<SmallVector<Factor>>
 adze::graph::getFactors(ArrayRef<AffineExpr> before,
-                        ArrayRef<AffineExpr> behind) {
+                        ArrayRef<AffineExpr> after) {
   if (llvm::is_contained(before, AffineExpr()) ||
-      llvm::is_contained(behind, AffineExpr()))
+      llvm::is_contained(after, AffineExpr()))
     return std::nullopt;
   SmallVector<Factor> factors;
-  Rest from(before), to(behind);
+  Rest from(before), to(after);
   while (!from.isEmpty() || !to.isEmpty()) {
     if (from.isOne() != to.isOne()) { // an added or removed dim of 1
       (from.isOne() ? from : to).next();

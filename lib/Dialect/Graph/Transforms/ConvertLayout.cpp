@@ -293,10 +293,10 @@ public:
     // The new dim of each old dim of the result.
     Perm perm;
     for (int64_t d : toChannelsFirst(rank)) {
-      bool gone = llvm::is_contained(axes, d);
+      bool reduced = llvm::is_contained(axes, d);
       if (reduce.getKeepdims())
         perm.push_back(d);
-      else if (!gone)
+      else if (!reduced)
         perm.push_back(d -
                        llvm::count_if(axes, [&](int64_t a) { return a < d; }));
     }
@@ -392,12 +392,12 @@ std::optional<Dims> ChannelNorm::perChannel(Value operand,
     return std::nullopt;
   dims.insert(dims.begin(), rows.size() - dims.size(), one);
   int64_t seen = 1;
-  size_t behind = 1;
-  for (; behind < rows.size() && seen < channels; ++behind)
-    seen *= getConstant(rows[behind]).value_or(channels + 1);
+  size_t after = 1;
+  for (; after < rows.size() && seen < channels; ++after)
+    seen *= getConstant(rows[after]).value_or(channels + 1);
   bool each = seen == channels, same = true;
   for (size_t dim = 0; dim < rows.size(); ++dim) {
-    each &= areEqual(dims[dim], dim >= 1 && dim < behind ? rows[dim] : one);
+    each &= areEqual(dims[dim], dim >= 1 && dim < after ? rows[dim] : one);
     same &= areEqual(dims[dim], one);
   }
   if (!each && !same)

@@ -53,7 +53,7 @@ private:
   bool matchAppend(ConcatOp op, Update &update);
   bool matchWrite(Operation *op, Update &update);
   bool haveBuffer(const Update &update);
-  bool areReadersBehind(const Update &update);
+  bool areReadersAfter(const Update &update);
   unsigned getPitch(const Update &update);
   Value insert(OpBuilder &b, ConcatOp op, const Update &update, Value buffer);
   void apply(Update update, unsigned output);
@@ -268,7 +268,7 @@ bool StateFinder::haveBuffer(const Update &update) {
 
 /// Returns true if the users of the past can read it in the buffer: they come
 /// after the update, which does not change the rows that they read.
-bool StateFinder::areReadersBehind(const Update &update) {
+bool StateFinder::areReadersAfter(const Update &update) {
   Operation *data = update.op->getOperand(0).getDefiningOp();
   bool appends = isa<ConcatOp>(update.op);
   auto suits = [&](OpOperand &use) {
@@ -301,7 +301,7 @@ StringRef StateFinder::whyNot(Update &update, int64_t sliced) {
     return "it is a slice of dims other than the rows";
   if (!haveBuffer(update))
     return "its sizes or element type do not fit a buffer";
-  if (!areReadersBehind(update))
+  if (!areReadersAfter(update))
     return "the input is read before the update, or replaced where it is read";
   // A dynamic number of rows indicates a cache; with fixed sizes only names do.
   bool grows = appends && !getConstant(getDims(update.past)[update.axis]);
@@ -396,9 +396,9 @@ static Value replaceRows(OpBuilder &b, const Update &update, Value buffer) {
       return ConstantOp::create(b, loc, DenseElementsAttr::get(type, elements));
     };
     SmallVector<int64_t> none(sizes.size(), 0);
-    Value isBehind = LessOp::create(b, loc, indices, number(none));
+    Value isAfter = LessOp::create(b, loc, indices, number(none));
     Value fromEnd = AddOp::create(b, loc, indices, number(sizes));
-    indices = SelectOp::create(b, loc, isBehind, fromEnd, indices);
+    indices = SelectOp::create(b, loc, isAfter, fromEnd, indices);
   }
   OperationState state(loc, update.op->getName(),
                        {buffer, indices, update.op->getOperand(2)},

@@ -406,7 +406,7 @@ public:
                                      misses.getConfig())) ||
         failed(applyPatternsGreedily(getOperation(), std::move(lower))))
       signalPassFailure();
-    misses.tell(getOperation());
+    misses.report(getOperation());
   }
 };
 

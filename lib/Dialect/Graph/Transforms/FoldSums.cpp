@@ -15,11 +15,11 @@ static std::optional<SmallVector<int64_t>> getPlace(ConvOp inner,
   Dims own = getDims(inner.getFilter()), all = getDims(outer.getFilter());
   SmallVector<int64_t> place;
   for (size_t d = 0, spatial = own.size() - 2; d < spatial; ++d) {
-    auto taps = getConstant(own[d + 2]), room = getConstant(all[d + 2]);
+    auto taps = getConstant(own[d + 2]), extent = getConstant(all[d + 2]);
     int64_t dilation = outer.getDilations()[d],
             offset = outer.getPads()[d] - inner.getPads()[d];
-    if (!taps || !room || offset < 0 || offset % dilation != 0 ||
-        offset / dilation + *taps > *room ||
+    if (!taps || !extent || offset < 0 || offset % dilation != 0 ||
+        offset / dilation + *taps > *extent ||
         (*taps > 1 && inner.getDilations()[d] != dilation))
       return std::nullopt;
     place.push_back(offset / dilation);

@@ -95,7 +95,7 @@ void decompose(DequantizeBlocksOp op, RewriterBase &b) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the constant before reshapes, or null.
-ElementsAttr getConstantBehind(Value value) {
+ElementsAttr getProducingConstant(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getInput();
   auto constant = value.getDefiningOp<ConstantOp>();
@@ -107,7 +107,7 @@ std::vector<float> readScales(DequantizeBlocksOp op) {
   Value scales = op.getScales();
   while (auto cast = scales.getDefiningOp<CastOp>())
     scales = cast.getInput();
-  ElementsAttr elements = getConstantBehind(scales);
+  ElementsAttr elements = getProducingConstant(scales);
   auto type =
       elements ? dyn_cast<FloatType>(elements.getElementType()) : FloatType();
   std::vector<char> storage;
@@ -151,7 +151,7 @@ void formWords(const uint8_t *bytes, int64_t count, uint32_t *words,
 /// Creates the right operand [B, words + 1, N], or null if it is not a
 /// constant.
 Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
-  ElementsAttr packed = getConstantBehind(op.getPacked());
+  ElementsAttr packed = getProducingConstant(op.getPacked());
   std::vector<float> scales = readScales(op);
   if (!packed || scales.empty())
     return {};

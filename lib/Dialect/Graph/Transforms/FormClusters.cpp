@@ -141,7 +141,7 @@ private:
                             target.getFlopsPerByte());
       }
       grouping.recomputeConversions();
-      grouping.tellRefusals();
+      grouping.reportRefusals();
     }
     for (const Group &group : grouping.takeGroups()) {
       ++numClusters;

@@ -103,11 +103,11 @@ static Value getRows(Operation *op) {
         product(op->getContext(),
                 ArrayRef<AffineExpr>(dims).slice(begin, end - begin)));
   };
-  auto length = count(first, end), behind = count(end, rank);
+  auto length = count(first, end), after = count(end, rank);
   bool known = llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); });
   bool fits = length && *length > 1 &&
               *length <= (end == rank ? longestTileRow : longestInner) &&
-              (end == rank || !behind || *behind >= fewest);
+              (end == rank || !after || *after >= fewest);
   return known && fits ? reduce.getInput() : Value();
 }
 

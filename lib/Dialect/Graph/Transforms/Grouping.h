@@ -42,7 +42,7 @@ public:
   void recomputeConversions();
   /// Emits remarks on why groups with data dependences are separate, if remarks
   /// are enabled.
-  void tellRefusals();
+  void reportRefusals();
   /// Returns the groups that have ops.
   std::vector<Group> takeGroups();
 
@@ -77,7 +77,7 @@ private:
   llvm::StringRef whyStored(unsigned from, unsigned to) const;
   /// Emits remarks on why other kernels compute the operands of the group, one
   /// for each pair of user and producer.
-  void tellEdges(unsigned index);
+  void reportEdges(unsigned index);
 
   std::optional<unsigned> getGroup(mlir::Value value) const {
     mlir::Operation *op = value.getDefiningOp();

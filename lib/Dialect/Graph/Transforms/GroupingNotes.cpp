@@ -77,7 +77,7 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
   return whyNotMerged(from, to);
 }
 
-void Grouping::tellEdges(unsigned index) {
+void Grouping::reportEdges(unsigned index) {
   DenseSet<std::pair<Operation *, Operation *>> told;
   for (Operation *op : groups[index].ops)
     for (OpOperand &use : op->getOpOperands()) {
@@ -98,10 +98,10 @@ void Grouping::tellEdges(unsigned index) {
     }
 }
 
-void Grouping::tellRefusals() {
+void Grouping::reportRefusals() {
   if (groups.empty() ||
       !positions.begin()->first->getContext()->getRemarkEngine())
     return;
   for (unsigned index = 0; index < groups.size(); ++index)
-    tellEdges(index);
+    reportEdges(index);
 }

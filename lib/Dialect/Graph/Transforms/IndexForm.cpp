@@ -134,14 +134,14 @@ MaybeForm Forms::getReshape(ReshapeOp op) {
   MaybeForm from = get(op.getInput());
   if (!from || op.getShape())
     return std::nullopt;
-  Dims before = getDims(op.getInput()), behind = getDims(op.getResult());
-  IndexForm form{SmallVector<int64_t, 4>(behind.size(), 0), from->offset};
+  Dims before = getDims(op.getInput()), after = getDims(op.getResult());
+  IndexForm form{SmallVector<int64_t, 4>(after.size(), 0), from->offset};
   size_t dim = 0;
   auto skipOnes = [&] {
     while (dim < before.size() && adze::graph::getConstant(before[dim]) == 1)
       ++dim;
   };
-  for (auto [slope, size] : llvm::zip_equal(form.slopes, behind)) {
+  for (auto [slope, size] : llvm::zip_equal(form.slopes, after)) {
     if (adze::graph::getConstant(size) == 1)
       continue;
     skipOnes();

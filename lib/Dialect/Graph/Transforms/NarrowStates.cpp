@@ -222,10 +222,10 @@ void StateNarrower::narrow(unsigned input, unsigned output) {
   for (OpOperand *use : readers)
     use->set(wide);
   Narrow present = convert(returned, wide, past);
-  OpBuilder behind(returned.getContext());
-  behind.setInsertionPointAfterValue(present.scales ? present.scales
-                                                    : present.elements);
-  Value all = widen(behind, present);
+  OpBuilder after(returned.getContext());
+  after.setInsertionPointAfterValue(present.scales ? present.scales
+                                                   : present.elements);
+  Value all = widen(after, present);
   returned.replaceAllUsesWith(all);
   terminator->setOperand(output, present.elements);
   if (present.scales) {

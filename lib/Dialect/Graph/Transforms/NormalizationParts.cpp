@@ -27,10 +27,10 @@ public:
       return rewriter.notifyMatchFailure(op, "the op is not a scaled sum");
     auto sum = cast<ReduceOpInterface>(reduction);
     Value x = sum.getInput();
-    Dims dims = getDims(x), gone;
+    Dims dims = getDims(x), reduced;
     for (int64_t axis : sum.getAxes())
-      gone.push_back(dims[axis]);
-    auto count = getConstant(product(op.getContext(), gone));
+      reduced.push_back(dims[axis]);
+    auto count = getConstant(product(op.getContext(), reduced));
     if (!count || *count < 1 || std::abs(factor * double(*count) - 1.0) > 1e-6)
       return rewriter.notifyMatchFailure(
           op, "the scale is not the reciprocal of the number of elements");
@@ -43,7 +43,7 @@ public:
 };
 
 /// Returns y of b - y or b + (-y), and b.
-std::pair<Value, Value> matchTakenOff(Value value) {
+std::pair<Value, Value> matchSubtrahend(Value value) {
   if (auto sub = value.getDefiningOp<SubOp>())
     return {sub.getRhs(), sub.getLhs()};
   auto add = value.getDefiningOp<AddOp>();
@@ -64,12 +64,12 @@ public:
                                 PatternRewriter &rewriter) const override {
     for (unsigned i : {0u, 1u}) {
       auto product = op->getOperand(i).getDefiningOp<MulOp>();
-      auto [taken, rest] = matchTakenOff(op->getOperand(1 - i));
-      if (!product || !taken || product.getType() != op.getType())
+      auto [subtrahend, rest] = matchSubtrahend(op->getOperand(1 - i));
+      if (!product || !subtrahend || product.getType() != op.getType())
         continue;
       for (unsigned k : {0u, 1u}) {
         Value x = product->getOperand(k), m = product->getOperand(1 - k);
-        Value mean = matchOther<MulOp>(taken, m);
+        Value mean = matchOther<MulOp>(subtrahend, m);
         auto reduce =
             mean ? mean.getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
         if (!reduce || reduce.getInput() != x || !reduce.getKeepdims() ||

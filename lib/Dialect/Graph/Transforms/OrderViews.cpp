@@ -85,7 +85,7 @@ LogicalResult splitBefore(ReshapeOp op, PatternRewriter &rewriter) {
   for (auto [place, factor] : llvm::enumerate(order)) {
     parts.push_back((*factors)[factor].size);
     perm[factor] = place;
-    dimOf.push_back((*factors)[factor].behind);
+    dimOf.push_back((*factors)[factor].after);
   }
   if (areEqual(parts, getDims(transpose.getInput())) ||
       !mergesBatch(getRank(op), dimOf))
@@ -102,7 +102,7 @@ getOrder(ArrayRef<int64_t> perm, ArrayRef<Factor> factors) {
   SmallVector<int64_t> order, dimOf;
   for (auto [place, dim] : llvm::enumerate(perm))
     for (auto [i, factor] : llvm::enumerate(factors))
-      if (int64_t(factor.behind) == dim) {
+      if (int64_t(factor.after) == dim) {
         order.push_back(i);
         dimOf.push_back(place);
       }
@@ -115,9 +115,9 @@ LogicalResult mergeForAttention(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
   if (!reshape || reshape.getShape() || !leadsToAttention(op.getResult()))
     return rewriter.notifyMatchFailure(op, "no reshape before attention");
-  Dims behind = getDims(reshape.getResult());
-  auto factors = getFactors(getDims(reshape.getInput()), behind);
-  if (!factors || factors->size() == behind.size())
+  Dims after = getDims(reshape.getResult());
+  auto factors = getFactors(getDims(reshape.getInput()), after);
+  if (!factors || factors->size() == after.size())
     return rewriter.notifyMatchFailure(op, "the reshape does not merge dims");
   Dims parts;
   for (const Factor &factor : *factors)
@@ -198,7 +198,7 @@ LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
     if (areEqual(whole[dim], part[dim]) && op.getSteps()[dim] == 1)
       continue;
     auto same = llvm::find_if(*factors, [&](const Factor &factor) {
-      return factor.behind == dim && areEqual(factor.size, whole[dim]) &&
+      return factor.after == dim && areEqual(factor.size, whole[dim]) &&
              areEqual(factor.size, before[factor.before]);
     });
     if (same == factors->end() || !part[dim])
@@ -330,19 +330,19 @@ LogicalResult keepRowsApart(ReshapeOp op, PatternRewriter &rewriter) {
 /// has either all or one of the elements along each dim of x.
 std::optional<RankedTensorType> getTypeBeside(Value constant,
                                               ArrayRef<Factor> factors,
-                                              ArrayRef<AffineExpr> behind,
+                                              ArrayRef<AffineExpr> after,
                                               ArrayRef<AffineExpr> before) {
   Dims dims = getDims(constant), own;
   AffineExpr one = getAffineConstantExpr(1, constant.getContext());
   if (getConstant(product(constant.getContext(), dims)) == 1)
     return makeType(getElement(constant), {});
-  dims.insert(dims.begin(), behind.size() - dims.size(), one);
+  dims.insert(dims.begin(), after.size() - dims.size(), one);
   for (size_t dim = 0; dim < before.size(); ++dim) {
     bool all = true, none = true;
     for (const Factor &factor : factors)
       if (factor.before == dim) {
-        all &= areEqual(dims[factor.behind], behind[factor.behind]);
-        none &= areEqual(dims[factor.behind], one);
+        all &= areEqual(dims[factor.after], after[factor.after]);
+        none &= areEqual(dims[factor.after], one);
       }
     if (!all && !none)
       return std::nullopt;
@@ -391,10 +391,10 @@ bool canFollow(Operation *op, TransposeOp move) {
 /// computation or movement of x. With a product, the others are constants, and
 /// the reshape only splits dims or they have one element. A view of moved data
 /// requires it in memory, so the others may be any views of the same shape.
-class SplitBehindArithmetic final
+class SplitAfterArithmetic final
     : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
 public:
-  SplitBehindArithmetic(MLIRContext *context, Pass::Statistic &count)
+  SplitAfterArithmetic(MLIRContext *context, Pass::Statistic &count)
       : OpInterfaceRewritePattern(context), count(count) {}
 
   LogicalResult matchAndRewrite(ElementwiseOpInterface op,
@@ -405,17 +405,17 @@ public:
           op, "no operand is a reshaped product or data movement");
     auto view = split->get().getDefiningOp<ReshapeOp>();
     Value x = view.getInput();
-    Dims before = getDims(x), behind = getDims(op->getResult(0));
-    auto factors = getFactors(before, behind);
+    Dims before = getDims(x), after = getDims(op->getResult(0));
+    auto factors = getFactors(before, after);
     if (!factors)
       return rewriter.notifyMatchFailure(op, "the dims do not factor");
     bool merges =
         !getMove(x) && llvm::any_of(*factors, [&](const Factor &factor) {
-          return !areEqual(factor.size, behind[factor.behind]);
+          return !areEqual(factor.size, after[factor.after]);
         });
     SmallVector<Type> types;
     for (OpOperand &operand : op->getOpOperands()) {
-      auto type = getTypeBeside(operand.get(), *factors, behind, before);
+      auto type = getTypeBeside(operand.get(), *factors, after, before);
       if (&operand != split && (!type || (merges && type->getRank() > 0)))
         return rewriter.notifyMatchFailure(op, "an operand splits a dim");
       types.push_back(&operand == split ? x.getType() : Type(*type));
@@ -588,7 +588,7 @@ public:
     addSimplifications<GatherOp>(patterns, ordered, sliceByGather);
     addSimplifications<GatherOp>(patterns, ordered, repeatByGather);
     addSimplifications<ConcatOp>(patterns, ordered, repeatByConcat);
-    patterns.add<SplitBehindArithmetic>(context, ordered);
+    patterns.add<SplitAfterArithmetic>(context, ordered);
     ReshapeOp::getCanonicalizationPatterns(patterns, context);
     TransposeOp::getCanonicalizationPatterns(patterns, context);
     SliceOp::getCanonicalizationPatterns(patterns, context);

@@ -289,8 +289,8 @@ public:
         ++count;
         return success();
       }
-    return failure.tell(rewriter, op, /*near=*/1,
-                        "the product is not an activation");
+    return failure.report(rewriter, op, /*near=*/1,
+                          "the product is not an activation");
   }
 
 private:
@@ -477,7 +477,7 @@ public:
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      misses.getConfig())))
       signalPassFailure();
-    misses.tell(getOperation());
+    misses.report(getOperation());
   }
 };
 

@@ -285,8 +285,8 @@ public:
       ++count;
       return success();
     }
-    return failure.tell(rewriter, op, /*near=*/1,
-                        "the op does not divide by a standard deviation");
+    return failure.report(rewriter, op, /*near=*/1,
+                          "the op does not divide by a standard deviation");
   }
 
 private:
@@ -326,8 +326,8 @@ public:
       ++count;
       return success();
     }
-    return failure.tell(rewriter, op, /*near=*/1,
-                        "the op does not divide by a sum of exponentials");
+    return failure.report(rewriter, op, /*near=*/1,
+                          "the op does not divide by a sum of exponentials");
   }
 
 private:
@@ -398,8 +398,8 @@ public:
 /// Creates one number for each channel as an operand that broadcasts: dims
 /// `dims`, followed by as many 1 as there are later dims.
 Value asOperand(PatternRewriter &rewriter, Value vector, Dims dims,
-                int64_t behind) {
-  dims.append(behind, rewriter.getAffineConstantExpr(1));
+                int64_t after) {
+  dims.append(after, rewriter.getAffineConstantExpr(1));
   return ReshapeOp::create(rewriter, vector.getLoc(),
                            makeType(getElement(vector), dims), vector);
 }
@@ -414,13 +414,12 @@ public:
     if (op.getAxis() != 1 || dims.size() < 3)
       return rewriter.notifyMatchFailure(op, "the channels are not dim 1");
     Dims channels{getDims(op.getScale())[0]};
-    int64_t behind = dims.size() - 2;
+    int64_t after = dims.size() - 2;
     rewriter.replaceOp(
-        op,
-        createLayerNorm(rewriter, op.getLoc(), op.getInput(),
-                        asOperand(rewriter, op.getScale(), channels, behind),
-                        asOperand(rewriter, op.getBias(), channels, behind), 2,
-                        op.getEpsilon().convertToDouble()));
+        op, createLayerNorm(rewriter, op.getLoc(), op.getInput(),
+                            asOperand(rewriter, op.getScale(), channels, after),
+                            asOperand(rewriter, op.getBias(), channels, after),
+                            2, op.getEpsilon().convertToDouble()));
     return success();
   }
 };
@@ -442,13 +441,13 @@ public:
     Dims parts = makeDims(op.getContext(), {groups, *channels / groups});
     Dims split{dims[0], parts[0], parts[1]};
     split.append(dims.begin() + 2, dims.end());
-    int64_t behind = dims.size() - 2;
+    int64_t after = dims.size() - 2;
     Value x = ReshapeOp::create(rewriter, loc,
                                 makeType(getElement(op.getInput()), split),
                                 op.getInput());
     Value y = createLayerNorm(rewriter, loc, x,
-                              asOperand(rewriter, op.getScale(), parts, behind),
-                              asOperand(rewriter, op.getBias(), parts, behind),
+                              asOperand(rewriter, op.getScale(), parts, after),
+                              asOperand(rewriter, op.getBias(), parts, after),
                               2, op.getEpsilon().convertToDouble());
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), y);
     return success();
@@ -495,7 +494,7 @@ Value asGroups(PatternRewriter &rewriter, Value value, Value x,
 /// view(layer_norm(x)) * s, of groups of channels -> the normalisation of a
 /// view that keeps channels separate, with s; likewise for + b.
 template <typename OpT>
-class AffineBehindView final : public OpRewritePattern<OpT> {
+class AffineAfterView final : public OpRewritePattern<OpT> {
 public:
   using OpRewritePattern<OpT>::OpRewritePattern;
 
@@ -561,9 +560,10 @@ public:
     patterns.add<NormFromQuotient<DivOp>, NormFromQuotient<MulOp>,
                  SoftmaxFromQuotient<DivOp>, SoftmaxFromQuotient<MulOp>>(
         context, recognized);
-    patterns.add<ScaleIntoNorm, BiasIntoNorm, InstanceToLayerNorm,
-                 GroupToLayerNorm, DropTrivialAffine, AffineBehindView<MulOp>,
-                 AffineBehindView<AddOp>>(context);
+    patterns
+        .add<ScaleIntoNorm, BiasIntoNorm, InstanceToLayerNorm, GroupToLayerNorm,
+             DropTrivialAffine, AffineAfterView<MulOp>, AffineAfterView<AddOp>>(
+            context);
     // The parts are canonicalized first, as without its mean a layer_norm would
     // become an rms_norm of differences.
     RewritePatternSet parts(context);
@@ -573,7 +573,7 @@ public:
         failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      misses.getConfig())))
       signalPassFailure();
-    misses.tell(getOperation());
+    misses.report(getOperation());
   }
 };
 

@@ -56,7 +56,7 @@ static StringRef getShortName(StringRef name) {
   return name.substr(name.rfind(':') + 1);
 }
 
-void NearMisses::tell(Operation *root) {
+void NearMisses::report(Operation *root) {
   if (found.empty())
     return;
   root->walk([&](Operation *op) {

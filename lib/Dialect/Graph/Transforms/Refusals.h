@@ -36,8 +36,8 @@ public:
   }
   /// Reports the match failure; a near miss from depth `near` on, or for
   /// `reason`.
-  mlir::LogicalResult tell(mlir::RewriterBase &rewriter, mlir::Operation *op,
-                           unsigned near, llvm::StringRef reason) const {
+  mlir::LogicalResult report(mlir::RewriterBase &rewriter, mlir::Operation *op,
+                             unsigned near, llvm::StringRef reason) const {
     if (!why.empty() && reached >= near)
       return nearMiss(rewriter, op, why);
     return rewriter.notifyMatchFailure(op, reason);
@@ -59,7 +59,7 @@ public:
     return config;
   }
   /// Emits the remarks, in the order of the ops in `root`.
-  void tell(mlir::Operation *root);
+  void report(mlir::Operation *root);
 
   void notifyPatternBegin(const mlir::Pattern &pattern,
                           mlir::Operation *op) override;

@@ -239,7 +239,7 @@ LogicalResult joinCasts(CastOp op, PatternRewriter &rewriter) {
 }
 
 /// Folds selections with a constant condition, or between equal values.
-LogicalResult takeDecided(SelectOp op, PatternRewriter &rewriter) {
+LogicalResult foldDecided(SelectOp op, PatternRewriter &rewriter) {
   if (Value chosen = getDecided(op)) {
     rewriter.replaceOp(op, chosen);
     return success();
@@ -267,16 +267,16 @@ LogicalResult viewUnitDims(OpT op, PatternRewriter &rewriter) {
 /// Returns the dims of the innermost input that two reductions reduce together.
 SmallVector<int64_t> joinAxes(ArrayRef<int64_t> inner, ArrayRef<int64_t> outer,
                               int64_t rank, bool keepdims) {
-  llvm::SmallBitVector gone(rank);
+  llvm::SmallBitVector reduced(rank);
   for (int64_t axis : inner)
-    gone.set(axis);
+    reduced.set(axis);
   SmallVector<int64_t> left; // dim of the inner result -> dim of the input
   for (int64_t d = 0; d < rank; ++d)
-    if (keepdims || !gone.test(d))
+    if (keepdims || !reduced.test(d))
       left.push_back(d);
   for (int64_t axis : outer)
-    gone.set(left[axis]);
-  return SmallVector<int64_t>(gone.set_bits_begin(), gone.set_bits_end());
+    reduced.set(left[axis]);
+  return SmallVector<int64_t>(reduced.set_bits_begin(), reduced.set_bits_end());
 }
 
 /// sum(sum(x)) over other dims -> one sum; likewise for mean, max, min and
@@ -499,7 +499,7 @@ public:
     add<PowOp>(patterns, takeRoot);
     add<DivOp>(patterns, multiplyByReciprocal);
     add<CastOp>(patterns, joinCasts);
-    add<SelectOp>(patterns, takeDecided);
+    add<SelectOp>(patterns, foldDecided);
     add<MatmulOp>(patterns, multiplyOuter);
     add<MatmulOp>(patterns, sumColumn);
     add<MatmulOp, ConvOp, ReduceSumOp>(

@@ -25,7 +25,7 @@ bool isFromOutside(Value value, Operation *op) {
 }
 
 /// Inlines the branch that runs, if it has the shapes of the op.
-LogicalResult takeBranch(IfOp op, PatternRewriter &rewriter) {
+LogicalResult inlineBranch(IfOp op, PatternRewriter &rewriter) {
   auto truth = getConstantElements(op.getCondition());
   if (!truth)
     return rewriter.notifyMatchFailure(op, "the condition is not constant");
@@ -188,7 +188,7 @@ public:
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    addSimplifications<IfOp>(patterns, decided, takeBranch);
+    addSimplifications<IfOp>(patterns, decided, inlineBranch);
     addSimplifications<IfOp>(patterns, forwarded, forwardCommon);
     addSimplifications<LoopOp>(patterns, forwarded, forwardInvariant);
     addSimplifications<LoopOp>(patterns, unrolled, [this](LoopOp op, auto &r) {

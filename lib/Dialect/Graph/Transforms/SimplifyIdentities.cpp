@@ -85,7 +85,7 @@ static LogicalResult dropScan(OpT op, PatternRewriter &rewriter) {
 
 /// Folds the index of the only element to 0.
 template <typename OpT>
-static LogicalResult dropPlace(OpT op, PatternRewriter &rewriter) {
+static LogicalResult foldOnlyIndex(OpT op, PatternRewriter &rewriter) {
   if (!isOne(getDims(op.getInput())[op.getAxis()]))
     return rewriter.notifyMatchFailure(op, "the dim is not 1");
   return replaceByNumber(op, rewriter.getI64IntegerAttr(0), rewriter);
@@ -137,8 +137,8 @@ void adze::graph::addMovementIdentities(RewritePatternSet &patterns,
   addSimplifications<AvgPoolOp>(patterns, count, sliceByPool<AvgPoolOp>);
   addSimplifications<CumsumOp>(patterns, count, dropScan<CumsumOp>);
   addSimplifications<CumprodOp>(patterns, count, dropScan<CumprodOp>);
-  addSimplifications<ArgMaxOp>(patterns, count, dropPlace<ArgMaxOp>);
-  addSimplifications<ArgMinOp>(patterns, count, dropPlace<ArgMinOp>);
+  addSimplifications<ArgMaxOp>(patterns, count, foldOnlyIndex<ArgMaxOp>);
+  addSimplifications<ArgMinOp>(patterns, count, foldOnlyIndex<ArgMinOp>);
   addSimplifications<ScatterElementsOp>(patterns, count,
                                         dropScatter<ScatterElementsOp>);
   addSimplifications<ScatterNDOp>(patterns, count, dropScatter<ScatterNDOp>);
@@ -267,14 +267,14 @@ static LogicalResult joinBitcasts(BitcastOp op, PatternRewriter &rewriter) {
 }
 
 /// c ? true : false -> c.
-static LogicalResult dropTruth(SelectOp op, PatternRewriter &rewriter) {
+static LogicalResult dropBoolSelect(SelectOp op, PatternRewriter &rewriter) {
   if (getSplatBool(op.getLhs()) != true || getSplatBool(op.getRhs()) != false)
     return rewriter.notifyMatchFailure(op, "the values are not true and false");
   return replaceBy(op, op.getCondition(), rewriter);
 }
 
 /// not(x < y) -> x >= y for integers.
-static LogicalResult turnComparison(NotOp op, PatternRewriter &rewriter) {
+static LogicalResult invertComparison(NotOp op, PatternRewriter &rewriter) {
   Operation *inner = op.getInput().getDefiningOp();
   if (!isa_and_nonnull<LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(inner) ||
       !isInteger(inner->getOperand(0)))
@@ -330,8 +330,8 @@ void adze::graph::addAlgebraIdentities(RewritePatternSet &patterns,
   addSimplifications<FloorOp, CeilOp, RoundOp>(
       patterns, count, [](auto op, auto &r) { return dropRounding(op, r); });
   addSimplifications<BitcastOp>(patterns, count, joinBitcasts);
-  addSimplifications<SelectOp>(patterns, count, dropTruth);
-  addSimplifications<NotOp>(patterns, count, turnComparison);
+  addSimplifications<SelectOp>(patterns, count, dropBoolSelect);
+  addSimplifications<NotOp>(patterns, count, invertComparison);
   addSimplifications<ReduceL1Op>(patterns, count,
                                  viewUnitDims<ReduceL1Op, AbsOp>);
   addSimplifications<ReduceSumSquareOp>(patterns, count,

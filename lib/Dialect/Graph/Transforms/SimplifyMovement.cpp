@@ -466,7 +466,7 @@ LogicalResult dropReversals(ReverseOp op, PatternRewriter &rewriter) {
 
 /// A gather of equal elements becomes a broadcast of one.
 template <typename OpT>
-LogicalResult pickEqual(OpT op, PatternRewriter &rewriter) {
+LogicalResult gatherSplat(OpT op, PatternRewriter &rewriter) {
   DenseElementsAttr data;
   if (!matchPattern(op.getData(), m_Constant(&data)) || data.empty() ||
       !data.isSplat() || !areKnown(op.getResult()))
@@ -497,10 +497,11 @@ public:
     addSimplifications<BroadcastToOp>(patterns, simplified, joinBroadcasts);
     addSimplifications<ReverseOp>(patterns, simplified, dropReversals);
     addSimplifications<GatherOp>(patterns, simplified, sliceByGather);
-    addSimplifications<GatherOp>(patterns, simplified, pickEqual<GatherOp>);
+    addSimplifications<GatherOp>(patterns, simplified, gatherSplat<GatherOp>);
     addSimplifications<GatherElementsOp>(patterns, simplified,
-                                         pickEqual<GatherElementsOp>);
-    addSimplifications<GatherNDOp>(patterns, simplified, pickEqual<GatherNDOp>);
+                                         gatherSplat<GatherElementsOp>);
+    addSimplifications<GatherNDOp>(patterns, simplified,
+                                   gatherSplat<GatherNDOp>);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

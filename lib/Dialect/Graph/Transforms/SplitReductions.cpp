@@ -84,13 +84,13 @@ std::optional<Parts> cut(ReduceOpInterface op) {
     return llvm::is_contained(op.getAxes(), int64_t(dim));
   };
   auto isUnit = [&](size_t dim) { return getConstant(dims[dim]) == 1; };
-  SmallVector<size_t> gone;
+  SmallVector<size_t> reduced;
   for (size_t dim = 0; dim < dims.size(); ++dim)
     if (goes(dim) && !isUnit(dim))
-      gone.push_back(dim);
-  if (gone.empty() || llvm::is_contained(dims, AffineExpr()))
+      reduced.push_back(dim);
+  if (reduced.empty() || llvm::is_contained(dims, AffineExpr()))
     return std::nullopt;
-  size_t first = gone.front(), end = gone.back() + 1;
+  size_t first = reduced.front(), end = reduced.back() + 1;
   for (size_t dim = first; dim < end; ++dim)
     if (!goes(dim) && !isUnit(dim))
       return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<Parts> cut(ReduceOpInterface op) {
     return Parts{outer, getAffineConstantExpr(parts, context),
                  getAffineConstantExpr(*count / parts, context), inner};
   }
-  if (gone.size() < 2) {
+  if (reduced.size() < 2) {
     // Dims that a view merged are a product with a constant.
     int64_t parts = countParts(elements.getLargestKnownDivisor(), mostParts);
     if (parts < leastParts)
