@@ -540,13 +540,13 @@ void Binder::assume(llvm::StringRef condition,
 }
 
 void Binder::warn(const llvm::Twine &message) {
-  const auto *place = importer.currentPlace;
-  importer.warn(place->prefix + message, place);
+  const auto *position = importer.currentPosition;
+  importer.warn(position->prefix + message, position);
 }
 
 void Binder::warnOf(const TensorData &tensor) {
-  const auto *place = importer.currentPlace;
-  importer.warnOf(tensor, place->prefix, place);
+  const auto *position = importer.currentPosition;
+  importer.warnOf(tensor, position->prefix, position);
 }
 
 mlir::ElementsAttr Binder::getElements(const TensorData &tensor) {
@@ -561,7 +561,7 @@ mlir::LogicalResult Binder::expand(llvm::ArrayRef<mlir::Value> given) {
   if (failed)
     return mlir::failure();
   auto expanded =
-      importer.expand(*this, *importer.currentPlace, llvm::to_vector(given));
+      importer.expand(*this, *importer.currentPosition, llvm::to_vector(given));
   return expanded ? *expanded
                   : unsupported("expected a body for these types, but ONNX has "
                                 "none");

@@ -278,12 +278,12 @@ Value adze::importer::padByData(Binder &b, Value x, Value pads, Value axes,
   // There are as many pads before and after as there are axes.
   AffineExpr count = graph::getDims(places)[0];
   all = b.refine(all, graph::mulExprs(count, b.expr(2)));
-  Value behind = s.add(s.iota(places), s.pickScalar(s.shape(places), 0));
+  Value after = s.add(s.iota(places), s.pickScalar(s.shape(places), 0));
   if (b.hasFailed())
     return {};
   Value low = s.spread(b.slice(all, 0, 0, count), places, none);
   Value high = s.spread(
-      b.create<graph::GatherOp>({all, behind}, b.attr("axis", int64_t(0))),
+      b.create<graph::GatherOp>({all, after}, b.attr("axis", int64_t(0))),
       places, none);
   Dims sizes = b.getSizes(s.add(s.add(dims, low), high));
   if (b.hasFailed())

@@ -42,7 +42,7 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
     break;
   }
   auto both = std::make_unique<Importer>(path, &context, options);
-  both->takesBothRoads = true;
+  both->duplicatesTails = true;
   both->run();
   return both->issues.empty() ? std::move(both) : std::move(undecided);
 }
@@ -50,7 +50,7 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
 /// Emits a summary of the issues in a line: an error if there are several, else
 /// a note.
 static void emitSummary(llvm::StringRef path, const ImportReport &report,
-                        llvm::function_ref<void(const ImportIssue &)> tell) {
+                        llvm::function_ref<void(const ImportIssue &)> notify) {
   size_t count = report.issues.size();
   if (count == 1 && report.numNodes == 0)
     return; // no model
@@ -63,7 +63,7 @@ static void emitSummary(llvm::StringRef path, const ImportReport &report,
   summary.message = (path + ": " + summary.text).str();
   if (count == 1)
     summary.severity = ImportIssue::Severity::Note;
-  tell(summary);
+  notify(summary);
 }
 
 static mlir::DiagnosticSeverity getSeverity(ImportIssue::Severity severity) {
@@ -88,7 +88,7 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
   std::unique_ptr<Importer> importer = importModel(path, context, options);
   if (status)
     *status = ImportStatus::Done;
-  auto tell = [&](const ImportIssue &issue) {
+  auto notify = [&](const ImportIssue &issue) {
     if (options.report)
       return options.report(issue);
     mlir::Diagnostic diagnostic(mlir::UnknownLoc::get(&context),
@@ -96,7 +96,7 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
     diagnostic << issue.message;
     context.getDiagEngine().emit(std::move(diagnostic));
   };
-  llvm::for_each(importer->warnings, tell);
+  llvm::for_each(importer->warnings, notify);
   if (importer->issues.empty())
     return std::move(importer->module);
   bool allUnsupported = true;
@@ -104,9 +104,9 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
   for (auto [i, issue] : llvm::enumerate(report.issues)) {
     allUnsupported &= issue.unsupported;
     if (i < kMaxErrors)
-      tell(issue);
+      notify(issue);
   }
-  emitSummary(path, report, tell);
+  emitSummary(path, report, notify);
   if (status)
     *status =
         allUnsupported ? ImportStatus::Unsupported : ImportStatus::InputAtFault;

@@ -36,39 +36,41 @@ static int getVersion(const Node &node) {
   return node.sinceVersion ? node.sinceVersion : node.opsetVersion;
 }
 
-ImportIssue Importer::makeIssue(std::string message, const Place *place) const {
+ImportIssue Importer::makeIssue(std::string message,
+                                const NodePosition *position) const {
   ImportIssue issue;
   issue.message = std::move(message);
-  issue.isNode = place;
+  issue.isNode = position;
   llvm::StringRef text = issue.message;
   text.consume_front(path + ": ");
-  if (place) {
-    const Node &node = *place->node, &outermost = *place->outermost;
-    issue.node = getNodeName(outermost.name, outermost.opType, place->index);
-    issue.index = place->index;
+  if (position) {
+    const Node &node = *position->node, &outermost = *position->outermost;
+    issue.node = getNodeName(outermost.name, outermost.opType, position->index);
+    issue.index = position->index;
     issue.op = describeOperator(outermost.domain, outermost.opType,
                                 getVersion(outermost));
     issue.failedOp =
         describeOperator(node.domain, node.opType, getVersion(node));
-    text.consume_front(describe(*place->outermost, place->index) + ": ");
+    text.consume_front(describe(*position->outermost, position->index) + ": ");
   }
   issue.text = text.str();
   return issue;
 }
 
 void Importer::issue(const llvm::Twine &message, bool unsupported,
-                     const Place *place) {
+                     const NodePosition *position) {
   ++numFaults;
   std::string whole = message.str();
   if (!told.insert(whole).second)
     return;
-  ImportIssue &issue = issues.emplace_back(makeIssue(std::move(whole), place));
+  ImportIssue &issue =
+      issues.emplace_back(makeIssue(std::move(whole), position));
   issue.unsupported = unsupported;
-  if (!place)
+  if (!position)
     return;
-  issue.isMissing = unsupported && !isKnown(*place->node);
+  issue.isMissing = unsupported && !isKnown(*position->node);
   // Copies of a node, one for each call of its function, have one proto.
-  failedNodes.insert(isInBody ? modelNode : place->node->proto);
+  failedNodes.insert(isInBody ? modelNode : position->node->proto);
 }
 
 /// Returns the first error that ops have reported, without the name of the
@@ -165,7 +167,7 @@ void Importer::checkInitializers() {
 
 /// Warns about the size of a sparse tensor that was made dense.
 void Importer::warnOf(const TensorData &tensor, const llvm::Twine &prefix,
-                      const Place *place) {
+                      const NodePosition *position) {
   if (!tensor.stored)
     return;
   uint64_t count = 1;
@@ -174,7 +176,7 @@ void Importer::warnOf(const TensorData &tensor, const llvm::Twine &prefix,
   warn(prefix + "a sparse tensor with " + llvm::Twine(*tensor.stored) + " of " +
            llvm::Twine(count) + " elements is made dense: " +
            llvm::Twine(tensor.bytes.size()) + " bytes",
-       place);
+       position);
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,7 +232,7 @@ void Importer::bind(const Node &node, Scope &scope,
 
 /// Returns "model.onnx: node 'a': in it, node 'b': ". Beyond a depth, nodes are
 /// omitted, as recursive functions have many.
-std::string Importer::extendPrefix(const Place *outer,
+std::string Importer::extendPrefix(const NodePosition *outer,
                                    const std::string &node) const {
   constexpr unsigned mostNodes = 8;
   if (!outer)
@@ -241,35 +243,35 @@ std::string Importer::extendPrefix(const Place *outer,
 }
 
 void Importer::node(const Node &node, unsigned index, Scope &scope,
-                    const Place *outer) {
-  Place place{extendPrefix(outer, describe(node, index)),
-              outer ? outer->loc : getLocation(node, index),
-              outer ? outer->depth + 1 : 0,
-              outer ? outer->outermost : &node,
-              outer ? outer->index : index,
-              &node};
+                    const NodePosition *outer) {
+  NodePosition position{extendPrefix(outer, describe(node, index)),
+                        outer ? outer->loc : getLocation(node, index),
+                        outer ? outer->depth + 1 : 0,
+                        outer ? outer->outermost : &node,
+                        outer ? outer->index : index,
+                        &node};
   llvm::SmallVector<mlir::Value> operands;
-  if (!findOperands(node, scope, place, operands))
-    return bindFailed(node, scope, place.loc, {}, std::nullopt);
+  if (!findOperands(node, scope, position, operands))
+    return bindFailed(node, scope, position.loc, {}, std::nullopt);
   for (auto [input, operand] : llvm::zip_equal(node.inputs, operands))
     // The node cannot be imported, but it can be checked whether its operator
     // is known.
     if (!input.empty() && !operand && isKnown(node))
-      return bindFailed(node, scope, place.loc, {}, std::nullopt);
-  Binder binder(*this, node, place.loc, operands);
+      return bindFailed(node, scope, position.loc, {}, std::nullopt);
+  Binder binder(*this, node, position.loc, operands);
   Scope *outerScope = std::exchange(currentScope, &scope);
-  const Place *outerPlace = std::exchange(currentPlace, &place);
+  const NodePosition *outerPosition = std::exchange(currentPosition, &position);
   const Node *outerNode = std::exchange(currentNode, &node);
   if (!isInBody)
     modelNode = node.proto;
   auto restore = llvm::scope_exit([&] {
     currentNode = outerNode;
     currentScope = outerScope;
-    currentPlace = outerPlace;
+    currentPosition = outerPosition;
   });
   size_t faultsBefore = numFaults;
   Taint taint = Taint::None;
-  mlir::LogicalResult result = dispatchTainted(binder, place, taint);
+  mlir::LogicalResult result = dispatchTainted(binder, position, taint);
   std::string diagnostic = takeDiagnostic();
   if (mlir::succeeded(result)) {
     addTaint(binder.results, taint);
@@ -281,17 +283,19 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   bool isToldBefore = std::exchange(isPoisoned, false) && !issues.empty();
   if (numFaults == faultsBefore && !isToldBefore &&
       !isConsequence(binder, taint))
-    issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
-          binder.isUnsupported, &place);
+    issue(position.prefix +
+              (binder.message.empty() ? diagnostic : binder.message),
+          binder.isUnsupported, &position);
   // The inference of ONNX requires a valid model.
-  bindFailed(node, scope, place.loc, binder.results,
+  bindFailed(node, scope, position.loc, binder.results,
              binder.isUnsupported ? std::optional(llvm::ArrayRef(operands))
                                   : std::nullopt);
 }
 
 /// Finds the values of the inputs of the node, null for those of failed nodes.
 /// Returns false, with an issue, if the node is invalid.
-bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
+bool Importer::findOperands(const Node &node, Scope &scope,
+                            const NodePosition &position,
                             llvm::SmallVectorImpl<mlir::Value> &operands) {
   std::string problem = node.problem;
   for (const std::string &input : node.inputs) {
@@ -301,17 +305,18 @@ bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
           "expected input '" + input + "' to be defined before it is used";
   }
   if (!problem.empty())
-    issue(place.prefix + problem, /*unsupported=*/false, &place);
+    issue(position.prefix + problem, /*unsupported=*/false, &position);
   return problem.empty();
 }
 
 /// Imports the node; `taint` is that of its operands.
-mlir::LogicalResult
-Importer::dispatchTainted(Binder &binder, const Place &place, Taint &taint) {
+mlir::LogicalResult Importer::dispatchTainted(Binder &binder,
+                                              const NodePosition &position,
+                                              Taint &taint) {
   taint = getTaint(binder.operands);
   Taint outerOperands = std::exchange(operandTaint, taint);
   Taint outerInner = std::exchange(innerTaint, Taint::None);
-  mlir::LogicalResult result = dispatch(binder, place);
+  mlir::LogicalResult result = dispatch(binder, position);
   taint = std::max(taint, innerTaint);
   operandTaint = outerOperands;
   innerTaint = outerInner;
@@ -333,14 +338,15 @@ std::unique_ptr<Function> Importer::getBody(const Binder &binder) {
   return reader.getFunctionBody(binder.node, types);
 }
 
-mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
+mlir::LogicalResult Importer::dispatch(Binder &binder,
+                                       const NodePosition &position) {
   const Node &node = binder.node;
   if (hasCustomKernel(node))
     return launchCustomKernel(binder);
   auto local = model->functions.find(
       getFunctionKey(node.domain, node.opType, node.overload));
   if (local != model->functions.end())
-    return call(binder, local->second, place);
+    return call(binder, local->second, position);
   const OpRow *row = findOp(node.domain, node.opType, node.sinceVersion);
   // Function bodies of ONNX are less exact than its definitions.
   const Definition *definition =
@@ -351,7 +357,7 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
   // handler, but no definition.
   if ((definition || (row && !isInBody)) && mlir::failed(checkLimits(binder)))
     return mlir::failure();
-  mlir::LogicalResult result = importOperator(binder, place, row);
+  mlir::LogicalResult result = importOperator(binder, position, row);
   if (!definition || mlir::failed(result) ||
       mlir::succeeded(checkResults(binder, *definition, binder.results)))
     return result;
@@ -362,7 +368,7 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
 /// Imports the function body that ONNX defines for the operator, on these
 /// operands. Returns nothing if there is none.
 std::optional<mlir::LogicalResult>
-Importer::expand(Binder &binder, const Place &place,
+Importer::expand(Binder &binder, const NodePosition &position,
                  llvm::SmallVector<mlir::Value> operands) {
   binder.operands = std::move(operands);
   auto body = getBody(binder);
@@ -371,11 +377,12 @@ Importer::expand(Binder &binder, const Place &place,
   bodies.push_back(std::move(body));
   bool outer = std::exchange(isInBody, true);
   auto restore = llvm::scope_exit([&] { isInBody = outer; });
-  return call(binder, *bodies.back(), place);
+  return call(binder, *bodies.back(), position);
 }
 
 /// Imports the operator by the handler of the table, else by its function body.
-mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
+mlir::LogicalResult Importer::importOperator(Binder &binder,
+                                             const NodePosition &position,
                                              const OpRow *row) {
   const Node &node = binder.node;
   if (row) {
@@ -394,7 +401,7 @@ mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
     return binder.fail("expected an opset_import for domain '" + node.domain +
                        "', but got none");
   if (std::optional<mlir::LogicalResult> expanded =
-          expand(binder, place, binder.operands))
+          expand(binder, position, binder.operands))
     return *expanded;
   if (node.sinceVersion) {
     std::optional<int> later =
@@ -455,10 +462,10 @@ static void substitute(std::vector<Node> &nodes, const Node &call,
 }
 
 mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
-                                   const Place &place) {
+                                   const NodePosition &position) {
   const Node &node = binder.node;
   expansions += function.nodes.size();
-  if (place.depth >= kMaxDepth || expansions > kMaxExpansions)
+  if (position.depth >= kMaxDepth || expansions > kMaxExpansions)
     return binder.fail(
         "expected functions without recursion, but got too many calls");
   if (node.inputs.size() > function.inputs.size() ||
@@ -486,7 +493,7 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
   addRanks({}, body, scope.ranks);
   scope.infos = function.values;
   size_t faultsBefore = numFaults;
-  nodes(body, function.outputs, scope, &place);
+  nodes(body, function.outputs, scope, &position);
   llvm::SmallVector<mlir::Value> results;
   for (const std::string &output : function.outputs) {
     mlir::Value value;
@@ -526,7 +533,7 @@ static std::vector<std::string> getNames(llvm::ArrayRef<ValueInfo> infos) {
 mlir::LogicalResult
 Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                       llvm::SmallVectorImpl<mlir::Value> &results) {
-  if (currentPlace->depth >= kMaxDepth)
+  if (currentPosition->depth >= kMaxDepth)
     return mlir::failure();
   expansions += graph.nodes.size();
   if (expansions > kMaxExpansions || inputs.size() > graph.inputs.size())
@@ -548,14 +555,14 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
       if (input && input.getParentBlock() == builder.getInsertionBlock())
         addTaint(input, operandTaint);
   size_t faultsBefore = numFaults;
-  const Place place = *currentPlace;
-  nodes(graph.nodes, getNames(graph.outputs), scope, &place);
+  const NodePosition position = *currentPosition;
+  nodes(graph.nodes, getNames(graph.outputs), scope, &position);
   for (const ValueInfo &output : graph.outputs) {
     mlir::Value value;
     if (!find(output.name, scope, value) && numFaults == faultsBefore)
-      issue(place.prefix + "expected output '" + output.name +
+      issue(position.prefix + "expected output '" + output.name +
                 "' of its graph to be defined",
-            /*unsupported=*/false, &place);
+            /*unsupported=*/false, &position);
     isPoisoned |= !value;
     results.push_back(value);
   }

@@ -61,8 +61,8 @@ public:
   std::vector<ImportIssue> warnings;
 
   /// True if the nodes after branches of different ranks are put into both, up
-  /// to where they agree (Roads.cpp).
-  bool takesBothRoads = false;
+  /// to where they agree (TailDuplication.cpp).
+  bool duplicatesTails = false;
 
   mlir::OpBuilder builder;
   Symbols symbols;
@@ -71,7 +71,7 @@ private:
   friend class Binder;
 
   /// The position of a node, for messages and locations.
-  struct Place {
+  struct NodePosition {
     std::string prefix; // "model.onnx: "
     mlir::Location loc;
     unsigned depth;        // of function bodies and graphs
@@ -84,7 +84,7 @@ private:
   void issueOf(const TensorData &tensor, llvm::StringRef problem);
   void checkInitializers();
   void warnOf(const TensorData &tensor, const llvm::Twine &prefix,
-              const Place *place = nullptr);
+              const NodePosition *position = nullptr);
   mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
   /// Returns the type of a value that is not a tensor, or null if it is
   /// unsupported.
@@ -107,26 +107,29 @@ private:
   void addReturn(const Graph &graph);
   /// `outputs` are the names that are used after the nodes.
   void nodes(llvm::ArrayRef<Node> nodes, llvm::ArrayRef<std::string> outputs,
-             Scope &scope, const Place *outer);
-  struct Roads;
-  bool goOn(Roads &roads, llvm::ArrayRef<Node> rest,
-            llvm::ArrayRef<std::string> outputs, Scope &scope,
-            const Place *outer);
-  void node(const Node &node, unsigned index, Scope &scope, const Place *outer);
+             Scope &scope, const NodePosition *outer);
+  struct SharedTail;
+  bool importWithTail(SharedTail &tail, llvm::ArrayRef<Node> rest,
+                      llvm::ArrayRef<std::string> outputs, Scope &scope,
+                      const NodePosition *outer);
+  void node(const Node &node, unsigned index, Scope &scope,
+            const NodePosition *outer);
   void bind(const Node &node, Scope &scope, llvm::ArrayRef<mlir::Value> values);
-  bool findOperands(const Node &node, Scope &scope, const Place &place,
+  bool findOperands(const Node &node, Scope &scope,
+                    const NodePosition &position,
                     llvm::SmallVectorImpl<mlir::Value> &operands);
-  mlir::LogicalResult dispatchTainted(Binder &binder, const Place &place,
-                                      Taint &taint);
+  mlir::LogicalResult
+  dispatchTainted(Binder &binder, const NodePosition &position, Taint &taint);
   mlir::LogicalResult call(Binder &binder, const Function &function,
-                           const Place &place);
+                           const NodePosition &position);
   bool hasCustomKernel(const Node &node) const;
   mlir::LogicalResult launchCustomKernel(Binder &binder);
   std::optional<mlir::LogicalResult>
-  expand(Binder &binder, const Place &place,
+  expand(Binder &binder, const NodePosition &position,
          llvm::SmallVector<mlir::Value> operands);
-  mlir::LogicalResult dispatch(Binder &binder, const Place &place);
-  mlir::LogicalResult importOperator(Binder &binder, const Place &place,
+  mlir::LogicalResult dispatch(Binder &binder, const NodePosition &position);
+  mlir::LogicalResult importOperator(Binder &binder,
+                                     const NodePosition &position,
                                      const OpRow *row);
   std::unique_ptr<Function> getBody(const Binder &binder);
   mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
@@ -175,16 +178,18 @@ private:
                   llvm::ArrayRef<mlir::Value> results,
                   std::optional<llvm::ArrayRef<mlir::Value>> operands);
 
-  /// Adds an issue; `place` is the node, or null outside of nodes.
+  /// Adds an issue; `position` is the node, or null outside of nodes.
   void issue(const llvm::Twine &message, bool unsupported = false,
-             const Place *place = nullptr);
+             const NodePosition *position = nullptr);
   std::string describe(const Node &node, unsigned index) const;
-  std::string extendPrefix(const Place *outer, const std::string &node) const;
+  std::string extendPrefix(const NodePosition *outer,
+                           const std::string &node) const;
   /// Adds a warning about input that is accepted though ONNX does not allow it.
-  void warn(const llvm::Twine &message, const Place *place = nullptr);
+  void warn(const llvm::Twine &message, const NodePosition *position = nullptr);
   void warn(const ModelWarning &warning);
-  /// Returns an issue with the message; `place` is as above.
-  ImportIssue makeIssue(std::string message, const Place *place) const;
+  /// Returns an issue with the message; `position` is as above.
+  ImportIssue makeIssue(std::string message,
+                        const NodePosition *position) const;
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
 
@@ -205,7 +210,7 @@ private:
   mlir::func::FuncOp function;
   /// The scope of the imported node.
   Scope *currentScope = nullptr;
-  const Place *currentPlace = nullptr;
+  const NodePosition *currentPosition = nullptr;
   const Node *currentNode = nullptr;
   /// The innermost node of the model itself, not of a function body of ONNX,
   /// and the nodes with errors (Node::proto).
@@ -215,7 +220,7 @@ private:
   std::vector<std::string> diagnostics;
   /// Function bodies created for this model, which nodes refer to.
   std::vector<std::unique_ptr<Function>> bodies;
-  std::vector<std::unique_ptr<Node>> longNodes;
+  std::vector<std::unique_ptr<Node>> extendedNodes;
   /// Sizes that the model declares to be equal, without an op that requires it.
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities;
   /// Symbols from this one on are bound while the program runs.

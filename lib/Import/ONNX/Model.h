@@ -22,12 +22,12 @@ struct Graph;
 /// A TensorProto. Its elements are `bytes` (little-endian, packed as ONNX packs
 /// raw_data), or are in the file of the model or in another one.
 struct TensorData {
-  enum class Place { Inline, InModel, External };
+  enum class Storage { Inline, InModel, External };
 
   std::string name;
   int dataType = 0; // TensorProto.DataType
   std::vector<int64_t> dims;
-  Place place = Place::Inline;
+  Storage storage = Storage::Inline;
   std::string bytes;
   uint64_t offset = 0;
   std::optional<uint64_t> size;     // External: optional

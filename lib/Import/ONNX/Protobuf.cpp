@@ -51,7 +51,7 @@ std::string packTyped(const TensorProto &tensor) {
 }
 
 void readExternal(const TensorProto &tensor, TensorData &data) {
-  data.place = TensorData::Place::External;
+  data.storage = TensorData::Storage::External;
   for (const auto &entry : tensor.external_data()) {
     if (entry.key() == "location")
       data.location = entry.value();
@@ -92,7 +92,7 @@ void readTensor(TensorProto &tensor, bool marked, TensorData &data) {
     if (!raw)
       throw std::runtime_error("expected raw_data as the wire pass leaves it");
     if (raw->inFile) {
-      data.place = TensorData::Place::InModel;
+      data.storage = TensorData::Storage::InModel;
       data.offset = raw->offset;
       hide = true;
     } else {

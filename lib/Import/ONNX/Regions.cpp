@@ -57,17 +57,17 @@ mlir::Block *Importer::createBlock(Region *region) {
 
 /// Discards a region and all information about its values.
 void Importer::forget(Region &region) {
-  llvm::SmallVector<Value> gone;
+  llvm::SmallVector<Value> dead;
   for (auto &[value, dims] : bound)
     if (isInside(dims.second->getParentRegion(), &region))
-      gone.push_back(value);
-  for (Value value : gone)
+      dead.push_back(value);
+  for (Value value : dead)
     bound.erase(value);
-  gone.clear();
+  dead.clear();
   for (auto &[value, taint] : taints)
     if (isInside(value.getParentRegion(), &region))
-      gone.push_back(value);
-  for (Value value : gone)
+      dead.push_back(value);
+  for (Value value : dead)
     taints.erase(value);
 }
 
@@ -81,7 +81,7 @@ std::optional<bool> Importer::chooseBranch() {
     isPoisoned = true;
     return std::nullopt;
   }
-  isRankOpen = takesBothRoads;
+  isRankOpen = duplicatesTails;
   isChoiceOpen = !choices;
   return choices ? std::make_optional(choices->next()) : std::nullopt;
 }

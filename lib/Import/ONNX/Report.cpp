@@ -75,11 +75,12 @@ llvm::StringRef adze::importer::getExportHint(llvm::StringRef domain,
 // Warnings
 //===----------------------------------------------------------------------===//
 
-void Importer::warn(const llvm::Twine &message, const Place *place) {
+void Importer::warn(const llvm::Twine &message, const NodePosition *position) {
   std::string text = message.str();
   if (!told.insert(text).second)
     return;
-  ImportIssue &issue = warnings.emplace_back(makeIssue(std::move(text), place));
+  ImportIssue &issue =
+      warnings.emplace_back(makeIssue(std::move(text), position));
   issue.severity = ImportIssue::Severity::Warning;
 }
 

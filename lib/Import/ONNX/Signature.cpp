@@ -259,21 +259,21 @@ void Importer::checkType(const ValueInfo &output, mlir::Value value) {
   if (!isWrong && !isUntyped(output))
     return;
   std::string prefix = path + ": ";
-  std::optional<Place> place;
+  std::optional<NodePosition> position;
   for (auto [i, node] : llvm::enumerate(model->graph.nodes))
     if (llvm::is_contained(node.outputs, output.name))
-      place = Place{prefix + describe(node, i) + ": ",
-                    getLocation(node, i),
-                    /*depth=*/0,
-                    &node,
-                    unsigned(i),
-                    &node};
-  warn((place ? place->prefix : prefix) + "output '" + output.name +
+      position = NodePosition{prefix + describe(node, i) + ": ",
+                              getLocation(node, i),
+                              /*depth=*/0,
+                              &node,
+                              unsigned(i),
+                              &node};
+  warn((position ? position->prefix : prefix) + "output '" + output.name +
            "' is declared " +
            (isWrong ? "as " + describeDataType(output.elementType)
                     : std::string("without a type")) +
            "; it is " + describeType(made) + ", which its node computes",
-       place ? &*place : nullptr);
+       position ? &*position : nullptr);
 }
 
 /// An output may be declared as the element of an optional.

@@ -77,7 +77,7 @@ static std::string check(const SparseData &sparse, uint64_t elementBytes) {
   for (const TensorData *part : {&values, &indices}) {
     if (!part->problem.empty())
       return part->problem;
-    if (part->place != TensorData::Place::Inline)
+    if (part->storage != TensorData::Storage::Inline)
       return "expected a sparse tensor in the model's file, but got external "
              "data";
   }

@@ -260,14 +260,14 @@ std::string Tensors::find(const TensorData &tensor,
              " strings, but got " + std::to_string(tensor.strings.size());
     return {};
   }
-  if (tensor.place == TensorData::Place::Inline) {
+  if (tensor.storage == TensorData::Storage::Inline) {
     source.bytes = llvm::ArrayRef(tensor.bytes.data(), tensor.bytes.size());
   } else {
     llvm::ArrayRef<char> whole = file;
     llvm::StringRef name = path; // for the message
     source.file = contents;
     source.offset = tensor.offset;
-    if (tensor.place == TensorData::Place::External) {
+    if (tensor.storage == TensorData::Storage::External) {
       const External &external = open(tensor.location);
       if (!external.error.empty())
         return external.error;

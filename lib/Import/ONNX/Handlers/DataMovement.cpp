@@ -280,9 +280,9 @@ static bool isRepeated(Binder &b, Value x, int64_t dim,
   AffineExpr size = graph::getDims(x)[dim];
   if (!size || std::max(low[dim], high[dim]) <= 0)
     return true;
-  int64_t gone =
+  int64_t removed =
       std::min<int64_t>(low[dim], 0) + std::min<int64_t>(high[dim], 0);
-  return b.assumeNonNegative(graph::addExprs(size, b.expr(gone - 1)));
+  return b.assumeNonNegative(graph::addExprs(size, b.expr(removed - 1)));
 }
 
 /// Pads and value are attributes before version 11, and operands since; axes

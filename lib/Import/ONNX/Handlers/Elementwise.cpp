@@ -28,13 +28,13 @@ static Value getRight(Binder &b) {
       !b.hasAttribute("axis"))
     return rhs;
   int64_t axis = b.getAxis("axis", 0, b.getRank(lhs));
-  int64_t behind = b.getRank(lhs) - axis - b.getRank(rhs);
-  if (behind < 0) {
-    (void)b.fail("expected operand 1 to fit behind axis " + llvm::Twine(axis));
+  int64_t after = b.getRank(lhs) - axis - b.getRank(rhs);
+  if (after < 0) {
+    (void)b.fail("expected operand 1 to fit after axis " + llvm::Twine(axis));
     return {};
   }
   Dims dims = graph::getDims(rhs);
-  dims.append(behind, b.expr(1));
+  dims.append(after, b.expr(1));
   return b.reshape(rhs, dims);
 }
 

@@ -50,7 +50,7 @@ static LogicalResult importTensorScatter(Binder &b) {
   if (b.hasFailed())
     return mlir::failure();
   if (axis == 0 || (mode != "linear" && mode != "circular"))
-    return b.fail("expected an axis behind the batch, and mode linear or "
+    return b.fail("expected an axis after the batch, and mode linear or "
                   "circular");
   if (b.getRank(update) != rank)
     return b.fail("expected an update of " + llvm::Twine(rank) +
@@ -226,9 +226,9 @@ LogicalResult Col2Im::readSizes() {
   for (int64_t i = 0; i < spatial; ++i)
     padded.push_back(pads[i] + pads[spatial + i]);
   Value reach = a.mul(a.sub(block, 1.0), s.vector(dilations));
-  Value room = a.sub(a.sub(a.add(image, s.vector(padded)), reach), 1.0);
-  count = a.add(a.div(room, s.vector(strides)), 1.0);
-  b.check(s.all(a.lessEqual(s.number(0), room)),
+  Value extent = a.sub(a.sub(a.add(image, s.vector(padded)), reach), 1.0);
+  count = a.add(a.div(extent, s.vector(strides)), 1.0);
+  b.check(s.all(a.lessEqual(s.number(0), extent)),
           "expected a block that fits into the image");
   pixels = b.getSizes(image);
   taps = b.getSizes(block);

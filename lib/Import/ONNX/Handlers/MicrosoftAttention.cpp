@@ -66,9 +66,9 @@ public:
   /// Returns the condition that query i (of S, the last of T keys) attends to
   /// key j.
   Value isCausal(Value q, Value k) {
-    Value behind = a.sub(a.size(k, 2), a.size(q, 2));
+    Value after = a.sub(a.size(k, 2), a.size(q, 2));
     return a.lessEqual(a.iota(k, 2),
-                       b.unsqueeze(a.add(a.iota(q, 2), behind), {1}));
+                       b.unsqueeze(a.add(a.iota(q, 2), after), {1}));
   }
   /// Returns the attribute of the node, or a default from the size of a head.
   Value getScale(Value q) {

@@ -25,11 +25,11 @@ Value Search::scalar(unsigned operand, mlir::Type type, double otherwise) {
   return given ? b.cast(b.reshape(given, {}), type) : b.scalar(type, otherwise);
 }
 
-Search::Search(Binder &b, const Places &places, AffineExpr beams,
+Search::Search(Binder &b, const OperandIndices &indices, AffineExpr beams,
                Value beamsValue)
     : b(b), a(b), beams(beams), beamsValue(beamsValue),
       end(b.getInt("eos_token_id", -1)), pad(b.getInt("pad_token_id", -1)),
-      places(places) {
+      indices(indices) {
   Value ids = b.operand(0);
   if (b.getRank(ids) != 2) {
     (void)b.fail("expected input_ids of 2 dims");
@@ -85,7 +85,7 @@ LogicalResult Search::start() {
 
 Value Search::getMask(Value ids) {
   mlir::Type i32 = b.builder.getI32Type();
-  if (Value mask = b.operand(places.attentionMask))
+  if (Value mask = b.operand(indices.attentionMask))
     return b.cast(b.refine(mask, graph::getDims(ids)), i32);
   Value isToken = a.notOf(a.equal(ids, double(pad)));
   if (isEncoderDecoder && isToken)
@@ -329,10 +329,10 @@ Value Search::mark(Value scores, Value tokens, Value counts) {
 }
 
 Value Search::penalizeRepeated(Value scores, Value sequences, Value length) {
-  Value given = b.operand(places.repetitionPenalty);
+  Value given = b.operand(indices.repetitionPenalty);
   if (!given)
     return scores;
-  Value penalty = scalar(places.repetitionPenalty, b.builder.getF32Type(), 1);
+  Value penalty = scalar(indices.repetitionPenalty, b.builder.getF32Type(), 1);
   Value isWritten = a.less(a.range(limit, limitValue), length);
   Value isIn = mark(scores, sequences, b.broadcastTo(isWritten, {rows, limit}));
   Value penalized = a.select(a.less(scores, 0.0), a.mul(scores, penalty),
@@ -344,19 +344,19 @@ Value Search::banRepeated(Value scores, Value sequences, Value length) {
   int64_t size = b.getInt("no_repeat_ngram_size", 0);
   if (size <= 0)
     return scores;
-  Value places = a.range(limit, limitValue), last = a.sub(limitValue, 1.0);
+  Value positions = a.range(limit, limitValue), last = a.sub(limitValue, 1.0);
   // True if the tokens from each position on are the last ones, followed by
   // one.
   Value isRepeated = b.broadcastTo(
-      a.lessEqual(a.add(places, double(size)), length), {rows, limit});
+      a.lessEqual(a.add(positions, double(size)), length), {rows, limit});
   for (int64_t i = 0; i + 1 < size; ++i) {
-    Value at = a.min(a.add(places, double(i)), last);
+    Value at = a.min(a.add(positions, double(i)), last);
     Value own = a.max(a.sub(length, double(size - 1 - i)), 0.0);
     isRepeated = a.both(isRepeated,
                         a.equal(a.gather(sequences, at, 1),
                                 b.unsqueeze(a.gather(sequences, own, 1), {1})));
   }
-  Value follow = a.min(a.add(places, double(size - 1)), last);
+  Value follow = a.min(a.add(positions, double(size - 1)), last);
   Value isBanned = mark(scores, a.gather(sequences, follow, 1), isRepeated);
   return a.select(a.notOf(isBanned), scores, kLowest);
 }
@@ -365,9 +365,9 @@ Value Search::process(Value scores, Value sequences, Value length,
                       bool isFirst) {
   scores = penalizeRepeated(scores, sequences, length);
   scores = banRepeated(scores, sequences, length);
-  if (Value mask = b.operand(places.vocabMask))
+  if (Value mask = b.operand(indices.vocabMask))
     scores = a.select(a.notOf(a.equal(mask, 0.0)), scores, kLowest);
-  if (Value mask = b.operand(places.prefixMask); mask && isFirst)
+  if (Value mask = b.operand(indices.prefixMask); mask && isFirst)
     scores = a.select(a.notOf(a.equal(repeat(mask), 0.0)), scores, kLowest);
   if (!b.operand(2) || !scores)
     return scores;

@@ -17,12 +17,12 @@ public:
   using Values = Binder::Values;
 
   /// The operands of all operators, whose positions differ.
-  struct Places {
+  struct OperandIndices {
     unsigned repetitionPenalty, vocabMask, prefixMask, attentionMask;
   };
 
   /// `beams` is the number of sequences of each entry of the batch.
-  Search(Binder &b, const Places &places, mlir::AffineExpr beams,
+  Search(Binder &b, const OperandIndices &indices, mlir::AffineExpr beams,
          Value beamsValue);
 
   /// Imports the first run of the decoder. Fails if the graphs do not have the
@@ -78,7 +78,7 @@ private:
   Value penalizeRepeated(Value scores, Value sequences, Value length);
   Value banRepeated(Value scores, Value sequences, Value length);
 
-  const Places places;
+  const OperandIndices indices;
   const Graph *decoder = nullptr;
   bool isEncoderDecoder = false;
   /// Inputs of each run other than tokens and states: those of the encoder.

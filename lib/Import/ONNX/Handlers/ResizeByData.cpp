@@ -168,8 +168,8 @@ void Resizing::interpolate(const Dim &dim, Value places) {
   Value found = a.gather(x, clamp(dim, at), dim.axis);
   // A tap of weight 0 is ignored, so that infinities next to a copied element
   // do not affect it.
-  int64_t behind = b.getRank(x) - 1 - dim.axis;
-  weights = a.withTail(weights, behind);
+  int64_t after = b.getRank(x) - 1 - dim.axis;
+  weights = a.withTail(weights, after);
   Value products =
       a.select(a.equal(weights, 0.0), a.like(found, 0), a.mul(found, weights));
   x = a.sum(products, {dim.axis + 1});

@@ -275,9 +275,9 @@ Value DeformConv::getPlaces(int64_t dim, Value offsets) {
   if (!moved)
     return {};
   mlir::Type type = b.getElementType(moved);
-  int64_t behindTap = spatial - 1 - dim + spatial;
+  int64_t tapsAfter = spatial - 1 - dim + spatial;
   Value tap =
-      a.withTail(b.cast(a.iota(window.filter, 2 + dim), type), behindTap);
+      a.withTail(b.cast(a.iota(window.filter, 2 + dim), type), tapsAfter);
   Value position = a.withTail(b.cast(a.iota(moved, 2 + spatial + dim), type),
                               spatial - 1 - dim);
   Value base = a.add(a.mul(tap, double(window.dilations[dim])),

@@ -82,9 +82,9 @@ Value Transform::getImaginary(Value signal) {
   int64_t last = b.getRank(signal) - 1;
   if (auto parts = graph::getConstant(graph::getDims(signal)[last]))
     return *parts == 2 ? component(signal, 1) : Value();
-  Value behind = a.sub(a.size(signal, last), 1.0);
-  Value part = a.gather(signal, a.max(a.min(behind, 1.0), 0.0), last);
-  return a.select(a.equal(behind, 1.0), part, 0.0);
+  Value after = a.sub(a.size(signal, last), 1.0);
+  Value part = a.gather(signal, a.max(a.min(after, 1.0), 0.0), last);
+  return a.select(a.equal(after, 1.0), part, 0.0);
 }
 
 /// Returns the real or imaginary part, without the last dim.

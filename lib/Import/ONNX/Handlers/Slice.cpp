@@ -77,21 +77,21 @@ AffineExpr resolvePlace(Binder &b, AffineExpr dim, AffineExpr place) {
 
 /// Returns the same for negative steps, after the element: in [1, dim] for a
 /// start and in [0, dim] for an end.
-AffineExpr resolveBehind(Binder &b, AffineExpr dim, AffineExpr place,
-                         bool isStart) {
+AffineExpr resolveReversed(Binder &b, AffineExpr dim, AffineExpr place,
+                           bool isStart) {
   AffineExpr one = b.expr(1);
   auto constant = graph::getConstant(place);
   if (constant && *constant >= kHuge)
     return dim;
   if (constant && *constant < -kHuge)
     return isStart ? graph::minExprs(one, dim) : b.expr(0);
-  AffineExpr behind = graph::addExprs(place, one);
+  AffineExpr after = graph::addExprs(place, one);
   if (graph::isNonNegative(place))
-    return graph::minExprs(behind, dim);
+    return graph::minExprs(after, dim);
   if (!graph::isNonNegative(graph::subExprs(b.expr(-1), place)))
     return {};
   if (!isStart)
-    return graph::clampExpr(graph::addExprs(behind, dim));
+    return graph::clampExpr(graph::addExprs(after, dim));
   AffineExpr first = graph::clampExpr(graph::addExprs(place, dim));
   return graph::minExprs(graph::addExprs(first, one), dim);
 }
@@ -120,8 +120,8 @@ LogicalResult resolve(Binder &b, AffineExpr dim, Range &range) {
     from = resolvePlace(b, dim, range.start);
     to = resolvePlace(b, dim, range.end);
   } else if (dim) {
-    from = resolveBehind(b, dim, range.end, /*isStart=*/false);
-    to = resolveBehind(b, dim, range.start, /*isStart=*/true);
+    from = resolveReversed(b, dim, range.end, /*isStart=*/false);
+    to = resolveReversed(b, dim, range.start, /*isStart=*/true);
   }
   AffineExpr distance = graph::subExprs(to, from);
   // Both are within the dim.

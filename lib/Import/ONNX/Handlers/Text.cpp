@@ -23,8 +23,8 @@ Value countGrams(Binder &b, Value x, Value grams, int64_t length,
                  std::optional<int64_t> width, int64_t skips) {
   Arithmetic a(b);
   Value total;
-  // Returns item `behind` of the windows; with unknown width there are as many
-  // windows as columns, of which the last ones do not count.
+  // Returns item `behind` of the windows; with a dynamic width there are as
+  // many windows as columns, of which the last ones do not count.
   auto getItems = [&](int64_t behind, int64_t windows) {
     if (width)
       return b.slice(x, 1, behind, b.expr(windows));

@@ -12,7 +12,7 @@ using namespace adze::importer;
 static constexpr size_t kMaxLength = 64;
 
 /// An If whose branches differ, and the following nodes that are put into both.
-struct Importer::Roads {
+struct Importer::SharedTail {
   const Node *node;
   unsigned index;
   std::vector<Node> rest;
@@ -48,9 +48,9 @@ static bool usesAny(const Node &node, const llvm::StringSet<> &names) {
 
 /// Returns a branch with its outputs under the names of those of the If,
 /// followed by `rest`.
-static std::shared_ptr<Graph> lengthen(const Graph &branch, const Node &node,
-                                       llvm::ArrayRef<Node> rest,
-                                       llvm::ArrayRef<std::string> outputs) {
+static std::shared_ptr<Graph> appendTail(const Graph &branch, const Node &node,
+                                         llvm::ArrayRef<Node> rest,
+                                         llvm::ArrayRef<std::string> outputs) {
   auto longer = std::make_shared<Graph>(branch);
   for (auto [output, name] : llvm::zip(branch.outputs, node.outputs)) {
     Node &same = longer->nodes.emplace_back();
@@ -69,11 +69,11 @@ static std::shared_ptr<Graph> lengthen(const Graph &branch, const Node &node,
 
 /// Tries to import the If with all nodes that were put into its branches.
 /// Returns false if they still differ. `after` are the nodes that follow.
-bool Importer::goOn(Roads &roads, llvm::ArrayRef<Node> after,
-                    llvm::ArrayRef<std::string> outputs, Scope &scope,
-                    const Place *outer) {
+bool Importer::importWithTail(SharedTail &tail, llvm::ArrayRef<Node> after,
+                              llvm::ArrayRef<std::string> outputs, Scope &scope,
+                              const NodePosition *outer) {
   std::vector<std::string> needed;
-  for (const auto &entry : roads.names) {
+  for (const auto &entry : tail.names) {
     llvm::StringSet<> one;
     one.insert(entry.getKey());
     if (llvm::is_contained(outputs, entry.getKey()) ||
@@ -82,42 +82,44 @@ bool Importer::goOn(Roads &roads, llvm::ArrayRef<Node> after,
       needed.push_back(entry.getKey().str());
   }
   llvm::sort(needed);
-  longNodes.push_back(std::make_unique<Node>(*roads.node));
-  Node &longer = *longNodes.back();
+  extendedNodes.push_back(std::make_unique<Node>(*tail.node));
+  Node &longer = *extendedNodes.back();
   longer.outputs = needed;
   for (Attribute &attribute : longer.attributes)
     for (auto &graph : attribute.graphs)
-      graph = lengthen(*graph, *roads.node, roads.rest, needed);
-  node(longer, roads.index, scope, outer);
+      graph = appendTail(*graph, *tail.node, tail.rest, needed);
+  node(longer, tail.index, scope, outer);
   return !std::exchange(isRankOpen, false);
 }
 
 void Importer::nodes(llvm::ArrayRef<Node> list,
                      llvm::ArrayRef<std::string> outputs, Scope &scope,
-                     const Place *outer) {
-  std::vector<Roads> open;
+                     const NodePosition *outer) {
+  std::vector<SharedTail> open;
   for (size_t index = 0; index < list.size(); ++index) {
     const Node &next = list[index];
-    auto used = llvm::find_if(
-        open, [&](const Roads &roads) { return usesAny(next, roads.names); });
+    auto used = llvm::find_if(open, [&](const SharedTail &tail) {
+      return usesAny(next, tail.names);
+    });
     if (used == open.end()) {
       node(next, index, scope, outer);
       if (!std::exchange(isRankOpen, false))
         continue;
-      Roads &roads = open.emplace_back();
-      roads.node = &next;
-      roads.index = index;
-      roads.addNames(next);
+      SharedTail &tail = open.emplace_back();
+      tail.node = &next;
+      tail.index = index;
+      tail.addNames(next);
       continue;
     }
     used->add(next);
     if (used->rest.size() > kMaxLength)
       break;
-    if (goOn(*used, list.drop_front(index + 1), outputs, scope, outer))
+    if (importWithTail(*used, list.drop_front(index + 1), outputs, scope,
+                       outer))
       open.erase(used);
   }
-  for (const Roads &roads : open) {
-    takesBothRoads = false; // reports the error
-    node(*roads.node, roads.index, scope, outer);
+  for (const SharedTail &tail : open) {
+    duplicatesTails = false; // reports the error
+    node(*tail.node, tail.index, scope, outer);
   }
 }
