@@ -255,7 +255,7 @@ const OptionTable::Row OptionTable::rows[] = {
       ""},
      [](R &r, G &g) { return readSwitch(g, r.options.stats); }},
     {{"emit", Kind::Value,
-      "What to write: a dialect's text, PTX, an object, ONNX, or a loadable "
+      "Output: the IR of a level, PTX, an object, ONNX, or a loadable "
       "module (so, by default)",
       "graph|tile|linalg|llvm|ptx|obj|onnx|so"},
      [](R &r, G &g) { return readEmit(g, r.options.emit); }},
@@ -281,7 +281,7 @@ const OptionTable::Row OptionTable::rows[] = {
        return addParsed(g, r.options.shapes, parseShapeOption);
      }},
     {{"precision", Kind::Value,
-      "f32 (what ONNX says), tf32, bf16 or f16; auto: bf16 where --max-error "
+      "f32 (as ONNX defines), tf32, bf16 or f16; auto: bf16 where --max-error "
       "allows it",
       "TYPE"},
      [](R &r, G &g) { return readPrecision(g, r.precision); }},
@@ -341,7 +341,7 @@ const OptionTable::Row OptionTable::rows[] = {
     {{"kernels", Kind::Value, "Tile kernels for operators", "FILE.mlir"},
      [](R &r, G &g) { return readText(g, r.options.kernels); }},
     {{"check-bounds", Kind::Switch,
-      "A run fails where a window of a tile kernel given as text begins out of "
+      "A run fails if a window of a tile kernel given as text begins out of "
       "bounds",
       ""},
      [](R &r, G &g) { return readSwitch(g, r.options.checkBounds); }},
@@ -388,7 +388,7 @@ const OptionTable::Row OptionTable::rows[] = {
                                 {"passes", Verify::Passes}});
      }},
     {{"plugin", Kind::Repeated,
-      "Load dialects and passes, as of mlir-opt's plugins", "LIB.so", true},
+      "Load dialects and passes from a plugin for mlir-opt", "LIB.so", true},
      [](R &r, G &g) { return add(g, r.options.plugins); }},
     {{"stage-passes", Kind::Repeated,
       "Passes to run after stage graph, tile, linalg, host or kernel",

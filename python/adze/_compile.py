@@ -84,7 +84,7 @@ def _text(value: bytes | None) -> str:
 
 
 class _Options:
-    """Options of the C API with callbacks; released with the object."""
+    """Options of the C API with callbacks, which are released with the object."""
 
     def __init__(self) -> None:
         self._lib = lib.compiler()
@@ -143,7 +143,7 @@ class _Options:
 
 
 class _Result:
-    """A result of the C API and what is in it."""
+    """A result of the C API, and its contents."""
 
     def __init__(self) -> None:
         self.handle = ctypes.c_void_p()
@@ -159,7 +159,7 @@ class _Result:
         return _text(self._lib.adze_compiler_result_message(self.handle)).rstrip("\n")
 
     def data(self) -> tuple[int, int]:
-        """Address and size of the output in memory."""
+        """Returns the address and the size of the output in memory."""
         size = ctypes.c_size_t()
         address = self._lib.adze_compiler_result_data(self.handle, ctypes.byref(size))
         return address or 0, size.value
@@ -169,7 +169,7 @@ class _Result:
 
 
 class _Model:
-    """A model in any of its forms: a path, or bytes with a name."""
+    """A model in any form: a path, or bytes with a name."""
 
     def __init__(self, model: Any, name: str | None) -> None:
         self.path: bytes | None = None
@@ -305,7 +305,7 @@ def compile(
         model: The path of a model (.onnx, or .mlir of any level), its bytes, or an
             ``onnx.ModelProto``.
         target: "cpu" (the default), "cuda:sm_90a", or several.
-        precision: "f32" (what ONNX says, the default), "bf16" or "f16"; "auto" is bf16
+        precision: "f32" (as ONNX defines, the default), "bf16" or "f16"; "auto" is bf16
             where results stay within ``options={"max_error": E}`` (0.01) of their range.
         weights_precision: Constant weights of f32 matrix products: "f32" (the default),
             or "int8" or "int4", rounded by blocks of 32 along the depth; "int4:64" by

@@ -23,7 +23,7 @@ bool isValid(const onnx::ModelProto &model, bool infers);
 /// become inputs of the graph, and unused results become outputs.
 onnx::ModelProto keepNodes(const onnx::ModelProto &model,
                            const std::vector<size_t> &nodes);
-/// Keeps only these outputs, and what they are computed from.
+/// Keeps only these outputs, and the values that they are computed from.
 onnx::ModelProto keepOutputs(const onnx::ModelProto &model,
                              const std::vector<size_t> &outputs);
 /// Keeps only these initializers; the others become inputs of the graph.

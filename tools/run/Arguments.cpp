@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reads arun's command line by a table: flag -> what it does with its value.
+// Parses arun's command line by a table from flags to actions.
 
 #include "Arguments.h"
 
@@ -18,10 +18,10 @@ const char *helpText() {
 Runs a module made by atranslate.
 
 input
-  --input NAME=FILE        contents of an input: .npy, .pb (as ONNX writes values) or raw .bin
+  --input NAME=FILE        contents of an input: .npy, .pb (ONNX's format) or raw .bin
   --random                 random contents for inputs without --input: standard
-                           normal numbers, integers in [0, --ids), truth values
-  --seed N                 of random contents and tokens (0)
+                           normal numbers, integers in [0, --ids), bools
+  --seed N                 seed of random contents and tokens (0)
   --ids N                  bound of random integers (2)
   --shape NAME=1x3x8x8     shape of an input with dynamic dims
 output
@@ -37,7 +37,7 @@ run
   --variant NAME           CPU variant of the module (the best that runs here)
   --profile FILE           writes a Chrome trace of one more run to FILE.json, or to FILE.html a
                            page with the kernels' median times in --iterations more runs (10)
-  --report FILE.json       for that page: what atranslate --report wrote of the module
+  --report FILE.json       for that page: the module's report by atranslate --report
   --bench                  measures the latency of runs; with
     --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
     --resident             on a device: with tensors there, by its events (default)
@@ -48,13 +48,13 @@ generation
   --prompt-ids 1,2,3       the token ids, or FILE.npy of one prompt or of one in each row; may be
                            repeated: prompts that run as a batch, prompt i with the seed N + i
   --temperature X          of random tokens; 0: the most likely ones (0)
-  --top-k N                only so many of the most likely tokens (all)
+  --top-k N                only this many of the most likely tokens (all)
   --top-p X                only the most likely tokens up to this sum of probabilities (1)
-  --min-p X                only tokens at least so likely relative to the most likely one (0)
+  --min-p X                only tokens of at least this probability relative to the most likely one (0)
   --repetition-penalty X   makes tokens that occur less likely, if above 1 (1)
   --stop 5,6               token ids that end a sequence; may be repeated
 information
-  --info                   what the module says of itself
+  --info                   the module's signature, variants and sizes
   --json                   one JSON object on standard output instead of text
   --version                the version, the commit and the devices
   --help

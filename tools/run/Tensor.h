@@ -84,7 +84,7 @@ uint16_t toHalf(double value);
 uint16_t toBfloat(double value);
 
 /// Fills `tensor` according to its `dtype`: standard normal numbers, integers
-/// in [0, ids), or truth values. Equal seeds give equal bits.
+/// in [0, ids), or bools. Equal seeds give equal bits.
 Error fillRandom(Tensor &tensor, uint64_t seed, int64_t ids);
 
 Error readBytes(const std::string &path, Bytes &bytes);
@@ -109,7 +109,7 @@ struct Tolerance {
 };
 
 /// Returns a description of the largest difference, or an empty string.
-/// Integers and truth values must be equal, and NaNs and infinities at the same
+/// Integers and bools must be equal, and NaNs and infinities at the same
 /// positions.
 Error compare(const Tensor &got, const Tensor &expected,
               const Tolerance &tolerance, std::string &summary);
