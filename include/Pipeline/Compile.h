@@ -61,7 +61,7 @@ enum class Tune { Off, Model, Measure };
 /// The verification of a module.
 enum class Verify { None, Differential, Passes };
 
-struct PassCut;
+struct PassLimit;
 
 /// A product that --precision applies to.
 struct ProbedProduct {
@@ -133,7 +133,7 @@ struct CompileOptions {
   Verify verify = Verify::None; // handled by Verify/*.h, not by compile
   /// The position where the reference path takes over; requires a context
   /// without threads.
-  PassCut *cut = nullptr;
+  PassLimit *limit = nullptr;
   bool winograd = true; // if it is faster
   /// At -O0 not even canonicalisation runs, which allows testing it.
   bool literal = false;

@@ -5,14 +5,14 @@
 #define ADZE_VERIFY_CULPRIT_H
 
 #include "Pipeline/Compile.h"
-#include "Pipeline/PassCut.h"
+#include "Pipeline/PassLimit.h"
 
 namespace adze {
 
 /// The comparison of the results of a module. Unknown: there is no module.
 enum class Verdict { Same, Different, Unknown };
 
-/// Compiles by the options, which have a cut, and compares the results.
+/// Compiles by the options, which have a limit, and compares the results.
 using Judge = llvm::function_ref<Verdict(const CompileOptions &)>;
 
 struct Culprit {

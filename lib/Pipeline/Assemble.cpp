@@ -59,8 +59,9 @@ LogicalResult Compilation::resolveTargets() {
 }
 
 /// Prints the kernels with the longest LLVM time, for --timing.
-void Compilation::printDearest(ArrayRef<KernelObject> objects, StringRef prefix,
-                               ArrayRef<host::LaunchOp> launches) {
+void Compilation::printSlowestKernels(ArrayRef<KernelObject> objects,
+                                      StringRef prefix,
+                                      ArrayRef<host::LaunchOp> launches) {
   constexpr size_t most = 10;
   llvm::StringMap<host::LaunchOp> firsts;
   for (host::LaunchOp launch : launches)
@@ -128,7 +129,7 @@ Compilation::compileForCpus(Program &program,
           instrument(manager);
           if (failed(addStagePasses(Stage::Kernel, manager)))
             return failure();
-          if (options.cut && options.cut->stage == Stage::Kernel)
+          if (options.limit && options.limit->stage == Stage::Kernel)
             limiter->begin(manager);
           return success();
         },
@@ -139,7 +140,7 @@ Compilation::compileForCpus(Program &program,
       return failure();
 
     if (options.timing)
-      printDearest(*objects, prefix, launches);
+      printSlowestKernels(*objects, prefix, launches);
     package::CpuVariant &variant = description.variants.emplace_back();
     variant.features = target.moduleFeatures;
     variant.name = target.cpu;
@@ -153,15 +154,15 @@ Compilation::compileForCpus(Program &program,
         byName[*name++] = kernel;
       parts.objects.push_back(std::move(object.object));
     }
-    for (const KernelTwin &twin : kernels.twins)
+    for (const KernelAlias &alias : kernels.aliases)
       if (ReportFunction *function =
-              told ? told->findFunction(twin.name) : nullptr)
-        function->sameAs = twin.of.str();
-    if (!kernels.twins.empty()) {
-      auto twins = makeTwins(context, kernels.twins, prefix, byName);
-      if (failed(compileLLVMModule(*twins, target, stageOptions.getCodeLevel(),
-                                   /*rename=*/"",
-                                   parts.objects.emplace_back())))
+              told ? told->findFunction(alias.name) : nullptr)
+        function->sameAs = alias.of.str();
+    if (!kernels.aliases.empty()) {
+      auto aliases = createAliases(context, kernels.aliases, prefix, byName);
+      if (failed(
+              compileLLVMModule(*aliases, target, stageOptions.getCodeLevel(),
+                                /*rename=*/"", parts.objects.emplace_back())))
         return failure();
     }
     for (host::LaunchOp launch : launches) {

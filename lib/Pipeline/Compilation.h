@@ -86,9 +86,9 @@ private:
   mlir::FailureOr<cuda::CompileOptions> getCudaOptions(llvm::StringRef name,
                                                        int64_t numSymbols);
   mlir::LogicalResult resolveTargets();
-  void printDearest(llvm::ArrayRef<KernelObject> objects,
-                    llvm::StringRef prefix,
-                    llvm::ArrayRef<host::LaunchOp> launches);
+  void printSlowestKernels(llvm::ArrayRef<KernelObject> objects,
+                           llvm::StringRef prefix,
+                           llvm::ArrayRef<host::LaunchOp> launches);
   mlir::LogicalResult compileForCpus(Program &program,
                                      package::ModuleDescription &description,
                                      package::ModuleParts &parts);
@@ -120,8 +120,8 @@ private:
   mlir::TimingScope rootTiming;
   StatisticsCollector statistics;
   StageOptions stageOptions;
-  std::unique_ptr<PassLimiter> limiter;     // with options.cut
-  bool isReference = false;                 // since the cut
+  std::unique_ptr<PassLimiter> limiter;     // with options.limit
+  bool isReference = false;                 // since the limit
   mlir::OwningOpRef<mlir::ModuleOp> module; // as loaded
   /// One for each kind of device, that for CPUs first; created from `module`.
   llvm::SmallVector<Program, 2> programs;

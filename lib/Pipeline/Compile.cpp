@@ -98,8 +98,8 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.plainKernels = options.optLevel == 0;
   stageOptions.injectCrash = options.injectCrash;
   stageOptions.injectFault = options.injectFault;
-  if (options.cut)
-    limiter = std::make_unique<PassLimiter>(context, *options.cut);
+  if (options.limit)
+    limiter = std::make_unique<PassLimiter>(context, *options.limit);
   else if (options.observer)
     skipPassesOnceCancelled();
 }
@@ -110,7 +110,7 @@ graph::BlobTable &Compilation::getBlobs() {
 
 Compilation::~Compilation() {
   context.getDiagEngine().eraseHandler(handler);
-  if (!options.cut && options.observer)
+  if (!options.limit && options.observer)
     context.registerActionHandler({});
   if (!options.report.empty())
     context.setRemarkEngine(nullptr);
@@ -183,28 +183,28 @@ LogicalResult Compilation::runStage(Stage stage, Program &program) {
   buildStage(stage, manager, own);
   if (failed(addStagePasses(stage, manager)))
     return failure();
-  bool isCut = options.cut && options.cut->stage == stage;
-  if (isCut)
+  bool isLimited = options.limit && options.limit->stage == stage;
+  if (isLimited)
     limiter->begin(manager);
   if (failed(manager.run(*program.module)) || sawCancel ||
-      (isCut && failed(continueAsReference(stage, program))))
+      (isLimited && failed(continueAsReference(stage, program))))
     return failure();
   return dumpPhase(stage, *program.module, program.prefix);
 }
 
 /// Ends the passes of the level in `stage`. The reference path completes this
-/// stage, if the cut left passes out, and runs the later ones.
+/// stage, if the limit left passes out, and runs the later ones.
 LogicalResult Compilation::continueAsReference(Stage stage, Program &program) {
   limiter->end();
   isReference = true;
-  options.cut->module = program.module->clone();
+  options.limit->module = program.module->clone();
   stageOptions.optLevel = 0;
   stageOptions.literal = true;
   stageOptions.injectFault = false;
-  stageOptions.plainKernels = options.cut->plainKernels;
-  stageOptions.fastKernels = options.cut->kernels;
+  stageOptions.plainKernels = options.limit->plainKernels;
+  stageOptions.fastKernels = options.limit->kernels;
   // All passes ran: running them again might undo the result under test.
-  if (options.cut->numPasses >= options.cut->names.size())
+  if (options.limit->numPasses >= options.limit->names.size())
     return success();
   PassManager manager(&context);
   buildStage(stage, manager, stageOptions);
@@ -262,7 +262,7 @@ static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
   bool found = false;
   AttrTypeWalker walker;
   walker.addWalk([&](graph::BlobElementsAttr elements) {
-    found |= elements.getBlob()->getPlace().path == blobs.sideFile;
+    found |= elements.getBlob()->getSource().path == blobs.sideFile;
   });
   module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
   return found;
@@ -496,7 +496,7 @@ CompileStatus Compilation::runStages() {
   if (CompileStatus status = formPrograms(); status != CompileStatus::Done)
     return status;
   std::optional<Stage> last = getTextStage(options.emit);
-  if (options.cut && options.cut->stage == Stage::Import &&
+  if (options.limit && options.limit->stage == Stage::Import &&
       failed(continueAsReference(Stage::Import, programs.front())))
     return fail();
   for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {

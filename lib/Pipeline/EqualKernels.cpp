@@ -1,11 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Detection of post-processing has a class after the other: the same kernels,
-// each time for as many boxes as that class has. A network that concatenates
-// and splits channels convolves slices of tensors of different sizes. A tensor
-// cut into thousands of pieces has the same kernel for each, but for where it
-// reads. A forest that is stored as a node a tree has the same kernels for
-// each, but for how many nodes the tree has.
+// Object detectors process one class after the other: the same kernels, for a
+// different number of boxes per class. Networks that concatenate and split
+// channels convolve slices of tensors of different sizes. A tensor that is
+// split into thousands of slices has the same kernel for each, at another
+// offset. A forest with one node per tree has the same kernels for each, with a
+// different number of nodes.
 #include "EqualKernels.h"
 #include "Conversion/HostToLLVM/Formula.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -30,7 +30,7 @@ using namespace mlir;
 namespace adze {
 
 //===----------------------------------------------------------------------===//
-// Which are equal
+// Equal kernels
 //===----------------------------------------------------------------------===//
 
 /// Returns true if only the kernel determines its functions.
@@ -40,15 +40,15 @@ static bool isAlone(Operation *kernel, SymbolTable &symbols, StringRef name) {
 }
 
 namespace {
-/// The symbols of a kernel by their first appearance; with `takesQuotients`
-/// quotients of these, and multiples of quotients, are symbols by themselves,
-/// as the sizes of images that a network halves and doubles. Sizes that are
-/// equal stay so.
+/// The symbols of a kernel in order of first appearance; with `takesQuotients`,
+/// quotients of these, and multiples of quotients, are separate symbols, such
+/// as the sizes of images that a network halves and doubles. Equal sizes stay
+/// equal.
 class SymbolOrder {
 public:
   explicit SymbolOrder(bool takesQuotients) : takesQuotients(takesQuotients) {}
 
-  /// Gives what are symbols in the clone these numbers.
+  /// Sets the symbols of the clone to these numbers.
   void renumber(Operation *clone);
   ArrayRef<AffineExpr> get() const { return order; }
   bool hasQuotients() const {
@@ -202,7 +202,7 @@ static void clear(const Number &at) {
   setOffset(at, Builder(at.op->getContext()).getIndexAttr(0));
 }
 
-/// The value of a symbol of which the range is known.
+/// The value of a symbol with a known range.
 static Value makeSize(OpBuilder &builder, Location loc, unsigned symbol,
                       ArrayRef<int64_t> range) {
   auto map = AffineMap::get(0, symbol + 1, builder.getAffineSymbolExpr(symbol),
@@ -213,8 +213,8 @@ static Value makeSize(OpBuilder &builder, Location loc, unsigned symbol,
   return size.getResult();
 }
 
-/// Replaces a number by a symbol, of which the least and the greatest value and
-/// a divisor are known.
+/// Replaces a number by a symbol with known least and greatest values and a
+/// known divisor.
 static void setSymbol(const Number &at, unsigned symbol,
                       ArrayRef<int64_t> range) {
   OpBuilder builder(at.op);
@@ -248,7 +248,7 @@ static void eraseDead(Operation *kernel) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernels that are equal but for symbols, numbers and slices.
+/// Kernels that differ in symbols, numbers and slices only.
 struct Form {
   struct Member {
     StringRef name;
@@ -268,8 +268,8 @@ struct Form {
   std::set<std::vector<int64_t>> different; // of the numbers
 };
 
-/// Whether to compile the kernel takes so long that it is worth to make one for
-/// several places in the network, which reads more from its symbols.
+/// Returns true if the kernel takes so long to compile that a shared one is
+/// worthwhile, although it reads more of its symbols.
 static bool isLarge(Operation *op) {
   constexpr size_t leastOps = 300;
   size_t numOps = 0;
@@ -286,12 +286,12 @@ public:
 
 private:
   using Members = ArrayRef<const Form::Member *>;
-  void addTwins(const Form &form);
+  void addAliases(const Form &form);
   void makeShared(Members members);
 
   SymbolTable symbols;
   SmallVector<StringRef> names; // of all, in order
-  llvm::DenseSet<StringRef> twins;
+  llvm::DenseSet<StringRef> aliases;
   std::map<std::string, Form> forms; // by text
   EqualKernels result;
 };
@@ -327,10 +327,10 @@ void KernelForms::add(StringRef name) {
   form.members.push_back(std::move(member));
 }
 
-/// The first with its numbers is what the others with these call, unless it has
-/// quotients or their slices differ. Without symbols the graph was compared
-/// before.
-void KernelForms::addTwins(const Form &form) {
+/// Makes kernels with equal numbers aliases of the first one, unless it has
+/// quotients or their slices differ. Kernels without symbols were compared as
+/// graphs before.
+void KernelForms::addAliases(const Form &form) {
   std::map<std::vector<int64_t>, SmallVector<const Form::Member *>> groups;
   for (const Form::Member &member : form.members)
     groups[member.numbers].push_back(&member);
@@ -339,7 +339,7 @@ void KernelForms::addTwins(const Form &form) {
     bool areAlike = llvm::all_of(members, [&](const Form::Member *member) {
       return member->hasSlicesOf(first);
     });
-    // The first one computes its quotients: others have other ones.
+    // The first one computes its quotients, which differ in others.
     if (members.size() > 1 && (!areAlike || first.symbols.hasQuotients())) {
       makeShared(members);
       continue;
@@ -347,22 +347,23 @@ void KernelForms::addTwins(const Form &form) {
     for (const Form::Member *member : llvm::drop_begin(members)) {
       if (member->symbols.get().empty())
         continue;
-      KernelTwin twin{member->name, first.name, {}, {}};
+      KernelAlias alias{member->name, first.name, {}, {}};
       for (auto [of, own] :
            llvm::zip_equal(first.symbols.get(), member->symbols.get()))
-        twin.symbols.push_back({cast<AffineSymbolExpr>(of).getPosition(), own});
-      result.twins.push_back(std::move(twin));
-      twins.insert(member->name);
+        alias.symbols.push_back(
+            {cast<AffineSymbolExpr>(of).getPosition(), own});
+      result.aliases.push_back(std::move(alias));
+      aliases.insert(member->name);
     }
   }
 }
 
 namespace {
-/// The symbols behind a kernel's own that stand for what differs between the
-/// kernels that it is made for.
-class TakenSymbols {
+/// The symbols after a kernel's own that replace the differences between the
+/// kernels that share it.
+class SharedSymbols {
 public:
-  TakenSymbols(ArrayRef<const Form::Member *> members, unsigned numSymbols)
+  SharedSymbols(ArrayRef<const Form::Member *> members, unsigned numSymbols)
       : members(members), numSymbols(numSymbols) {}
 
   using Get = llvm::function_ref<int64_t(const Form::Member &)>;
@@ -385,9 +386,9 @@ public:
     take(symbol, {min, max, divisor});
   }
 
-  void addTo(KernelTwin &twin, size_t member) const {
+  void addTo(KernelAlias &alias, size_t member) const {
     for (auto [index, numbers] : llvm::enumerate(values))
-      twin.numbers.push_back({unsigned(numSymbols + index), numbers[member]});
+      alias.numbers.push_back({unsigned(numSymbols + index), numbers[member]});
   }
 
 private:
@@ -397,10 +398,10 @@ private:
 };
 } // namespace
 
-/// Makes a kernel access a slice of which the size of the dimension and the
-/// begin are symbols where they differ.
+/// Makes a kernel access a slice whose extent and start are symbols if they
+/// differ.
 static void shareSlice(tile::KernelOp kernel, size_t index,
-                       const KernelSlice &slice, TakenSymbols &taken) {
+                       const KernelSlice &slice, SharedSymbols &taken) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   AffineExpr size = builder.getAffineConstantExpr(slice.size);
   OpFoldResult begin = builder.getIndexAttr(slice.begin);
@@ -415,14 +416,15 @@ static void shareSlice(tile::KernelOp kernel, size_t index,
   takeSlice(kernel, slice, size, begin);
 }
 
-/// A kernel that takes the numbers that differ as symbols behind its own. What
-/// is known of all their values stays known: loads inside of a tensor are it.
+/// Creates a kernel with symbols, after its own, for the numbers that differ.
+/// Properties of all their values are preserved, for example that loads are in
+/// bounds.
 void KernelForms::makeShared(Members members) {
   const Form::Member &first = *members.front();
   Operation *kernel = first.kernel->clone();
   SymbolOrder order(isLarge(kernel));
   order.renumber(kernel);
-  TakenSymbols taken(members, order.get().size());
+  SharedSymbols taken(members, order.get().size());
   for (auto [index, slice] : llvm::enumerate(first.slices))
     shareSlice(cast<tile::KernelOp>(kernel), index, slice, taken);
   SmallVector<Number> numbers = getNumbers(kernel);
@@ -436,27 +438,27 @@ void KernelForms::makeShared(Members members) {
   StringRef name = symbols.insert(kernel, Block::iterator(first.kernel));
   result.made.push_back(kernel);
   for (auto [index, member] : llvm::enumerate(members)) {
-    KernelTwin twin{member->name, name, {}, {}};
+    KernelAlias alias{member->name, name, {}, {}};
     for (auto [other, own] : llvm::enumerate(member->symbols.get()))
-      twin.symbols.push_back({unsigned(other), own});
-    taken.addTo(twin, index);
-    result.twins.push_back(std::move(twin));
-    twins.insert(member->name);
+      alias.symbols.push_back({unsigned(other), own});
+    taken.addTo(alias, index);
+    result.aliases.push_back(std::move(alias));
+    aliases.insert(member->name);
   }
 }
 
 EqualKernels KernelForms::finish() {
-  // Fewer kernels keep their constants, which are free to read.
+  // Fewer kernels keep their constants, which need no loads.
   constexpr size_t leastNumbers = 16;
   for (const auto &[text, form] : forms) {
     if (form.different.size() < leastNumbers) {
-      addTwins(form);
+      addAliases(form);
       continue;
     }
     makeShared(llvm::to_vector(llvm::make_pointer_range(form.members)));
   }
   for (StringRef name : names)
-    if (!twins.contains(name))
+    if (!aliases.contains(name))
       result.different.push_back(name);
   for (Operation *kernel : result.made)
     result.different.push_back(SymbolTable::getSymbolName(kernel));
@@ -475,18 +477,18 @@ EqualKernels findEqualKernels(ModuleOp module, ArrayRef<StringRef> names) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-class TwinMaker {
+class AliasBuilder {
 public:
-  TwinMaker(ModuleOp module)
+  AliasBuilder(ModuleOp module)
       : builder(OpBuilder::atBlockEnd(module.getBody())), loc(module.getLoc()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
 
   /// Creates `name`, which calls `of` with the symbols that this kernel reads.
-  void make(StringRef name, StringRef of, const KernelTwin &twin,
+  void make(StringRef name, StringRef of, const KernelAlias &alias,
             bool isFormula);
 
 private:
-  Value renumber(Value symbols, const KernelTwin &twin);
+  Value renumber(Value symbols, const KernelAlias &alias);
 
   OpBuilder builder;
   Location loc;
@@ -497,12 +499,12 @@ private:
 
 /// Returns the values of the own symbols, and constants, in the order of those
 /// of the other kernel.
-Value TwinMaker::renumber(Value symbols, const KernelTwin &twin) {
+Value AliasBuilder::renumber(Value symbols, const KernelAlias &alias) {
   Type i64 = builder.getI64Type();
   unsigned count = 0;
-  for (auto [other, own] : twin.symbols)
+  for (auto [other, own] : alias.symbols)
     count = std::max(count, other + 1);
-  for (auto [other, number] : twin.numbers)
+  for (auto [other, number] : alias.numbers)
     count = std::max(count, other + 1);
   Value size = LLVM::ConstantOp::create(builder, loc, i64,
                                         builder.getI64IntegerAttr(count));
@@ -512,11 +514,11 @@ Value TwinMaker::renumber(Value symbols, const KernelTwin &twin) {
                                ArrayRef<LLVM::GEPArg>{int32_t(index)});
   };
   Formula formula(builder, loc, symbols);
-  for (auto [other, own] : twin.symbols) {
+  for (auto [other, own] : alias.symbols) {
     Value value = formula.emit(own);
     LLVM::StoreOp::create(builder, loc, value, at(array, other));
   }
-  for (auto [other, number] : twin.numbers) {
+  for (auto [other, number] : alias.numbers) {
     Value value = LLVM::ConstantOp::create(builder, loc, i64,
                                            builder.getI64IntegerAttr(number));
     LLVM::StoreOp::create(builder, loc, value, at(array, other));
@@ -524,8 +526,8 @@ Value TwinMaker::renumber(Value symbols, const KernelTwin &twin) {
   return array;
 }
 
-void TwinMaker::make(StringRef name, StringRef of, const KernelTwin &twin,
-                     bool isFormula) {
+void AliasBuilder::make(StringRef name, StringRef of, const KernelAlias &alias,
+                        bool isFormula) {
   Type i64 = builder.getI64Type();
   auto type = isFormula ? LLVM::LLVMFunctionType::get(i64, {pointer})
                         : LLVM::LLVMFunctionType::get(
@@ -540,29 +542,30 @@ void TwinMaker::make(StringRef name, StringRef of, const KernelTwin &twin,
   builder.setInsertionPointToStart(entry);
   SmallVector<Value> operands(entry->getArguments());
   Value &symbols = operands[isFormula ? 0 : 1];
-  symbols = renumber(symbols, twin);
+  symbols = renumber(symbols, alias);
   auto call = LLVM::CallOp::create(builder, loc, callee, operands);
   LLVM::ReturnOp::create(builder, loc, call.getResults());
 }
 
-OwningOpRef<ModuleOp> makeTwins(MLIRContext &context,
-                                ArrayRef<KernelTwin> twins, StringRef prefix,
-                                llvm::StringMap<KernelSymbols> &compiled) {
+OwningOpRef<ModuleOp> createAliases(MLIRContext &context,
+                                    ArrayRef<KernelAlias> aliases,
+                                    StringRef prefix,
+                                    llvm::StringMap<KernelSymbols> &compiled) {
   context.getOrLoadDialect<LLVM::LLVMDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-  TwinMaker maker(*module);
-  for (const KernelTwin &twin : twins) {
-    KernelSymbols of = compiled.lookup(twin.of);
+  AliasBuilder maker(*module);
+  for (const KernelAlias &alias : aliases) {
+    KernelSymbols of = compiled.lookup(alias.of);
     KernelSymbols own;
-    own.body = (prefix + twin.name).str();
+    own.body = (prefix + alias.name).str();
     own.programs = own.body + "_programs";
-    maker.make(own.body, of.body, twin, /*isFormula=*/false);
-    maker.make(own.programs, of.programs, twin, /*isFormula=*/true);
+    maker.make(own.body, of.body, alias, /*isFormula=*/false);
+    maker.make(own.programs, of.programs, alias, /*isFormula=*/true);
     if (!of.scratchBytes.empty()) {
       own.scratchBytes = own.body + "_scratch";
-      maker.make(own.scratchBytes, of.scratchBytes, twin, /*isFormula=*/true);
+      maker.make(own.scratchBytes, of.scratchBytes, alias, /*isFormula=*/true);
     }
-    compiled[twin.name] = own;
+    compiled[alias.name] = own;
   }
   return module;
 }

@@ -34,8 +34,8 @@ llvm::StringSet<> findLightKernels(ModuleOp module, func::FuncOp program,
                                    const EqualKernels &kernels) {
   constexpr double part = 0.05;
   llvm::StringMap<StringRef> compiledFor;
-  for (const KernelTwin &twin : kernels.twins)
-    compiledFor[twin.name] = twin.of;
+  for (const KernelAlias &alias : kernels.aliases)
+    compiledFor[alias.name] = alias.of;
   SmallVector<int64_t> symbols = getTypicalSymbols(program);
   llvm::StringMap<double> times;
   llvm::StringSet<> inLoops;

@@ -1,14 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Skips the passes after a PassCut.
+// Skips the passes after a PassLimit.
 #include "PassLimiter.h"
 
 using namespace mlir;
 
 namespace adze {
 
-PassLimiter::PassLimiter(MLIRContext &context, PassCut &cut)
-    : context(context), cut(cut) {
+PassLimiter::PassLimiter(MLIRContext &context, PassLimit &limit)
+    : context(context), limit(limit) {
   context.registerActionHandler(
       [this](llvm::function_ref<void()> run, const tracing::Action &action) {
         handle(run, action);
@@ -45,7 +45,7 @@ void PassLimiter::begin(OpPassManager &manager) {
   std::string text;
   llvm::raw_string_ostream os(text);
   manager.printAsTextualPipeline(os);
-  cut.names = flatten(text);
+  limit.names = flatten(text);
   numbers.clear();
   next = 0;
   isActive = true;
@@ -57,24 +57,24 @@ unsigned PassLimiter::getNumber(const Pass &pass) {
   auto [it, isNew] = numbers.try_emplace(&pass, next);
   if (!isNew)
     return it->second;
-  auto found =
-      std::find(cut.names.begin() + next, cut.names.end(), pass.getArgument());
-  if (found != cut.names.end()) {
-    it->second = unsigned(found - cut.names.begin());
+  auto found = std::find(limit.names.begin() + next, limit.names.end(),
+                         pass.getArgument());
+  if (found != limit.names.end()) {
+    it->second = unsigned(found - limit.names.begin());
     next = it->second + 1;
   }
   return it->second;
 }
 
 unsigned PassLimiter::getLimit(Operation *op) const {
-  if (cut.stage != Stage::Kernel || !cut.hasKernels || cut.numPasses == 0)
-    return cut.numPasses;
+  if (limit.stage != Stage::Kernel || !limit.hasKernels || limit.numPasses == 0)
+    return limit.numPasses;
   while (Operation *parent = op->getParentOp())
     op = parent;
-  bool hasAny = llvm::any_of(cut.kernels, [&](const std::string &name) {
+  bool hasAny = llvm::any_of(limit.kernels, [&](const std::string &name) {
     return SymbolTable::lookupSymbolIn(op, name);
   });
-  return hasAny ? cut.numPasses : cut.numPasses - 1;
+  return hasAny ? limit.numPasses : limit.numPasses - 1;
 }
 
 /// Returns true if kernels can be compiled without the pass, as it lowers
@@ -96,7 +96,7 @@ void PassLimiter::handle(llvm::function_ref<void()> run,
     return run();
   const Pass &pass = execution->getPass();
   if (getNumber(pass) >= getLimit(execution->getOp()) &&
-      (cut.stage != Stage::Kernel || canBeLeftOut(pass.getArgument())))
+      (limit.stage != Stage::Kernel || canBeLeftOut(pass.getArgument())))
     return;
   ++depth;
   run();

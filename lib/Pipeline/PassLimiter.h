@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Skips the passes after a PassCut.
+// Skips the passes after a PassLimit.
 #ifndef ADZE_LIB_PIPELINE_PASSLIMITER_H
 #define ADZE_LIB_PIPELINE_PASSLIMITER_H
 
-#include "Pipeline/PassCut.h"
+#include "Pipeline/PassLimit.h"
 #include "mlir/IR/Action.h"
 
 namespace adze {
@@ -12,7 +12,7 @@ namespace adze {
 /// Handles the pass actions of a context without threads during its lifetime.
 class PassLimiter {
 public:
-  PassLimiter(mlir::MLIRContext &context, PassCut &cut);
+  PassLimiter(mlir::MLIRContext &context, PassLimit &limit);
   ~PassLimiter();
 
   /// Counts the passes of `manager`, which is about to run, from 0.
@@ -27,7 +27,7 @@ private:
   unsigned getLimit(mlir::Operation *op) const;
 
   mlir::MLIRContext &context;
-  PassCut &cut;
+  PassLimit &limit;
   bool isActive = false;
   unsigned depth = 0; // of passes that run passes
   unsigned next = 0;

@@ -26,16 +26,16 @@ private:
 };
 } // namespace
 
-/// Returns the verdict with the reference path after the cut. Tile kernels
+/// Returns the verdict with the reference path after the limit. Tile kernels
 /// without a plain form are lowered as the optimization level requires.
-Verdict Search::judgeCut(PassCut &cut) {
+Verdict Search::judgeLimit(PassLimit &limit) {
   CompileOptions copy = options;
-  copy.cut = &cut;
+  copy.limit = &limit;
   Verdict verdict = judge(copy);
-  if (verdict != Verdict::Unknown || cut.stage == Stage::Kernel ||
-      !cut.plainKernels)
+  if (verdict != Verdict::Unknown || limit.stage == Stage::Kernel ||
+      !limit.plainKernels)
     return verdict;
-  cut.plainKernels = false;
+  limit.plainKernels = false;
   return judge(copy);
 }
 
@@ -86,7 +86,7 @@ Culprit Search::searchKernelStage(PassCut kernels) {
         return bisect(std::move(whole));
     }
   // Passes that every kernel needs can only be compared with tile-to-linalg.
-  PassCut needed(Stage::Kernel);
+  PassLimit needed(Stage::Kernel);
   needed.numPasses = 0;
   if (!differs(needed))
     return bisect(std::move(kernels));

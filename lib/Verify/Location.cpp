@@ -22,29 +22,29 @@ static func::FuncOp getProgram(ModuleOp module) {
   return {};
 }
 
-static Place makePlace(StringRef what, Location loc) {
-  Place place{what.str(), {}};
+static Suspect makeSuspect(StringRef what, Location loc) {
+  Suspect suspect{what.str(), {}};
   for (StringRef node : getNodeNames(loc))
-    place.nodes.push_back(node.str());
-  return place;
+    suspect.nodes.push_back(node.str());
+  return suspect;
 }
 
-static Place makePlace(Operation *op) {
+static Suspect makeSuspect(Operation *op) {
   if (auto launch = dyn_cast<host::LaunchOp>(op))
-    return makePlace(launch.getCallee(), op->getLoc());
-  return makePlace(op->getName().getStringRef(), op->getLoc());
+    return makeSuspect(launch.getCallee(), op->getLoc());
+  return makeSuspect(op->getName().getStringRef(), op->getLoc());
 }
 
 /// Returns the kernel with the ONNX nodes of its first launch.
-static Place makePlace(ModuleOp module, StringRef kernel) {
-  Place place{kernel.str(), {}};
+static Suspect makeSuspect(ModuleOp module, StringRef kernel) {
+  Suspect suspect{kernel.str(), {}};
   module.walk([&](host::LaunchOp launch) {
     if (launch.getCallee() != kernel)
       return WalkResult::advance();
-    place = makePlace(launch);
+    suspect = makeSuspect(launch);
     return WalkResult::interrupt();
   });
-  return place;
+  return suspect;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,7 +141,7 @@ static OwningOpRef<ModuleOp> extract(ModuleOp module, Value value) {
   return copy;
 }
 
-Place locateOp(const Culprit &culprit, const Questions &questions) {
+Suspect locateOp(const Culprit &culprit, const Questions &questions) {
   func::FuncOp before = getProgram(*culprit.before),
                after = getProgram(*culprit.after);
   if (!before || !after)
@@ -152,9 +152,9 @@ Place locateOp(const Culprit &culprit, const Questions &questions) {
     Value other = findCounterpart(op, before);
     if (other && questions.differ(*extract(*culprit.before, other),
                                   *extract(*culprit.after, op->getResult(0))))
-      return makePlace(op);
+      return makeSuspect(op);
   }
-  return changed.empty() ? Place() : makePlace(changed.front());
+  return changed.empty() ? Suspect() : makeSuspect(changed.front());
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,7 +196,7 @@ static OwningOpRef<ModuleOp> mix(ModuleOp before, ModuleOp after,
 
 /// Returns the first launch of the program that changed, or the launch that
 /// reads the result of the first op that changed.
-static Place locateLaunch(ModuleOp before, ModuleOp after) {
+static Suspect locateLaunch(ModuleOp before, ModuleOp after) {
   func::FuncOp old = getProgram(before), now = getProgram(after);
   if (!old || !now)
     return {};
@@ -221,7 +221,7 @@ static Place locateLaunch(ModuleOp before, ModuleOp after) {
     for (Operation *user : found->getUsers())
       if (isa<host::LaunchOp>(user) && !isa<host::LaunchOp>(found))
         found = user;
-    return makePlace(found);
+    return makeSuspect(found);
   }
   return {};
 }
@@ -240,7 +240,7 @@ findFirst(size_t count, llvm::function_ref<bool(size_t numItems)> isBad) {
   return bad - 1;
 }
 
-Place locateKernel(const Culprit &culprit, const Questions &questions) {
+Suspect locateKernel(const Culprit &culprit, const Questions &questions) {
   ModuleOp before = *culprit.before, after = *culprit.after;
   SmallVector<StringRef> changed = getChangedKernels(before, after);
   // With all kernels replaced by the old ones, only the program differs.
@@ -252,12 +252,12 @@ Place locateKernel(const Culprit &culprit, const Questions &questions) {
                     return questions.differs(*mix(
                         before, after, ArrayRef(changed).drop_front(numItems)));
                   });
-  return index ? makePlace(after, changed[*index])
+  return index ? makeSuspect(after, changed[*index])
                : locateLaunch(before, after);
 }
 
-Place locateCode(const Culprit &culprit, const CompileOptions &options,
-                 Judge judge, ModuleOp program) {
+Suspect locateCode(const Culprit &culprit, const CompileOptions &options,
+                   Judge judge, ModuleOp program) {
   std::vector<std::string> names;
   program.walk([&](host::LaunchOp launch) {
     if (!llvm::is_contained(names, launch.getCallee()))
@@ -266,16 +266,16 @@ Place locateCode(const Culprit &culprit, const CompileOptions &options,
   auto index = findFirst(names.size(), [&](size_t numItems) {
     // Without the pass that lowers tiles, kernels are plain.
     bool isLowering = culprit.pass == "convert-tile-to-vector";
-    PassCut cut(isLowering ? Stage::Host : Stage::Kernel);
+    PassLimit limit(isLowering ? Stage::Host : Stage::Kernel);
     if (!isLowering)
-      cut.numPasses = culprit.number + 1;
-    cut.hasKernels = true;
-    cut.kernels.insert(names.begin(), names.begin() + ptrdiff_t(numItems));
+      limit.numPasses = culprit.number + 1;
+    limit.hasKernels = true;
+    limit.kernels.insert(names.begin(), names.begin() + ptrdiff_t(numItems));
     CompileOptions copy = options;
-    copy.cut = &cut;
+    copy.limit = &limit;
     return judge(copy) == Verdict::Different;
   });
-  return index ? makePlace(program, names[*index]) : Place();
+  return index ? makeSuspect(program, names[*index]) : Suspect();
 }
 
 } // namespace adze::verify

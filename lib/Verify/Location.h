@@ -10,7 +10,7 @@
 namespace adze::verify {
 
 /// A kernel with its ONNX nodes; before kernels exist, an op of the graph.
-struct Place {
+struct Suspect {
   std::string what;
   std::vector<std::string> nodes;
 };
@@ -26,16 +26,16 @@ struct Questions {
 
 /// Returns the first op that the pass of stage graph changed and whose value
 /// differs.
-Place locateOp(const Culprit &culprit, const Questions &questions);
+Suspect locateOp(const Culprit &culprit, const Questions &questions);
 
 /// Returns the kernel that the pass of a stage from tile to host changed and
 /// that causes the difference; if there is none, the launch that it changed.
-Place locateKernel(const Culprit &culprit, const Questions &questions);
+Suspect locateKernel(const Culprit &culprit, const Questions &questions);
 
 /// Returns the kernel whose code by the pass of stage kernel causes the
 /// difference.
-Place locateCode(const Culprit &culprit, const CompileOptions &options,
-                 Judge judge, mlir::ModuleOp program);
+Suspect locateCode(const Culprit &culprit, const CompileOptions &options,
+                   Judge judge, mlir::ModuleOp program);
 
 } // namespace adze::verify
 

@@ -30,14 +30,14 @@ public:
 
 private:
   CompileStatus prepare();
-  CompileOptions makeOptions(PassCut &cut);
+  CompileOptions makeOptions(PassLimit &limit);
   Verdict judge(const CompileOptions &candidate);
   std::string runReference(const std::string &path);
   std::string compare(Execution &execution);
-  CompileOptions writeText(ModuleOp module, PassCut &cut);
+  CompileOptions writeText(ModuleOp module, PassLimit &limit);
   bool differs(ModuleOp module);
   bool differ(ModuleOp left, ModuleOp right);
-  Place locate(const Culprit &culprit);
+  Suspect locate(const Culprit &culprit);
   void report(const std::optional<Culprit> &culprit,
               const std::string &difference);
   void writeInputs();
@@ -72,9 +72,9 @@ std::string Verification::makePath(StringRef extension) {
   return path.str().str();
 }
 
-CompileOptions Verification::makeOptions(PassCut &cut) {
+CompileOptions Verification::makeOptions(PassLimit &limit) {
   CompileOptions result = options;
-  result.cut = &cut;
+  result.limit = &limit;
   // Modules are run on the CPU.
   if (options.cpu)
     result.cudaTargets.clear();
@@ -106,7 +106,7 @@ std::string Verification::compare(Execution &execution) {
 Verdict Verification::judge(const CompileOptions &candidate) {
   CompileOptions copy = candidate;
   copy.output = makePath(".so");
-  // Diagnostics of the reference path after a cut are not shown to users.
+  // Diagnostics of the reference path after a limit are not shown to users.
   std::string text;
   llvm::raw_string_ostream ignored(text);
   Execution execution;
@@ -118,8 +118,8 @@ Verdict Verification::judge(const CompileOptions &candidate) {
   return compare(execution).empty() ? Verdict::Same : Verdict::Different;
 }
 
-CompileOptions Verification::writeText(ModuleOp module, PassCut &cut) {
-  CompileOptions result = makeOptions(cut);
+CompileOptions Verification::writeText(ModuleOp module, PassLimit &limit) {
+  CompileOptions result = makeOptions(limit);
   result.input = makePath(".mlir");
   result.contents.clear();
   result.dims.clear();
@@ -131,9 +131,9 @@ CompileOptions Verification::writeText(ModuleOp module, PassCut &cut) {
 }
 
 bool Verification::differs(ModuleOp module) {
-  PassCut cut(Stage::Import);
-  cut.plainKernels = plainKernels;
-  CompileOptions candidate = writeText(module, cut);
+  PassLimit limit(Stage::Import);
+  limit.plainKernels = plainKernels;
+  CompileOptions candidate = writeText(module, limit);
   llvm::FileRemover remover(candidate.input);
   return judge(candidate) == Verdict::Different;
 }
@@ -142,8 +142,8 @@ bool Verification::differ(ModuleOp left, ModuleOp right) {
   Execution executions[2];
   for (auto [module, execution] :
        {std::pair(left, &executions[0]), std::pair(right, &executions[1])}) {
-    PassCut cut(Stage::Import);
-    CompileOptions copy = writeText(module, cut);
+    PassLimit limit(Stage::Import);
+    CompileOptions copy = writeText(module, limit);
     llvm::FileRemover remover(copy.input);
     copy.output = makePath(".so");
     std::string text;
@@ -204,8 +204,8 @@ CompileStatus Verification::prepare() {
     diagnostics << "error: " << code.message() << "\n";
     return CompileStatus::InputAtFault;
   }
-  PassCut cut(Stage::Import);
-  CompileOptions copy = makeOptions(cut);
+  PassLimit limit(Stage::Import);
+  CompileOptions copy = makeOptions(limit);
   copy.output = makePath(".so");
   copy.isQuantized = &isQuantized;
   CompileStatus status = compile(copy, diagnostics, context);
@@ -222,16 +222,16 @@ CompileStatus Verification::prepare() {
   return CompileStatus::Unsupported;
 }
 
-Place Verification::locate(const Culprit &culprit) {
+Suspect Verification::locate(const Culprit &culprit) {
   auto judgeIt = [&](const CompileOptions &candidate) {
     return judge(candidate);
   };
   if (culprit.stage == Stage::Kernel) {
-    PassCut cut(Stage::Host);
-    (void)judge(makeOptions(cut));
-    return cut.module
-               ? locateCode(culprit, makeOptions(cut), judgeIt, *cut.module)
-               : Place();
+    PassLimit limit(Stage::Host);
+    (void)judge(makeOptions(limit));
+    return limit.module
+               ? locateCode(culprit, makeOptions(limit), judgeIt, *limit.module)
+               : Suspect();
   }
   if (!culprit.before || !culprit.after)
     return {};
@@ -262,9 +262,9 @@ void Verification::writeInputs() {
 void Verification::report(const std::optional<Culprit> &culprit,
                           const std::string &difference) {
   Run *run = shownBy;
-  std::optional<Place> place;
+  std::optional<Suspect> suspect;
   if (culprit)
-    place = locate(*culprit);
+    suspect = locate(*culprit);
   shownBy = run;
   diagnostics << "error: " << options.input << ": ";
   if (!culprit)
@@ -276,10 +276,10 @@ void Verification::report(const std::optional<Culprit> &culprit,
                 << getStageName(culprit->stage) << "'";
   diagnostics << " (seed 1, dynamic dims near " << (run ? run->size : 0)
               << "): " << difference << "\n";
-  if (place && !place->what.empty()) {
-    diagnostics << "note: in '" << place->what << "'";
-    if (!place->nodes.empty())
-      diagnostics << ", of the nodes '" << llvm::join(place->nodes, "', '")
+  if (suspect && !suspect->what.empty()) {
+    diagnostics << "note: in '" << suspect->what << "'";
+    if (!suspect->nodes.empty())
+      diagnostics << ", of the nodes '" << llvm::join(suspect->nodes, "', '")
                   << "'";
     diagnostics << "\n";
   }
@@ -290,9 +290,9 @@ CompileStatus Verification::run() {
   if (CompileStatus status = prepare(); status != CompileStatus::Done)
     return status;
   std::string difference;
-  PassCut cut(Stage::Import);
+  PassLimit limit(Stage::Import);
   std::optional<Culprit> culprit =
-      findCulprit(makeOptions(cut), [&](const CompileOptions &candidate) {
+      findCulprit(makeOptions(limit), [&](const CompileOptions &candidate) {
         return judge(candidate);
       });
   Execution compiled;
@@ -305,7 +305,7 @@ CompileStatus Verification::run() {
   if (!culprit && difference.empty())
     return CompileStatus::Done;
   if (difference.empty()) {
-    PassCut whole(culprit->stage);
+    PassLimit whole(culprit->stage);
     whole.numPasses = culprit->number + 1;
     (void)judge(makeOptions(whole));
     difference = "not in the module that was compiled";

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compiles a graph in several ways, runs all on the same inputs and compares.
+// Compiles a graph in several ways, runs all of them on the same inputs and
+// compares.
 #include "Check.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Faults.h"
@@ -73,14 +74,14 @@ OwningOpRef<ModuleOp> widen(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ways to run
+// Ways to compile
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// One way to compile and run a module.
 class Way {
 public:
-  /// `options`: the level and what is particular about it.
+  /// `options`: the level and special settings.
   Way(std::string name, adze::CompileOptions options)
       : name(std::move(name)), options(std::move(options)) {}
   ~Way() {
@@ -89,7 +90,7 @@ public:
   }
   Way(const Way &) = delete;
 
-  /// What went wrong; `unsupported` if it is that.
+  /// The error; `unsupported` if it is unsupported.
   Error compile(ModuleOp source, const std::string &folder, bool &unsupported);
   Error run(std::vector<Tensor> inputs, std::vector<Tensor> &outputs);
   bool isCompiled() const { return context; }
@@ -105,7 +106,7 @@ private:
 
 Error Way::compile(ModuleOp source, const std::string &folder,
                    bool &unsupported) {
-  // The loader would know a path again.
+  // The loader would reuse a module with the same path.
   static unsigned number = 0;
   std::string stem = folder + "/" + std::to_string(number++) + "-" + name;
   options.input = stem + ".mlir";
@@ -161,9 +162,9 @@ static std::string describe(double number) {
 }
 
 namespace {
-/// The comparison of one way with the reference.
+/// The comparison of one way with the reference path.
 struct Comparison {
-  std::vector<Distance> distances; // an output each, over all runs
+  std::vector<Distance> distances; // one per output, over all runs
   Error wrong;
   bool isUsed = false;
 
@@ -203,7 +204,7 @@ static bool areFinite(ArrayRef<Tensor> tensors) {
   });
 }
 
-/// Whether all but finite floats are as they have to be.
+/// Returns true if all elements other than finite floats are as expected.
 static bool areAlikeBesideNumbers(ArrayRef<Tensor> reference,
                                   ArrayRef<Tensor> other,
                                   ArrayRef<Tensor> exact) {
@@ -244,7 +245,7 @@ struct Baseline {
 /// All ways of one module.
 class Check {
 public:
-  /// `everywhere`: of a module that says what all ops take for granted.
+  /// `everywhere`: of a module that states the assumptions of all ops.
   Check(ModuleOp module, func::FuncOp everywhere, const Question &question,
         const std::string &folder, Baseline &baseline, adze::PassCut *cut)
       : module(module), function(getFunction(module)), everywhere(everywhere),
@@ -310,8 +311,8 @@ static std::string getText(ModuleOp module) {
   return text;
 }
 
-/// The first pass that changes something; what it leaves alone would be
-/// compared with itself.
+/// Finds the first pass that changes the module; otherwise it would be compared
+/// with itself.
 Error Check::compilePassed() {
   std::string before = getText(module);
   for (const std::string &candidate : question.passes) {
@@ -348,8 +349,7 @@ Error Check::compileAll() {
   return compilePassed();
 }
 
-/// Compiled when it is asked for first: most results are equal in all their
-/// bits, or nearly so.
+/// Compiled on first use, as most results are equal in all bits, or nearly so.
 Error Check::runExact(const std::vector<Tensor> &inputs,
                       std::vector<Tensor> &outputs) {
   bool falls = false;
@@ -364,7 +364,7 @@ Error Check::runExact(const std::vector<Tensor> &inputs,
   return runLike(wide, wideInputs, outputs);
 }
 
-/// What a rounding after each op comes to, for all comparisons.
+/// The effect of a rounding after each op, for all comparisons.
 Error Check::runNoisy(const std::vector<Tensor> &inputs,
                       ArrayRef<Tensor> exact) {
   std::vector<Tensor> wideInputs, more, less;
@@ -385,7 +385,7 @@ Error Check::runNoisy(const std::vector<Tensor> &inputs,
               folder, falls);
           !error.empty())
         return error;
-    // Sizes may come of numbers that are off now.
+    // Sizes may be computed from numbers with noise.
     if (!way->run(wideInputs, *outputs).empty())
       return {};
   }
@@ -417,7 +417,7 @@ Error Check::runOnce(ArrayRef<int64_t> symbols, uint64_t dataSeed) {
     return {};
   if (Error error = runExact(inputs, exact); !error.empty())
     return error;
-  // Winograd convolutions spread what is not finite, as documented.
+  // Winograd convolutions propagate values that are not finite, as documented.
   bool isFinite = areFinite(inputs) && areFinite(expected);
   if (byLevel.isUsed && !isFinite &&
       !areAlikeBesideNumbers(expected, got, exact))
@@ -431,7 +431,7 @@ Error Check::runOnce(ArrayRef<int64_t> symbols, uint64_t dataSeed) {
   return measuresNoise ? runNoisy(inputs, exact) : Error();
 }
 
-/// -O2 with direct convolutions alone.
+/// -O2 with direct convolutions only.
 Error Check::runDirect(const std::vector<Tensor> &inputs,
                        std::vector<Tensor> &outputs) {
   bool falls = false;
@@ -442,7 +442,7 @@ Error Check::runDirect(const std::vector<Tensor> &inputs,
   return runLike(direct, inputs, outputs);
 }
 
-/// What one way refuses, all have to.
+/// All ways must reject the same inputs.
 Error Check::runLike(Way &way, const std::vector<Tensor> &inputs,
                      std::vector<Tensor> &outputs) {
   Error error = way.run(inputs, outputs);
@@ -461,15 +461,15 @@ Error Check::judge() {
   return {};
 }
 
-/// Numbers may be near one another by luck, or far: the sum over more runs
-/// counts.
+/// Numbers may be near or far from each other by chance, so the sum over more
+/// runs counts.
 Error Check::checkNumbers(ArrayRef<int64_t> symbols) {
   if (Error error = runOnce(symbols, question.seed); !error.empty())
     return error;
   Error error = judge();
   if (error.empty() || !byLevel.wrong.empty() || !byPass.wrong.empty())
     return error;
-  // The first inputs again: what is wrong there is held against their noise.
+  // The first inputs again: their differences are compared with their noise.
   measuresNoise = true;
   byLevel.distances.clear();
   byPass.distances.clear();
@@ -484,8 +484,9 @@ Error Check::checkNumbers(ArrayRef<int64_t> symbols) {
   return error;
 }
 
-/// Mostly such that fit; of some graphs that take sizes for granted, others, or
-/// such that do not fit in a branch only: who takes it has to refuse them.
+/// Inputs that mostly fit; for some graphs with assumptions about sizes,
+/// others, or sizes that do not fit in a branch only: a run that takes it must
+/// be rejected.
 std::optional<std::vector<int64_t>> Check::chooseSymbols() {
   constexpr uint64_t period = 4;
   auto find = [&](func::FuncOp fit, func::FuncOp misfit) {
@@ -523,7 +524,7 @@ Finding Check::run() {
   bool isRefused = finding.message.empty() && !refusal.empty();
   if (isRefused)
     finding.message = refusal;
-  // What all ways refuse has shown something if that is what it was made for.
+  // Inputs that all ways reject are a success if they were generated for that.
   bool isAgreed = finding.message.empty() || (isRefused && mayRefuse);
   finding.status = isAgreed                     ? Status::Passed
                    : isUnsupported || isRefused ? Status::Skipped

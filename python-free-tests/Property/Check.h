@@ -1,12 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A graph compiled and run in several ways whose results have to be the same.
+// Compiles and runs a graph in several ways, whose results must be the same.
 #ifndef ADZE_TESTS_PROPERTY_CHECK_H
 #define ADZE_TESTS_PROPERTY_CHECK_H
 
 #include "../Conformance/Execute.h"
 #include "Generate.h"
-#include "Pipeline/PassCut.h"
+#include "Pipeline/PassLimit.h"
 
 namespace property {
 
@@ -18,22 +18,22 @@ struct Fault;
 /// Passes that run alone before the reference path.
 llvm::ArrayRef<llvm::StringLiteral> getPasses();
 
-/// What is asked of a graph.
+/// The settings of a check.
 struct Question {
-  uint64_t seed = 1; // inputs follow from it
+  uint64_t seed = 1; // determines the inputs
   int emptyPercent = 3;
-  bool quickCode = true; // LLVM leaves the code as it is
-  /// Of these the first that changes the graph runs alone.
+  bool quickCode = true; // LLVM does not optimise the code
+  /// The first of these passes that changes the graph runs alone.
   std::vector<std::string> passes;
-  /// Made while compiling at -O2.
+  /// Injected while compiling at -O2.
   const Fault *fault = nullptr;
 };
 
-/// Skipped: what is not supported, and sizes that make no sense. Passed with a
-/// message: sizes that do not fit, which all ways refuse.
+/// Skipped: unsupported graphs, and meaningless sizes. Passed with a message:
+/// sizes that do not fit, which all ways reject.
 struct Finding : Outcome {
-  std::string pass;      // that changed the graph; empty: none did
-  bool hasFault = false; // there was a place for the fault
+  std::string pass;      // the pass that changed the graph; empty: none did
+  bool hasFault = false; // the fault was injected
 };
 
 /// Compares the reference path (-O0 without even canonicalisation) with -O2,
@@ -53,16 +53,17 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// The module with all floats in f64.
+/// Returns the module with all floats in f64.
 mlir::OwningOpRef<mlir::ModuleOp> widen(mlir::ModuleOp module);
 
-/// The same, and each result of arithmetic is off by a factor of its own within
-/// 1 +- `part` of a rounding to the type that it had. Equal elements are off in
-/// one way; with `byPlace` in different ones where they come of many.
+/// Does the same with noise: each result of arithmetic has a relative error of
+/// up to `part` of a rounding of its original type. Equal elements have equal
+/// errors; with `byPlace`, errors depend on the index if an element is computed
+/// from many.
 mlir::OwningOpRef<mlir::ModuleOp> perturb(mlir::ModuleOp module, double part,
                                           uint64_t seed, bool byPlace);
 
-/// A smaller module for which `fails` still holds.
+/// Returns a smaller module for which `fails` still holds.
 mlir::OwningOpRef<mlir::ModuleOp>
 shrink(mlir::ModuleOp module, llvm::function_ref<bool(mlir::ModuleOp)> fails);
 

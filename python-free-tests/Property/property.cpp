@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// adze-property: random graphs, optimised and not, have the same results.
+// adze-property: random graphs must have the same results with and without
+// optimization.
 #include "../Conformance/Workers.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Faults.h"
@@ -77,7 +78,7 @@ static bool parseFlag(StringRef flag, Arguments &arguments) {
          (number("-j", arguments.jobs) && arguments.jobs > 0);
 }
 
-/// All passes, the one whose turn it is first.
+/// Returns all passes, beginning with the one whose turn it is.
 static std::vector<std::string> takeTurn(uint64_t seed) {
   std::vector<std::string> passes;
   for (StringRef pass : getPasses())
@@ -111,7 +112,7 @@ static Finding makeAndCheck(mlir::MLIRContext &context,
   return finding;
 }
 
-/// In a process of its own.
+/// Runs in a separate process.
 static Outcome checkApart(mlir::ModuleOp module, const Question &question) {
   Outcome result;
   (void)forEach(
@@ -137,7 +138,7 @@ static void report(mlir::MLIRContext &context, const Arguments &arguments,
   Outcome last = finding;
   auto small = shrink(*module, [&](mlir::ModuleOp candidate) {
     Outcome found = checkApart(candidate, question);
-    // Another fault is another story.
+    // A different fault is not reduced further.
     if (found.status != Status::Failed ||
         StringRef(found.message).split(' ').first !=
             StringRef(finding.message).split(' ').first)
@@ -182,7 +183,7 @@ static void count(const Arguments &arguments, uint64_t seed,
   }
 }
 
-/// Graphs until the time is over or there are enough.
+/// Checks graphs until the time is over or there are enough.
 static conformance::Error runAll(mlir::MLIRContext &context,
                                  const Arguments &arguments, Counts &counts) {
   unsigned seconds =
@@ -190,7 +191,7 @@ static conformance::Error runAll(mlir::MLIRContext &context,
   double end = conformance::nowMs() + 1000.0 * seconds;
   std::vector<std::pair<uint64_t, Finding>> failures;
   size_t total = arguments.count ? arguments.count : SIZE_MAX;
-  // In rounds: the time is looked at between them.
+  // In rounds, between which the time is checked.
   size_t perRound = 32 * arguments.jobs;
   for (size_t done = 0; done < total; done += perRound) {
     if (seconds && conformance::nowMs() > end)
@@ -210,7 +211,7 @@ static conformance::Error runAll(mlir::MLIRContext &context,
     for (auto &[seed, finding] : failures)
       report(context, arguments, seed, finding);
     failures.clear();
-    if (done % 1024 < perRound) // a run of hours tells as it goes
+    if (done % 1024 < perRound) // a long run reports its progress
       llvm::outs() << "at seed " << arguments.seed + done << ": "
                    << counts.passed << " passed, " << counts.failed
                    << " failed, " << counts.skipped << " skipped\n";
@@ -240,7 +241,7 @@ static int checkGraphs(mlir::MLIRContext &context, const Arguments &arguments) {
                << " with sizes that do not fit, refused by all\n"
                << counts.passed << " passed, " << counts.failed << " failed, "
                << counts.skipped << " skipped\n";
-  // A generator whose graphs mostly fall out tests little.
+  // A generator most of whose graphs are unsupported tests little.
   if (counts.skipped > 2 + counts.passed / 20) {
     llvm::outs() << "expected at most 5 in 100 graphs to be skipped\n";
     return 1;
@@ -248,7 +249,7 @@ static int checkGraphs(mlir::MLIRContext &context, const Arguments &arguments) {
   return counts.failed ? 1 : 0;
 }
 
-/// Whether what the graph shows is the fault that was made.
+/// Returns true if the difference that the graph shows is the injected fault.
 static bool showsFault(const Finding &finding) {
   StringRef message = finding.message;
   return message.starts_with("-O2: ") ||
@@ -267,10 +268,10 @@ static std::string nameCulprit(Checker &checker) {
   return culprit ? culprit->pass : "none";
 }
 
-/// Graphs with a place for the fault until one shows it.
+/// Checks graphs that are suitable for the fault until one detects it.
 static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
                   const Fault &fault) {
-  // Some faults take rare data, a NaN where a relu reads, say.
+  // Some faults need rare data, for example a NaN that a relu reads.
   size_t most = arguments.count ? arguments.count : 80, tried = 0;
   bool found = false;
   std::string pass;
@@ -296,7 +297,7 @@ static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
           tried += finding.hasFault;
           found = showsFault(finding);
           pass = finding.pass;
-          // Of a fault that is no difference, nothing is learnt.
+          // A fault that is not a difference is not located.
           if (finding.status == Status::Failed && !found)
             llvm::outs() << "seed " << seed << ": "
                          << StringRef(finding.message).take_front(300) << "\n";

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Constants in files: identity, the side file, and bytes of any constant.
+// Constants in files: identity, the side file, and the bytes of constants.
 #include "Dialect/Graph/IR/Graph.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -93,7 +93,7 @@ TEST_F(BlobTest, ContentIsTheIdentity) {
   auto c = makeElements(floats(512), bytes, emit);
   ASSERT_TRUE(succeeded(a) && succeeded(b) && succeeded(c));
   EXPECT_EQ(*a, *b);
-  EXPECT_EQ(*a, *c); // found again: nothing was written
+  EXPECT_EQ(*a, *c); // deduplicated: nothing was written
   EXPECT_TRUE(table().sideFile.empty());
 }
 
@@ -118,14 +118,14 @@ TEST_F(BlobTest, SideFileMovesToItsPlace) {
   EXPECT_EQ(b->getPlace().offset % 64, 0u);
   EXPECT_EQ(*a->getBytes(emit), ArrayRef<char>(first));
   EXPECT_FALSE(fs::exists(path("out.weights")));
-  EXPECT_EQ(b->getPlace().spelled, path("out.weights"));
+  EXPECT_EQ(b->getSource().spelled, path("out.weights"));
   EXPECT_FALSE(table().keepSideFile());
   EXPECT_TRUE(fs::exists(path("out.weights")));
-  EXPECT_EQ(b->getPlace().spelled, path("out.weights"));
+  EXPECT_EQ(b->getSource().spelled, path("out.weights"));
   EXPECT_EQ(*b->getBytes(emit), ArrayRef<char>(second));
 }
 
-/// An existing file of the side file's name may be mapped as an input.
+/// An existing file with the name of the side file may be mapped as an input.
 TEST_F(BlobTest, SideFileDoesNotClobberInputs) {
   std::vector<char> old = makeBytes(4096, 3);
   write("out.weights", StringRef(old.data(), old.size()));
@@ -137,7 +137,7 @@ TEST_F(BlobTest, SideFileDoesNotClobberInputs) {
   EXPECT_EQ(*created->getBytes(emit), ArrayRef<char>(makeBytes(2000, 4)));
 }
 
-/// As of compilations that follow one another in a context.
+/// Like successive compilations in one context.
 TEST_F(BlobTest, EachSideFileBeginsAtItsBeginning) {
   auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
   std::vector<std::string> names;
@@ -185,7 +185,8 @@ TEST_F(BlobTest, CreatingFromManyThreadsIsUnique) {
     EXPECT_EQ(list, found[0]);
 }
 
-/// A wrong hash is an error, not a crash, also while the op is printed in it.
+/// A wrong hash is an error, not a crash, also if the op is printed by the
+/// error.
 TEST_F(BlobTest, WrongHashIsReported) {
   write("w.bin", std::string(2048, 'x') + "y");
   std::string message;
@@ -197,7 +198,7 @@ TEST_F(BlobTest, WrongHashIsReported) {
   ASSERT_TRUE(succeeded(blob));
   EXPECT_TRUE(failed((*blob)->getBytes(emit)));
   EXPECT_NE(message.find("expected hash " + key.toString()), std::string::npos);
-  // A second place that has the content mends it.
+  // A second source with the contents resolves the error.
   std::vector<char> good = makeBytes(2048, 1);
   write("good.bin", StringRef(good.data(), good.size()));
   ASSERT_TRUE(succeeded(table().get(key, path("good.bin"), "", 0, emit)));

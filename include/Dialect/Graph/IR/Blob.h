@@ -35,10 +35,10 @@ struct BlobKey {
   std::string toString() const;
 };
 
-/// A content, and the places where its bytes can be read. Owned by the table.
+/// A content, and the sources where its bytes can be read. Owned by the table.
 class Blob {
 public:
-  struct Place {
+  struct Source {
     std::string spelled; ///< as in the text
     std::string path;    ///< absolute
     uint64_t offset;
@@ -51,26 +51,27 @@ public:
   /// Returns the bytes, after a check against the hash on the first call.
   /// Thread-safe. `emitError` may be null.
   mlir::FailureOr<llvm::ArrayRef<char>> getBytes(EmitError emitError);
-  /// Returns the place of the bytes: the first one, or the one that was read.
-  Place getPlace() const;
+  /// Returns the source of the bytes: the first one, or the one that was read.
+  Source getSource() const;
   BlobTable &getTable() const { return table; }
 
 private:
   friend class BlobTable;
-  void addPlace(Place place);
-  void moveToFront(const Place &place);
-  /// Returns the bytes at the first place that has them, or null and a message.
+  void addSource(Source source);
+  void moveToFront(const Source &source);
+  /// Returns the bytes at the first source that has them, or null and a
+  /// message.
   const char *findBytes(std::string &message);
 
   BlobTable &table;
   std::atomic<const char *> data{nullptr};
   // Held while hashing, so that a content is hashed once. Never held while a
-  // diagnostic is emitted, as printing calls getPlace(). Locked before the
+  // diagnostic is emitted, as printing calls getSource(). Locked before the
   // mutex of the table.
   std::mutex hashMutex;
   // Guards all other members. No other mutex is locked while it is held.
   mutable std::mutex mutex;
-  std::vector<Place> places;
+  std::vector<Source> sources;
   std::string error;
 };
 
@@ -131,11 +132,11 @@ private:
   /// Returns the address of the bytes, or fails with the reason in `error`.
   mlir::FailureOr<const char *> map(llvm::StringRef path, uint64_t offset,
                                     uint64_t bytes, std::string &error);
-  Blob *getUnique(BlobKey key, Blob::Place place);
+  Blob *getUnique(BlobKey key, Blob::Source source);
   std::string resolve(llvm::StringRef spelled, llvm::StringRef sourceDir) const;
   std::error_code append(llvm::ArrayRef<char> bytes);
   std::error_code startSideFile();
-  Blob::Place getSidePlace(uint64_t offset) const;
+  Blob::Source getSideSource(uint64_t offset) const;
   /// Keeps the mappings of a file that is about to be replaced.
   void retire(llvm::StringRef path);
 

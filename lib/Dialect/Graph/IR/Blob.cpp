@@ -49,7 +49,8 @@ std::string BlobTable::resolve(StringRef spelled, StringRef sourceDir) const {
   bool exists = !sourceDir.empty() && isIn(sourceDir);
   for (size_t i = 0; !exists && i < searchDirs.size(); ++i)
     exists = isIn(searchDirs[i]);
-  // If the file is not found, the message names the place that was tried first.
+  // If the file is not found, the message names the source that was tried
+  // first.
   if (!exists && !isIn(".") && !sourceDir.empty())
     isIn(sourceDir);
   fs::make_absolute(found);
@@ -116,16 +117,16 @@ FailureOr<const char *> BlobTable::map(StringRef path, uint64_t offset,
 // Contents
 //===----------------------------------------------------------------------===//
 
-void Blob::addPlace(Place place) {
+void Blob::addSource(Source source) {
   std::lock_guard<std::mutex> lock(mutex);
-  for (const Place &known : places)
-    if (known.path == place.path && known.offset == place.offset)
+  for (const Source &known : sources)
+    if (known.path == source.path && known.offset == source.offset)
       return;
-  places.push_back(std::move(place));
+  sources.push_back(std::move(source));
   error.clear();
 }
 
-Blob *BlobTable::getUnique(BlobKey key, Blob::Place place) {
+Blob *BlobTable::getUnique(BlobKey key, Blob::Source source) {
   Blob *blob;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -134,7 +135,7 @@ Blob *BlobTable::getUnique(BlobKey key, Blob::Place place) {
       slot = &blobs.emplace_back(*this, key);
     blob = slot;
   }
-  blob->addPlace(std::move(place));
+  blob->addSource(std::move(source));
   return blob;
 }
 
@@ -172,9 +173,9 @@ void BlobTable::retire(StringRef path) {
     files[name].push_back(std::move(region));
   for (Blob &blob : blobs) {
     std::lock_guard<std::mutex> blobLock(blob.mutex);
-    for (Blob::Place &place : blob.places)
-      if (place.path == path)
-        place.path = name;
+    for (Blob::Source &source : blob.sources)
+      if (source.path == path)
+        source.path = name;
   }
 }
 
@@ -226,7 +227,7 @@ std::error_code BlobTable::append(ArrayRef<char> bytes) {
   return code;
 }
 
-Blob::Place BlobTable::getSidePlace(uint64_t offset) const {
+Blob::Source BlobTable::getSideSource(uint64_t offset) const {
   return {sideFile, sidePath, offset};
 }
 
@@ -241,7 +242,7 @@ FailureOr<Blob *> BlobTable::create(ArrayRef<char> bytes, EmitError emitError) {
     code = append(bytes);
     if (!code) {
       Blob *blob = byContent[key] = &blobs.emplace_back(*this, key);
-      blob->places.push_back(getSidePlace(sideSize - bytes.size()));
+      blob->sources.push_back(getSideSource(sideSize - bytes.size()));
       return blob;
     }
     writeError = code;
@@ -262,9 +263,9 @@ std::error_code BlobTable::keepSideFile() {
   retire(to);
   for (Blob &blob : blobs) {
     std::lock_guard<std::mutex> blobLock(blob.mutex);
-    for (Blob::Place &place : blob.places)
-      if (place.path == from)
-        place.path = to;
+    for (Blob::Source &source : blob.sources)
+      if (source.path == from)
+        source.path = to;
   }
   // Mappings outlive the names of files.
   if (auto it = files.find(from); it != files.end()) {
@@ -276,46 +277,46 @@ std::error_code BlobTable::keepSideFile() {
   return {};
 }
 
-Blob::Place Blob::getPlace() const {
+Blob::Source Blob::getSource() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return places.front();
+  return sources.front();
 }
 
 const char *Blob::findBytes(std::string &message) {
-  std::vector<Place> candidates;
+  std::vector<Source> candidates;
   {
     std::lock_guard<std::mutex> lock(mutex);
     message = error;
     if (error.empty())
-      candidates = places;
+      candidates = sources;
   }
-  for (const Place &place : candidates) {
+  for (const Source &source : candidates) {
     std::string reason;
-    auto found = table.map(place.path, place.offset, key.bytes, reason);
+    auto found = table.map(source.path, source.offset, key.bytes, reason);
     if (succeeded(found)) {
       BlobKey actual = BlobKey::get({*found, size_t(key.bytes)});
       table.hashedBytes += key.bytes;
       if (actual == key) {
-        moveToFront(place); // print the place that was read
+        moveToFront(source); // print the source that was read
         return *found;
       }
-      reason = "expected hash " + key.toString() + " of '" + place.path +
-               "' at " + std::to_string(place.offset) + ", but got " +
+      reason = "expected hash " + key.toString() + " of '" + source.path +
+               "' at " + std::to_string(source.offset) + ", but got " +
                actual.toString();
     }
     message += (message.empty() ? "" : "; ") + reason;
   }
   std::lock_guard<std::mutex> lock(mutex);
-  if (places.size() == candidates.size())
+  if (sources.size() == candidates.size())
     error = message;
   return nullptr;
 }
 
-void Blob::moveToFront(const Place &place) {
+void Blob::moveToFront(const Source &source) {
   std::lock_guard<std::mutex> lock(mutex);
-  for (Place &known : places)
-    if (known.path == place.path && known.offset == place.offset)
-      std::swap(known, places.front());
+  for (Source &known : sources)
+    if (known.path == source.path && known.offset == source.offset)
+      std::swap(known, sources.front());
 }
 
 FailureOr<ArrayRef<char>> Blob::getBytes(EmitError emitError) {

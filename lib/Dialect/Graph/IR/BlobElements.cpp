@@ -173,25 +173,25 @@ Attribute BlobElementsAttr::parse(AsmParser &parser, Type type) {
 }
 
 void BlobElementsAttr::print(AsmPrinter &printer) const {
-  Blob::Place place = getBlob()->getPlace();
+  Blob::Source source = getBlob()->getSource();
   const BlobTable &table = getBlob()->getTable();
   StringRef base = table.printBase;
   // The side file is printed by its final name.
-  if (!base.empty() && place.spelled == table.sideFile) {
+  if (!base.empty() && source.spelled == table.sideFile) {
     SmallString<128> absolute(table.sideFile);
     llvm::sys::fs::make_absolute(absolute);
     llvm::sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
-    place.path = absolute.str().str();
+    source.path = absolute.str().str();
   }
-  std::string shown = place.spelled;
+  std::string shown = source.spelled;
   if (!base.empty()) {
-    StringRef rest = place.path;
+    StringRef rest = source.path;
     shown = rest.consume_front(base) && rest.consume_front("/") ? rest.str()
-                                                                : place.path;
+                                                                : source.path;
   }
   printer << '<';
   printer.printString(shown);
-  printer << ", " << place.offset << ", " << getBlob()->key.bytes << ", \""
+  printer << ", " << source.offset << ", " << getBlob()->key.bytes << ", \""
           << getBlob()->key.toString() << "\">";
 }
 

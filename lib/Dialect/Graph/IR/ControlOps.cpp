@@ -118,8 +118,8 @@ LogicalResult CheckRangeOp::canonicalize(CheckRangeOp op,
              last = subExprs(op.getRange().getResult(1),
                              rewriter.getAffineConstantExpr(1));
   auto isAtMost = [](AffineExpr lhs, AffineExpr rhs) {
-    AffineExpr room = lhs && rhs ? subExprs(rhs, lhs) : AffineExpr();
-    return room && isNonNegative(room);
+    AffineExpr space = lhs && rhs ? subExprs(rhs, lhs) : AffineExpr();
+    return space && isNonNegative(space);
   };
   auto isLow = [&](const IntegerBounds &part) {
     return isAtMost(low, part.least);

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Compilations that switch to the reference path after a given pass.
-#ifndef ADZE_PIPELINE_PASSCUT_H
-#define ADZE_PIPELINE_PASSCUT_H
+#ifndef ADZE_PIPELINE_PASSLIMIT_H
+#define ADZE_PIPELINE_PASSLIMIT_H
 
 #include "Pipeline/Stages.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,9 +14,9 @@ namespace adze {
 
 /// The first `numPasses` passes of `stage` run; afterwards, the reference path
 /// compiles the result. Stage kernel has no other path: optional passes after
-/// the cut are skipped there.
-struct PassCut {
-  explicit PassCut(Stage stage) : stage(stage) {}
+/// the limit are skipped there.
+struct PassLimit {
+  explicit PassLimit(Stage stage) : stage(stage) {}
 
   Stage stage;              // Import: the reference path only
   unsigned numPasses = ~0u; // all of the stage
@@ -35,4 +35,4 @@ struct PassCut {
 
 } // namespace adze
 
-#endif // ADZE_PIPELINE_PASSCUT_H
+#endif // ADZE_PIPELINE_PASSLIMIT_H
