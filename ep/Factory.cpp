@@ -38,12 +38,12 @@ struct Factory : OrtEpFactory {
 
   static OrtStatus *findDevices(OrtEpFactory *self,
                                 const OrtHardwareDevice *const *devices,
-                                size_t count, OrtEpDevice **found, size_t room,
-                                size_t *numFound) {
+                                size_t count, OrtEpDevice **found,
+                                size_t capacity, size_t *numFound) {
     const Api &api = static_cast<Factory *>(self)->api;
     return guarded(api, [&] {
       *numFound = 0;
-      for (size_t i = 0; i < count && *numFound < room; ++i) {
+      for (size_t i = 0; i < count && *numFound < capacity; ++i) {
         if (api.ort.HardwareDevice_Type(devices[i]) !=
             OrtHardwareDeviceType_CPU)
           continue;
@@ -74,13 +74,13 @@ struct Factory : OrtEpFactory {
 
 ADZE_EP_EXPORT OrtStatus *
 CreateEpFactories(const char *, const OrtApiBase *base, const OrtLogger *,
-                  OrtEpFactory **factories, size_t room, size_t *count) {
+                  OrtEpFactory **factories, size_t capacity, size_t *count) {
   using namespace adze::ep;
   *count = 0;
   Api api;
   std::string problem = loadApi(*base, api);
-  if (problem.empty() && !room)
-    problem = "expected room for a factory, but got none";
+  if (problem.empty() && !capacity)
+    problem = "expected capacity for a factory, but got none";
   if (!problem.empty()) // without a table no status can be created
     return api.ort.CreateStatus
                ? makeStatus(api, ORT_NOT_IMPLEMENTED, problem.c_str())

@@ -141,7 +141,7 @@ struct OrtEpFactory {
   OrtStatus *(*GetSupportedDevices)(OrtEpFactory *,
                                     const OrtHardwareDevice *const *devices,
                                     size_t count, OrtEpDevice **found,
-                                    size_t room, size_t *numFound);
+                                    size_t capacity, size_t *numFound);
   OrtStatus *(*CreateEp)(OrtEpFactory *, const OrtHardwareDevice *const *,
                          const OrtKeyValuePairs *const *, size_t count,
                          const OrtSessionOptions *, const OrtLogger *,

@@ -49,7 +49,7 @@ inline void check(adze_status status) {
   throw error;
 }
 
-/// Elements that somebody else owns, like std::span of C++20.
+/// Elements that are owned elsewhere, like std::span of C++20.
 template <typename T>
 class Span {
 public:
@@ -76,7 +76,7 @@ inline size_t numElements(const Shape &shape) {
   return count;
 }
 
-/// The element type that DLPack calls a C++ type. f16 and bf16 have none: pass
+/// Returns DLPack's element type of a C++ type. f16 and bf16 have none: pass
 /// their DLDataType.
 template <typename T>
 constexpr DLDataType dtypeOf() {
@@ -131,7 +131,7 @@ public:
   const Shape &shape() const { return dims; }
   DLDevice device() const { return place; }
 
-  /// The same for adze.h; points into this view.
+  /// Returns the tensor for adze.h, which refers to this view.
   DLTensor dlpack() const {
     return {const_cast<void *>(static_cast<const void *>(memory)),
             place,
@@ -151,7 +151,7 @@ private:
 using View = BasicView<void>;
 using ConstView = BasicView<const void>;
 
-/// A view of elements of a C++ type.
+/// Returns a view of elements of a C++ type.
 template <typename T>
 View view(T *data, Shape shape, DLDevice device = cpu()) {
   return {data, dtypeOf<T>(), std::move(shape), device};
@@ -173,8 +173,8 @@ public:
   Shape shape() const {
     return Shape(dlpack().shape, dlpack().shape + dlpack().ndim);
   }
-  /// The elements of a tensor in host memory, in row-major order. Throws if T
-  /// is not its element type.
+  /// Returns the elements of a tensor in host memory, in row-major order.
+  /// Throws if T is not its element type.
   template <typename T>
   Span<const T> elements() const {
     if (!isSameType(dtype(), dtypeOf<T>()) || device().device_type != kDLCPU)
@@ -186,7 +186,7 @@ public:
     return {reinterpret_cast<const T *>(data + dlpack().byte_offset),
             numElements(shape())};
   }
-  /// Gives the tensor away; the caller calls its deleter.
+  /// Releases ownership of the tensor; the caller must call its deleter.
   DLManagedTensorVersioned *release() { return handle.release(); }
   operator ConstView() const {
     return {static_cast<const char *>(dlpack().data) + dlpack().byte_offset,
@@ -204,7 +204,7 @@ private:
 };
 
 /// One input or output of a module. A dim of -1 is dynamic; `symbols` has its
-/// name, "" where it has none.
+/// name, or "".
 struct ValueInfo {
   std::string name;
   adze_kind kind;
@@ -212,7 +212,7 @@ struct ValueInfo {
   Shape dims;
   std::vector<std::string> symbols;
   std::vector<adze_range> ranges;
-  std::string type; // as ONNX writes it; "" where dtype says it
+  std::string type; // in ONNX's notation; "" if dtype has the type
 };
 
 /// Options of Module::open: the keys are in adze.h.
@@ -232,7 +232,8 @@ public:
   Options &setThreads(int threads) {
     return set("threads", std::to_string(threads));
   }
-  /// `log` must not throw. It lives as long as modules and contexts use it.
+  /// `log` must not throw. It must outlive the modules and contexts that use
+  /// it.
   Options &setLog(Log log) {
     logger = std::make_shared<Log>(std::move(log));
     check(adze_options_set_log(
@@ -260,7 +261,7 @@ private:
 /// Immutable; copies share it.
 class Value {
 public:
-  /// Takes over a reference; nullptr is the optional's "none".
+  /// Takes ownership of a reference; nullptr is the "none" of an optional.
   explicit Value(adze_value *value = nullptr) : handle(value, &release) {}
 
   static Value fromTensor(Tensor tensor) {
@@ -311,7 +312,7 @@ public:
   }
 
   adze_kind kind() const { return adze_value_kind(get()); }
-  /// A tensor that shares the value's memory.
+  /// Returns a tensor that shares the value's memory.
   Tensor tensor() const {
     DLManagedTensorVersioned *tensor;
     check(adze_value_as_dlpack(get(), &tensor));
@@ -327,7 +328,7 @@ public:
       strings.emplace_back(texts[i], lengths[i]);
     return strings;
   }
-  /// The shape of a tensor or of strings.
+  /// Returns the shape of a tensor or of strings.
   Shape shape() const {
     int32_t rank;
     const int64_t *dims;
@@ -345,7 +346,7 @@ public:
     }
     return elements;
   }
-  /// The keys of a map and a sequence of its values.
+  /// Returns the keys of a map and a sequence of its values.
   std::pair<Value, Value> map() const {
     adze_value *keys, *values;
     check(adze_value_map_get(get(), &keys, &values));
@@ -384,18 +385,18 @@ class Call {
 public:
   explicit Call(adze_call *call) : handle(call) {}
 
-  /// The operator, "com.example.Clip", and the name of its node.
+  /// Returns the operator, "com.example.Clip", and the name of its node.
   std::string operatorName() const { return adze_call_operator(handle); }
   std::string node() const { return adze_call_node(handle); }
   int32_t numInputs() const { return adze_call_num_inputs(handle); }
   int32_t numOutputs() const { return adze_call_num_outputs(handle); }
 
-  /// Whether the node has the attribute.
+  /// Returns true if the node has the attribute.
   bool hasAttribute(const char *name) const {
     return adze_call_attribute(handle, name) != nullptr;
   }
-  /// An attribute: T is int64_t, float, std::string or a vector of these.
-  /// Throws where the node has none of this name and type.
+  /// Returns an attribute: T is int64_t, float, std::string or a vector of
+  /// these. Throws if the node has no attribute of this name and type.
   template <typename T>
   T attribute(const char *name) const {
     const adze_attribute *found = adze_call_attribute(handle, name);
@@ -406,17 +407,17 @@ public:
                       "' of another type");
     return value;
   }
-  /// The same with a value for nodes without the attribute.
+  /// Does the same, with a value for nodes without the attribute.
   template <typename T>
   T attribute(const char *name, T otherwise) const {
     return hasAttribute(name) ? attribute<T>(name) : otherwise;
   }
 
-  /// False where the node leaves the input out.
+  /// Returns false if the node omits the input.
   bool hasInput(int32_t index) const {
     return adze_call_input(handle, index) != nullptr;
   }
-  /// A tensor of numbers that the node gives, in host memory.
+  /// Returns an input of the node, a tensor of numbers in host memory.
   ConstView input(int32_t index) const {
     const DLTensor *tensor = adze_call_input(handle, index);
     if (!tensor)
@@ -426,29 +427,30 @@ public:
     return {tensor->data, tensor->dtype,
             Shape(tensor->shape, tensor->shape + tensor->ndim)};
   }
-  /// Its elements in row-major order. Throws if T is not its element type.
+  /// Returns its elements in row-major order. Throws if T is not its element
+  /// type.
   template <typename T>
   Span<const T> elements(int32_t index) const {
     ConstView view = input(index);
     return {castElements<const T>(view.data(), view.dtype()),
             numElements(view.shape())};
   }
-  /// An input of any kind, a copy of a tensor.
+  /// Returns an input of any kind; a tensor is copied.
   Value inputValue(int32_t index) const {
     adze_value *value;
     check(adze_call_input_value(handle, index, &value));
     return Value(value);
   }
 
-  /// The shape of an output; -1 for a data-dependent dim.
+  /// Returns the shape of an output; -1 for a data-dependent dim.
   Shape outputShape(int32_t index) const {
     const DLTensor *type = adze_call_output_type(handle, index);
     if (!type)
       throw Error(ADZE_INVALID_ARGUMENT, "expected the index of an output");
     return Shape(type->shape, type->shape + type->ndim);
   }
-  /// Memory for the elements of an output of this shape. Throws if T is not its
-  /// element type. Once for each output.
+  /// Allocates the elements of an output of this shape, at most once for each
+  /// output. Throws if T is not its element type.
   template <typename T>
   Span<T> output(int32_t index, const Shape &shape) {
     if (size_t rank = outputShape(index).size(); rank != shape.size())
@@ -460,12 +462,12 @@ public:
     check(adze_call_output(handle, index, shape.data(), &tensor));
     return {castElements<T>(tensor->data, tensor->dtype), numElements(shape)};
   }
-  /// The same with the shape that the operator's declaration implies.
+  /// Does the same, with the shape that the operator's declaration implies.
   template <typename T>
   Span<T> output(int32_t index) {
     return output<T>(index, outputShape(index));
   }
-  /// The output is this value: a tensor in host memory, or strings.
+  /// Sets the output to this value: a tensor in host memory, or strings.
   void setOutput(int32_t index, const Value &value) {
     check(adze_call_set_output(handle, index, value.get()));
   }
@@ -531,8 +533,8 @@ private:
 /// Working memory of one run at a time and, on a device, a stream.
 class Context {
 public:
-  /// Runs into memory of the caller. The vectors are the only allocations;
-  /// adze_run needs none.
+  /// Runs, and writes to memory of the caller. The vectors are the only
+  /// allocations; adze_run needs none.
   void run(const std::vector<ConstView> &inputs,
            const std::vector<View> &outputs) {
     Tensors in(inputs), out(outputs);
@@ -550,8 +552,8 @@ public:
       outputs.emplace_back(tensor);
     return outputs;
   }
-  /// Queues a run on a CUstream; what the views point at must live until it is
-  /// done.
+  /// Queues a run on a CUstream; the memory of the views must be valid until it
+  /// is complete.
   void runAsync(const std::vector<ConstView> &inputs,
                 const std::vector<View> &outputs, void *stream) {
     Tensors in(inputs), out(outputs);
@@ -577,19 +579,19 @@ public:
   void overrideWeight(const std::string &name, const Value &value) {
     check(adze_context_override(get(), name.c_str(), value.get()));
   }
-  /// Goes back to the model's own value.
+  /// Restores the model's own value.
   void restoreWeight(const std::string &name) {
     check(adze_context_override(get(), name.c_str(), nullptr));
   }
 
-  /// A fresh context of the same module and device, for another thread.
+  /// Creates a context of the same module and device, for another thread.
   Context clone() const {
     adze_context *clone;
     check(adze_context_clone(get(), &clone));
     return Context(clone, numOutputs, keep);
   }
-  /// Bytes for the largest shapes that the module allows; throws
-  /// ADZE_UNSUPPORTED where there is no bound.
+  /// Returns the bytes for the largest shapes that the module allows; throws
+  /// ADZE_UNSUPPORTED if there is no bound.
   uint64_t workspaceSize() const {
     uint64_t bytes;
     check(adze_context_workspace_size(get(), &bytes));
@@ -599,7 +601,7 @@ public:
     check(adze_context_bind_workspace(get(), workspace, bytes));
   }
   void beginProfile() { check(adze_profile_begin(get())); }
-  /// A Chrome trace of the runs since beginProfile.
+  /// Returns a Chrome trace of the runs since beginProfile.
   std::string endProfile() {
     const char *json;
     check(adze_profile_end(get(), &json));
@@ -614,7 +616,7 @@ public:
 
 private:
   friend class Module;
-  /// DLTensors of views, and pointers to them as adze.h takes them.
+  /// DLTensors of views, and pointers to them in the form of adze.h.
   class Tensors {
   public:
     template <typename ViewType>
@@ -641,7 +643,7 @@ private:
   Context(adze_context *context, size_t outputs, std::shared_ptr<void> kept)
       : keep(std::move(kept)), numOutputs(outputs), handle(context) {}
 
-  std::shared_ptr<void> keep; // what the module calls, such as a log
+  std::shared_ptr<void> keep; // callbacks of the module, such as a log
   size_t numOutputs;
   std::unique_ptr<adze_context, Release> handle;
 };
@@ -655,27 +657,28 @@ public:
     check(adze_module_open(path.c_str(), options.get(), &module));
     return Module(module, options.logger);
   }
-  /// The same for a file in memory, which may be freed afterwards.
+  /// Opens a file in memory, which may be freed afterwards.
   static Module openMemory(const void *data, size_t size,
                            const Options &options = Options()) {
     adze_module *module;
     check(adze_module_open_memory(data, size, options.get(), &module));
     return Module(module, options.logger);
   }
-  /// A module linked into the program, by its adze_module_query.
+  /// Opens a module linked into the program, by its adze_module_query.
   static Module link(adze_query_fn query, const Options &options = Options()) {
     adze_module *module;
     check(adze_module_link(query, options.get(), &module));
     return Module(module, options.logger);
   }
 
-  /// Takes new weights from a module of the same code (adze_swap_weights).
+  /// Replaces the weights by those of a module of the same code
+  /// (adze_swap_weights).
   void swapWeights(const std::string &path) {
     check(adze_swap_weights(handle.get(), path.c_str()));
   }
 
   /// Contexts that are created later call `run` for the nodes of an operator,
-  /// as in "com.example.Clip"; calls for several contexts may come at once. An
+  /// as in "com.example.Clip"; calls for several contexts may be concurrent. An
   /// exception ends the run with ADZE_RUN_ERROR and its message.
   void registerOperator(const std::string &name,
                         std::function<void(Call &)> run) {
@@ -693,7 +696,7 @@ public:
                     adze_module_num_inputs(get()));
   }
 
-  /// What the module says of itself, as JSON.
+  /// Returns a JSON object that describes the module.
   std::string info() const {
     const char *json;
     check(adze_module_info(get(), &json));

@@ -74,11 +74,10 @@ typedef struct {
   uint64_t weights_size;   /* bytes */
 } adze_module_note;
 
-/* A second note of the same owner, in a module whose weights lie in a file of
- * their own: `weights` of the descriptor is then null, and this says which file
- * it is, by its name in the module's folder. The file is an
- * adze_weights_header, zeros up to ADZE_WEIGHTS_OFFSET, and the weights
- * section. */
+/* A second note of the same owner, in a module whose weights are in a separate
+ * file: `weights` of the descriptor is then null, and this note names the file
+ * in the module's folder. The file is an adze_weights_header, zeros up to
+ * ADZE_WEIGHTS_OFFSET, and the weights section. */
 #define ADZE_NOTE_WEIGHTS 2u
 #define ADZE_WEIGHTS_OFFSET 4096u
 #define ADZE_WEIGHTS_MAGIC "AdzeWts" /* with its null byte: 8 bytes */
@@ -169,7 +168,7 @@ typedef int64_t (*adze_formula_fn)(const int64_t *syms);
 
 typedef struct {
   adze_kernel_fn body;
-  adze_formula_fn programs;      /* how many programs; never null */
+  adze_formula_fn programs;      /* number of programs; never null */
   adze_formula_fn scratch_bytes; /* per call of body; null: none */
 } adze_cpu_kernel;
 
@@ -213,10 +212,10 @@ typedef struct {
 
   /* Appended: a row that ends here has none. */
 
-  /* Not 0: blocks stay and take several programs each. So many of them run on
-   * a multiprocessor at a time, and no more are launched. */
+  /* Not 0: blocks are persistent and run several programs each. This many of
+   * them fit a multiprocessor at a time, and no more are launched. */
   uint32_t resident_blocks;
-  /* A kernel with maps gets the pointer to the fault records always, and the
+  /* A kernel with maps always gets the pointer to the fault records, and the
    * maps by value after it. Its pointers are multiples of 16 bytes. */
   uint32_t num_maps;
   uint32_t map_size; /* of a row of `maps` */
@@ -231,18 +230,18 @@ typedef struct {
   const char *nodes; /* ONNX nodes computed here, separated by '\n' */
   uint32_t num_ptrs; /* tensor arguments; the last num_outputs are written */
   uint32_t num_outputs;
-  adze_formula_fn flops, bytes_read, bytes_written; /* null: not known */
+  adze_formula_fn flops, bytes_read, bytes_written; /* null: unknown */
 
   /* Appended: a row that ends here has none. */
 
-  /* Writes, for each pointer, how many bytes from there on the kernel may use:
-   * what is copied where a device's kernel runs on the CPU. Null: all bytes up
-   * to the end of the memory that the pointer leads to. */
+  /* Writes, for each pointer, the number of bytes from there that the kernel
+   * may access: these are copied if the CPU runs a device's kernel. Null: all
+   * bytes up to the end of the pointer's memory. */
   void (*places)(const int64_t *syms, int64_t *bytes);
   /* The faults of this launch, which the kernel counts from 0: rows
    * [first_fault, first_fault + num_faults) of the module's table. The run ends
-   * behind a launch that raised one. 0 of them: the kernel counts from the
-   * table's first row, and the run ends with the first that it finds raised. */
+   * after a launch that raised one. If there are none, the kernel counts from
+   * the table's first row, and the run ends with the first raised one. */
   uint32_t first_fault, num_faults;
 } adze_module_kernel;
 
@@ -267,14 +266,14 @@ typedef struct {
 
 /* ---- States ------------------------------------------------------------ */
 /* An output that continues an input: the caller may pass one buffer for both,
- * and keep it from run to run (adze_state_info says more). */
+ * and keep it from run to run (see adze_state_info). */
 /* Rows between those of the input and `rows` are 0 when the program begins. */
 #define ADZE_STATE_ZEROED 1u
 
-/* Of kind ADZE_STATE_ROWS, the program stores the new rows only. It does so in
- * a buffer of `rows` rows that begins with those of the input; the output is
- * the buffer without its first `drop` rows. Dims before the axis are `pitch`
- * rows apart, dense otherwise. States of one pitch symbol have one pitch. */
+/* If the kind is ADZE_STATE_ROWS, the program stores only the new rows, in a
+ * buffer of `rows` rows that begins with those of the input; the output is the
+ * buffer without its first `drop` rows. Dims before the axis are `pitch` rows
+ * apart, and all others dense. States of one pitch symbol have one pitch. */
 typedef struct {
   uint32_t input, output;
   uint32_t kind;        /* adze_state_kind */
@@ -299,30 +298,29 @@ typedef struct {
   const char *name; /* "com.example.Clip" */
   const char *node; /* ONNX nodes, separated by '\n' */
   uint32_t num_inputs, num_attributes;
-  /* Of each input of the node: the number of the call's input, or -1 where the
-   * node leaves it out. */
+  /* For each input of the node, the number of the call's input, or -1 if the
+   * node omits it. */
   const int32_t *inputs;
   const adze_module_attribute *attributes;
 } adze_module_operator;
 
 /* ---- Overridable weights ------------------------------------------------ */
-/* The value that an input has where neither the run nor the context gives
- * one. */
+/* The default of an input that neither the run nor the context sets. */
 typedef struct {
   uint64_t offset;     /* in the weights */
   const int64_t *dims; /* as many as the input's rank */
 } adze_module_default;
 
 /* ---- Outputs with fewer rows -------------------------------------------- */
-/* Dim `dim` of the output is symbol `symbol`, which no input has. It is symbol
- * `all`, unless the caller passes an output with fewer: then the program
- * computes the last ones of the rows. */
+/* Dim `dim` of the output is symbol `symbol`, which no input has. It equals
+ * symbol `all`, unless the caller passes an output with fewer rows: then the
+ * program computes only the last ones. */
 typedef struct {
   uint32_t output, dim;
   int32_t all, symbol;
 } adze_last_rows;
 
-/* ---- What the host program calls --------------------------------------- */
+/* ---- Functions that the host program calls ------------------------------ */
 typedef struct adze_exec adze_exec; /* the run time's state of one run */
 
 typedef struct {
@@ -332,47 +330,49 @@ typedef struct {
    * visible to the next launch. 0, or an error code that the host program
    * returns at once. */
   int32_t (*launch)(adze_exec *, uint32_t kernel, void *const *ptrs);
-  /* Copies bytes between two places of the run's device. */
+  /* Copies bytes within the run's device. */
   int32_t (*copy)(adze_exec *, void *dst, const void *src, uint64_t bytes);
-  /* Memory until the end of the run, at 64 bytes; null on failure. */
+  /* Allocates memory until the end of the run, aligned to 64; null on
+   * failure. */
   void *(*alloc)(adze_exec *, uint64_t bytes);
   /* Records an error that names an ONNX node; returns an error code. */
   int32_t (*fail)(adze_exec *, const char *node, const char *message);
 
-  /* Here on: a program that calls them has seen that `size` covers them. */
+  /* From here on, a program must check that `size` covers a function before it
+   * calls it. */
 
-  /* From a place of the run's device to host memory, when what writes the
-   * place is done; and the other way. */
+  /* Copies from memory of the run's device to host memory, when it is complete;
+   * and in the other direction. */
   int32_t (*read)(adze_exec *, void *host, const void *place, uint64_t bytes);
   int32_t (*write)(adze_exec *, void *place, const void *host, uint64_t bytes);
-  /* values[i] becomes the value of symbols[i] (-1: of none); one outside of
-   * the symbol's range is an error that names `node`. */
+  /* Sets symbols[i] to values[i] (-1: no symbol); a value outside of the
+   * symbol's range is an error that names `node`. */
   int32_t (*bind)(adze_exec *, const char *node, const int64_t *values,
                   const int64_t *symbols, uint32_t count);
-  /* The memory of a box, made `bytes` large at least; the first `keep` bytes
-   * stay. It may move. Null on failure. */
+  /* Returns the memory of a box, of at least `bytes` bytes; its first `keep`
+   * bytes are kept. It may move. Null on failure. */
   void *(*reserve)(adze_exec *, uint32_t box, uint64_t bytes, uint64_t keep);
-  /* The place of an output whose dims are known now; once a run. Null on
-   * failure. */
+  /* Returns the memory of an output whose dims are known now; once per run.
+   * Null on failure. */
   void *(*output)(adze_exec *, uint32_t index, const int64_t *dims);
 
-  /* Calls a function of the run time (docs/runtime.md). `values` says of each
-   * input, then of each result: ADZE_VALUE_TYPE, rank, dims; those of results
-   * are checked where >= 0, and written. The results stay for `fetch`
-   * until the next call. */
+  /* Calls a function of the run time (docs/runtime.md). `values` has, for each
+   * input and then for each result: ADZE_VALUE_TYPE, rank, dims; those of
+   * results are checked if >= 0, and written. The results are available to
+   * `fetch` until the next call. */
   int32_t (*call)(adze_exec *, const char *node, const char *function,
                   void *const *inputs, uint32_t num_inputs,
                   uint32_t num_results, int64_t *values);
-  /* Copies a result of the last call, of that many bytes, to a place. */
+  /* Copies this many bytes of a result of the last call to a destination. */
   int32_t (*fetch)(adze_exec *, uint32_t index, void *place, uint64_t bytes);
 
-  /* A launch of as many equal parts (1, if less is said) of the linear program
-   * ids, one after the other: each sees what the ones before it stored. */
+  /* A launch in this many equal parts (1 if it is less) of the linear program
+   * ids, one after the other: each sees all stores of the previous ones. */
   int32_t (*launch_steps)(adze_exec *, uint32_t kernel, void *const *ptrs,
                           int64_t steps);
-  /* The same, where each step is `groups` equal parts, one after the other,
-   * each of which sees what its own part of the steps before stored, and need
-   * not see more. */
+  /* The same, where each step is `groups` equal parts, one after the other:
+   * each sees the stores of its own part in the previous steps, and need not
+   * see others. */
   int32_t (*launch_groups)(adze_exec *, uint32_t kernel, void *const *ptrs,
                            int64_t steps, int64_t groups);
   /* Raises row `fault` unless the integer of `bytes` (4 or 8) at `least` is at
@@ -382,13 +382,13 @@ typedef struct {
   int32_t (*check_range)(adze_exec *, uint32_t fault, const void *least,
                          const void *greatest, uint32_t bytes, int64_t low,
                          int64_t high);
-  /* The buffer of a state of ADZE_STATE_ROWS, whose pitch becomes the value of
-   * its symbol. Null on failure. */
+  /* Returns the buffer of a state of ADZE_STATE_ROWS, and sets the symbol of
+   * its pitch. Null on failure. */
   void *(*state)(adze_exec *, uint32_t state);
-  /* Prints a value of a kernel, which calls it itself: the host program stores
-   * the function's address after the launch's last pointer. `numbers` are the
-   * DLDataTypeCode of the values (kDLInt of int64_t, or kDLFloat of double),
-   * their rank and dims, how many numbers name the program, and these. */
+  /* Prints a value of a kernel, which calls this itself: the host program
+   * stores the function's address after the launch's last pointer. `numbers`
+   * are the DLDataTypeCode of the values (kDLInt of int64_t, or kDLFloat of
+   * double), their rank and dims, the number of program ids, and these. */
   void (*print)(const char *kernel, const char *label, const int64_t *numbers,
                 const void *values);
 } adze_host_table;
@@ -410,7 +410,7 @@ typedef int32_t (*adze_run_fn)(const adze_host_table *, adze_exec *,
 #define ADZE_MISFIT_BASE 32768
 
 /* ---- The descriptor ---------------------------------------------------- */
-/* The bytes of a row of each array that the descriptor leads to. */
+/* The bytes of a row of each array of the descriptor. */
 typedef struct {
   uint32_t size; /* of this struct */
   uint32_t value, dim, symbol, string, kernel, variant, cpu_kernel, image,
@@ -456,24 +456,24 @@ typedef struct adze_module_desc {
   uint64_t weights_size;
 
   adze_run_fn run;
-  /* Writes all outputs' dims, one after the other; a dynamic dim is -1, and one
-   * that would be negative is written one lower. */
+  /* Writes all outputs' dims, one after the other; a dynamic dim is -1, and a
+   * negative size is written decreased by one. */
   void (*infer)(const int64_t *syms, int64_t *dims);
-  /* arena_bytes is negative for values that the model's operators can't take
-   * together, or that are too small for them: -1 - (a + b * ADZE_MISFIT_BASE),
-   * where a and b are 0 or one more than the number of a symbol to blame. */
+  /* arena_bytes is negative for sizes that violate the assumptions of the
+   * model's operators: -1 - (a + b * ADZE_MISFIT_BASE), where a and b are 0 or
+   * one more than the number of a symbol of the violated condition. */
   adze_formula_fn arena_bytes, arena_lower_bound;
 
-  /* Symbols behind the num_symbols ones, which the program binds while it runs
+  /* Symbols after the num_symbols ones, which the program binds during the run
    * (`symbols` has rows for them, too), and memory of dynamic size. */
   uint32_t num_data_symbols, num_boxes;
 
-  /* Of inputs, then outputs: "seq(tensor(float))" of a sequence, map or
-   * optional; null of others, and null where all are. */
+  /* For inputs, then outputs: "seq(tensor(float))" for a sequence, map or
+   * optional; null for others, and null if all are. */
   const char *const *types;
-  /* A string is a number, of its place in the run's table of strings, which
-   * holds each once: these first (0 is always ""), then others as they come
-   * up. */
+  /* A string is a number: its index in the run's table of strings, which
+   * contains each once. The table begins with these (0 is always ""); others
+   * are appended during the run. */
   const adze_module_string *strings;
   uint64_t num_strings;
 
@@ -488,16 +488,16 @@ typedef struct adze_module_desc {
   const adze_state *states;
   uint64_t num_states;
 
-  /* Not null: the program for devices is another one than for CPUs. It has the
-   * images, and this descriptor has none. Its signature, symbols of inputs,
-   * ABI and row sizes are the same, its weights are weights_size bytes from
-   * weights_offset of this section: `weights`, `weights_checksums` and
-   * `devices` of it are null. */
+  /* Not null: the program for devices differs from that for CPUs. It has the
+   * images, and this descriptor has none. Its signature, symbols of inputs, ABI
+   * and row sizes are the same; its weights are weights_size bytes from
+   * weights_offset of this section; its `weights`, `weights_checksums` and
+   * `devices` are null. */
   const struct adze_module_desc *devices;
   uint64_t weights_offset; /* of a program for devices; else 0 */
 
-  /* Hex digest of the code and of the places of the weights: modules of equal
-   * ones differ in the contents of weights alone. Null: not known. */
+  /* Hex digest of the code and of the offsets of the weights: modules with
+   * equal ones differ in the contents of weights only. Null: unknown. */
   const char *structure_id;
 
   const adze_module_operator *operators;

@@ -64,15 +64,16 @@ struct rt_fallback {
 
 adze_status rt_fallback_create(rt_device_context *state, uint32_t most_ptrs) {
   size_t count = most_ptrs + 1u;
-  rt_fallback *room = calloc(1, sizeof(*room));
-  if (!room)
-    return rt_out_of_memory(sizeof(*room));
-  state->fallback = room;
-  room->places = calloc(count, sizeof(rt_range));
-  room->ranges = calloc(count, sizeof(rt_range));
-  room->bytes = calloc(count, sizeof(int64_t));
-  room->ptrs = calloc(count, sizeof(void *));
-  return room->places && room->ranges && room->bytes && room->ptrs
+  rt_fallback *fallback = calloc(1, sizeof(*fallback));
+  if (!fallback)
+    return rt_out_of_memory(sizeof(*fallback));
+  state->fallback = fallback;
+  fallback->places = calloc(count, sizeof(rt_range));
+  fallback->ranges = calloc(count, sizeof(rt_range));
+  fallback->bytes = calloc(count, sizeof(int64_t));
+  fallback->ptrs = calloc(count, sizeof(void *));
+  return fallback->places && fallback->ranges && fallback->bytes &&
+                 fallback->ptrs
              ? NULL
              : rt_out_of_memory(count * sizeof(rt_range));
 }
@@ -80,20 +81,20 @@ adze_status rt_fallback_create(rt_device_context *state, uint32_t most_ptrs) {
 void rt_fallback_free(adze_context *context) {
   rt_device_context *state = context->on_device;
   const cu_driver *cu = state->device->cu;
-  rt_fallback *room = state->fallback;
-  if (!room)
+  rt_fallback *fallback = state->fallback;
+  if (!fallback)
     return;
   cu_context ignored;
-  if (room->memory && !cu->push(state->device->primary)) {
-    cu->deallocate_host(room->memory);
+  if (fallback->memory && !cu->push(state->device->primary)) {
+    cu->deallocate_host(fallback->memory);
     cu->pop(&ignored);
   }
-  rt_memory_count(context->module->memory, -(int64_t)room->memory_bytes);
-  free(room->places);
-  free(room->ranges);
-  free(room->bytes);
-  free(room->ptrs);
-  free(room);
+  rt_memory_count(context->module->memory, -(int64_t)fallback->memory_bytes);
+  free(fallback->places);
+  free(fallback->ranges);
+  free(fallback->bytes);
+  free(fallback->ptrs);
+  free(fallback);
   state->fallback = NULL;
 }
 
@@ -131,38 +132,38 @@ static int compare(const void *left, const void *right) {
 
 /* Merges overlapping buffers, as a result may share the memory of an operand.
  * They overlap likewise in the copies. */
-static void merge_places(rt_fallback *room, uint32_t num_ptrs) {
+static void merge_places(rt_fallback *fallback, uint32_t num_ptrs) {
   uint32_t count = 0, last = 0;
   for (uint32_t i = 0; i < num_ptrs; ++i)
-    if (room->places[i].begin != room->places[i].end)
-      room->ranges[count++] = room->places[i];
-  qsort(room->ranges, count, sizeof(rt_range), compare);
+    if (fallback->places[i].begin != fallback->places[i].end)
+      fallback->ranges[count++] = fallback->places[i];
+  qsort(fallback->ranges, count, sizeof(rt_range), compare);
   for (uint32_t i = 1; i < count; ++i) {
-    rt_range *before = &room->ranges[last], *next = &room->ranges[i];
+    rt_range *before = &fallback->ranges[last], *next = &fallback->ranges[i];
     if (next->begin >= before->end)
-      room->ranges[++last] = *next;
+      fallback->ranges[++last] = *next;
     else if (next->end > before->end)
       before->end = next->end;
   }
-  room->num_ranges = count ? last + 1 : 0;
+  fallback->num_ranges = count ? last + 1 : 0;
 }
 
 static adze_status find_places(const adze_exec *exec, uint32_t kernel,
                                void *const *ptrs) {
   const adze_context *context = exec->context;
   const adze_module_kernel *info = &context->module->desc->kernels[kernel];
-  rt_fallback *room = context->on_device->fallback;
+  rt_fallback *fallback = context->on_device->fallback;
   for (uint32_t i = 0; i < info->num_ptrs; ++i)
-    room->bytes[i] = INT64_MAX; /* up to the end of its memory */
+    fallback->bytes[i] = INT64_MAX; /* up to the end of its memory */
   if (info->places)
-    info->places(context->symbols, room->bytes);
+    info->places(context->symbols, fallback->bytes);
   for (uint32_t i = 0; i < info->num_ptrs; ++i)
-    if (!find_place(exec, ptrs[i], room->bytes[i], &room->places[i]))
+    if (!find_place(exec, ptrs[i], fallback->bytes[i], &fallback->places[i]))
       return rt_error(ADZE_INVALID_MODULE,
                       "kernel '%s': expected operand %u to be memory of the "
                       "run",
                       info->name, i);
-  merge_places(room, info->num_ptrs);
+  merge_places(fallback, info->num_ptrs);
   return NULL;
 }
 
@@ -177,31 +178,31 @@ static uint64_t misalignment(const rt_range *range) {
 static adze_status reserve(adze_context *context, uint64_t scratch,
                            char **memory) {
   rt_device_context *state = context->on_device;
-  rt_fallback *room = state->fallback;
+  rt_fallback *fallback = state->fallback;
   const cu_driver *cu = state->device->cu;
   uint64_t bytes = scratch + RT_ALIGNMENT;
-  for (uint32_t i = 0; i < room->num_ranges; ++i) {
-    const rt_range *range = &room->ranges[i];
+  for (uint32_t i = 0; i < fallback->num_ranges; ++i) {
+    const rt_range *range = &fallback->ranges[i];
     bytes += rt_align_up(misalignment(range) + range->end - range->begin);
   }
-  if (bytes > room->memory_bytes) {
-    if (room->memory)
-      cu->deallocate_host(room->memory);
-    rt_memory_count(context->module->memory, -(int64_t)room->memory_bytes);
-    room->memory = NULL;
-    room->memory_bytes = 0;
-    CU_TRY(cu, allocate_host, (&room->memory, bytes));
-    room->memory_bytes = bytes;
+  if (bytes > fallback->memory_bytes) {
+    if (fallback->memory)
+      cu->deallocate_host(fallback->memory);
+    rt_memory_count(context->module->memory, -(int64_t)fallback->memory_bytes);
+    fallback->memory = NULL;
+    fallback->memory_bytes = 0;
+    CU_TRY(cu, allocate_host, (&fallback->memory, bytes));
+    fallback->memory_bytes = bytes;
     rt_memory_count(context->module->memory, (int64_t)bytes);
   }
-  *memory = (char *)(uintptr_t)rt_align_up((uintptr_t)room->memory);
+  *memory = (char *)(uintptr_t)rt_align_up((uintptr_t)fallback->memory);
   return NULL;
 }
 
 static adze_status copy_in(rt_device_context *state, char *memory) {
-  rt_fallback *room = state->fallback;
-  for (uint32_t i = 0; i < room->num_ranges; ++i) {
-    rt_range *range = &room->ranges[i];
+  rt_fallback *fallback = state->fallback;
+  for (uint32_t i = 0; i < fallback->num_ranges; ++i) {
+    rt_range *range = &fallback->ranges[i];
     uint64_t bytes = range->end - range->begin;
     range->copy = memory + misalignment(range);
     memory += rt_align_up(misalignment(range) + bytes);
@@ -213,40 +214,40 @@ static adze_status copy_in(rt_device_context *state, char *memory) {
 }
 
 /* Returns the range that holds the address. */
-static const rt_range *range_of(const rt_fallback *room,
+static const rt_range *range_of(const rt_fallback *fallback,
                                 const rt_range *place) {
-  uint32_t first = 0, end = room->num_ranges;
+  uint32_t first = 0, end = fallback->num_ranges;
   while (end - first > 1) {
     uint32_t middle = first + (end - first) / 2;
-    if (room->ranges[middle].begin <= place->begin)
+    if (fallback->ranges[middle].begin <= place->begin)
       first = middle;
     else
       end = middle;
   }
-  return &room->ranges[first];
+  return &fallback->ranges[first];
 }
 
-static void translate(rt_fallback *room, uint32_t num_ptrs) {
+static void translate(rt_fallback *fallback, uint32_t num_ptrs) {
   for (uint32_t i = 0; i < num_ptrs; ++i) {
-    rt_range *place = &room->places[i];
+    rt_range *place = &fallback->places[i];
     if (place->begin != place->end) {
-      const rt_range *range = range_of(room, place);
+      const rt_range *range = range_of(fallback, place);
       place->copy = range->copy + (place->begin - range->begin);
     }
-    room->ptrs[i] = place->copy;
+    fallback->ptrs[i] = place->copy;
   }
   /* The pointer to the print function, after the kernel's last argument. */
-  room->ptrs[num_ptrs] = (void *)(uintptr_t)rt_print;
+  fallback->ptrs[num_ptrs] = (void *)(uintptr_t)rt_print;
 }
 
 /* Copies back the last arguments of a kernel, which are those that it writes.
  * The host memory may be released when the copies are complete. */
 static adze_status copy_out(const rt_device_context *state,
                             const adze_module_kernel *info) {
-  const rt_fallback *room = state->fallback;
+  const rt_fallback *fallback = state->fallback;
   for (uint32_t i = info->num_ptrs - info->num_outputs; i < info->num_ptrs;
        ++i) {
-    const rt_range *place = &room->places[i];
+    const rt_range *place = &fallback->places[i];
     if (place->begin != place->end)
       CU_TRY(state->device->cu, copy,
              (place->begin, (uintptr_t)place->copy, place->end - place->begin,

@@ -432,12 +432,12 @@ static adze_status parse_alternatives(parser *p) {
 /* Allocates the buffers of a match. */
 static adze_status make_room(rt_regex *regex) {
   size_t size = regex->size, each = 2 * sizeof(size_t) + 5 * sizeof(uint32_t);
-  size_t *room = calloc(size, each);
-  if (!room)
+  size_t *memory = calloc(size, each);
+  if (!memory)
     return rt_out_of_memory(size * each);
-  regex->starts[0] = room;
-  regex->starts[1] = room + size;
-  uint32_t *words = (uint32_t *)(room + 2 * size);
+  regex->starts[0] = memory;
+  regex->starts[1] = memory + size;
+  uint32_t *words = (uint32_t *)(memory + 2 * size);
   regex->states[0] = words;
   regex->states[1] = words + size;
   regex->marks = words + 2 * size;

@@ -92,13 +92,13 @@ adze_status adze_infer_shapes(const adze_module *module,
                     module->desc->num_outputs, num_outputs);
   size_t dims = (size_t)rt_total_output_rank(module->desc);
   size_t count = rt_num_symbols(module) + dims + 1;
-  int64_t *room = calloc(count, sizeof(int64_t));
-  if (!room)
+  int64_t *sizes = calloc(count, sizeof(int64_t));
+  if (!sizes)
     return rt_out_of_memory(count * sizeof(int64_t));
   adze_status status =
-      infer(module, inputs, num_inputs, room, room + rt_num_symbols(module),
+      infer(module, inputs, num_inputs, sizes, sizes + rt_num_symbols(module),
             outputs, workspace_bytes);
-  free(room);
+  free(sizes);
   return status;
 }
 

@@ -243,16 +243,16 @@ static adze_status run_values(adze_context *context,
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected %u inputs and %u outputs, but got %d and %d",
                     required, desc->num_outputs, num_inputs, num_outputs);
-  size_t room = desc->num_inputs + (size_t)desc->num_outputs + 1;
+  size_t count = desc->num_inputs + (size_t)desc->num_outputs + 1;
   stand_in *ins = calloc(desc->num_inputs + 1u, sizeof(stand_in));
-  void **pointers = calloc(room, sizeof(void *));
+  void **pointers = calloc(count, sizeof(void *));
   adze_status status =
       ins && pointers
           ? run_with(context, inputs, (uint32_t)num_inputs, ins,
                      (const DLTensor **)pointers,
                      (DLManagedTensorVersioned **)(pointers + desc->num_inputs),
                      outputs)
-          : rt_out_of_memory(room * sizeof(void *));
+          : rt_out_of_memory(count * sizeof(void *));
   for (uint32_t i = 0; i < desc->num_inputs && ins; ++i)
     free(ins[i].numbers);
   free(ins);

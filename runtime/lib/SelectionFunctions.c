@@ -64,29 +64,30 @@ typedef bool is_behind(const void *data, int64_t x, int64_t y);
 
 /* Sorts indices by a stable merge sort. */
 static void sort_numbers(is_behind *behind, const void *data, int64_t *order,
-                         int64_t *room, uint64_t count) {
+                         int64_t *buffer, uint64_t count) {
   if (count < 2)
     return;
   uint64_t half = count / 2;
-  sort_numbers(behind, data, order, room, half);
-  sort_numbers(behind, data, order + half, room, count - half);
-  memcpy(room, order, half * sizeof(*order));
+  sort_numbers(behind, data, order, buffer, half);
+  sort_numbers(behind, data, order + half, buffer, count - half);
+  memcpy(buffer, order, half * sizeof(*order));
   uint64_t left = 0, right = half, at = 0;
   while (left < half) {
-    bool take_left = right == count || !behind(data, room[left], order[right]);
-    order[at++] = take_left ? room[left++] : order[right++];
+    bool take_left =
+        right == count || !behind(data, buffer[left], order[right]);
+    order[at++] = take_left ? buffer[left++] : order[right++];
   }
 }
 
 /* Sorts by keys with a stable radix sort over the bytes in which keys
  * differ. */
 static void sort_keys(uint64_t *keys, uint64_t *other_keys, int64_t *order,
-                      int64_t *room, uint64_t count) {
+                      int64_t *buffer, uint64_t count) {
   uint64_t differ = 0;
   for (uint64_t i = 1; i < count; ++i)
     differ |= keys[i] ^ keys[0];
   uint64_t *from = keys, *to = other_keys;
-  int64_t *from_order = order, *to_order = room;
+  int64_t *from_order = order, *to_order = buffer;
   for (int shift = 0; shift < 64; shift += 8) {
     if (!(differ >> shift & 255))
       continue;
@@ -123,7 +124,7 @@ static bool is_slice_behind(const void *s, int64_t x, int64_t y) {
 /* first[k]: the slice where group k first occurs, in sorted order; group[i]:
  * the group of slice i; sizes[k]. */
 typedef struct {
-  int64_t *order, *room, *first, *group, *sizes, *rank;
+  int64_t *order, *buffer, *first, *group, *sizes, *rank;
   uint64_t *keys; /* keys of slices of one number, else NULL */
   uint64_t count;
 } groups;
@@ -132,12 +133,12 @@ static void sort_slices(const slices *s, groups *g) {
   for (uint64_t i = 0; i < s->count; ++i)
     g->order[i] = (int64_t)i;
   if (!g->keys) {
-    sort_numbers(is_slice_behind, s, g->order, g->room, s->count);
+    sort_numbers(is_slice_behind, s, g->order, g->buffer, s->count);
     return;
   }
   for (uint64_t i = 0; i < s->count; ++i)
     g->keys[i] = rt_read_key(s->x->dtype, s->x->data, i);
-  sort_keys(g->keys, g->keys + s->count, g->order, g->room, s->count);
+  sort_keys(g->keys, g->keys + s->count, g->order, g->buffer, s->count);
 }
 
 static bool begins_group(const slices *s, const groups *g, uint64_t i) {
@@ -217,21 +218,21 @@ static adze_status unique(rt_call *call) {
     return rt_error(ADZE_UNSUPPORTED, "expected numbers of at least 16 bits");
   bool has_keys = s.outer == 1 && s.inner == 1 && x->kind != ADZE_STRINGS;
   uint64_t each = s.count + 1, arrays = has_keys ? 8 : 6;
-  int64_t *room = calloc(each, arrays * sizeof(int64_t));
-  if (!room)
+  int64_t *buffer = calloc(each, arrays * sizeof(int64_t));
+  if (!buffer)
     return rt_out_of_memory(each * arrays * sizeof(int64_t));
-  groups g = {room,
-              room + each,
-              room + 2 * each,
-              room + 3 * each,
-              room + 4 * each,
-              room + 5 * each,
-              has_keys ? (uint64_t *)(room + 6 * each) : NULL,
+  groups g = {buffer,
+              buffer + each,
+              buffer + 2 * each,
+              buffer + 3 * each,
+              buffer + 4 * each,
+              buffer + 5 * each,
+              has_keys ? (uint64_t *)(buffer + 6 * each) : NULL,
               0};
   find_groups(&s, &g);
   rank_groups(&s, &g, sorted);
   adze_status status = write_groups(&s, &g, axis);
-  free(room);
+  free(buffer);
   return status;
 }
 
@@ -350,7 +351,7 @@ typedef struct {
   const float *scores;
   box *boxes, *kept; /* kept: the selected ones of a class, contiguous */
   grid kept_grid;
-  int64_t *order, *room;
+  int64_t *order, *buffer;
   /* descending keys of scores, followed by space for as many */
   uint64_t *keys;
   int64_t *selected; /* triples */
@@ -393,11 +394,11 @@ static adze_status select_boxes(suppression *s, int64_t batch, int64_t kind) {
   }
   for (int64_t c = 0; c < candidates; ++c)
     s->keys[c] = falling_key(s->scores[s->order[c]]);
-  sort_keys(s->keys, s->keys + candidates, s->order, s->room,
+  sort_keys(s->keys, s->keys + candidates, s->order, s->buffer,
             (uint64_t)candidates);
   int64_t count = 0;
   clear_grid(&s->kept_grid);
-  s->kept_grid.next = s->room;
+  s->kept_grid.next = s->buffer;
   for (int64_t c = 0; c < candidates && count < s->limit; ++c) {
     const box *candidate = &s->boxes[s->order[c]];
     if (overlaps_any(&s->kept_grid, s->kept, candidate, s->overlap))
@@ -449,7 +450,7 @@ static adze_status non_max_suppression(rt_call *call) {
   s.boxes = calloc(each, 2 * sizeof(box));
   s.kept = s.boxes ? s.boxes + each : NULL;
   s.order = calloc(each, 2 * sizeof(int64_t));
-  s.room = s.order ? s.order + each : NULL;
+  s.buffer = s.order ? s.order + each : NULL;
   s.keys = calloc(each, 2 * sizeof(uint64_t));
   adze_status status = s.boxes && s.order && s.keys ? suppress(call, &s)
                                                     : rt_out_of_memory(each);

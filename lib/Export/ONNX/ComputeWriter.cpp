@@ -105,8 +105,9 @@ static bool isSameRoundedDown(OpT pool) {
     if (ShapedType::isDynamic(from) || ShapedType::isDynamic(to))
       return false;
     int64_t window = pool.getDilations()[i] * (pool.getKernel()[i] - 1) + 1;
-    int64_t room = from + pool.getPads()[i] + pool.getPads()[rank + i] - window;
-    if (room < 0 || room / pool.getStrides()[i] + 1 != to)
+    int64_t extent =
+        from + pool.getPads()[i] + pool.getPads()[rank + i] - window;
+    if (extent < 0 || extent / pool.getStrides()[i] + 1 != to)
       return false;
   }
   return true;
