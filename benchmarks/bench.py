@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Adze against the installed peers, interleaved in one run, beside what the machine gives in that very second.
+"""Compares Adze with the installed peers, interleaved in one run, and with the limits of the machine at that moment.
 
   bench.py BUILD [--models a,b] [--threads 1,2] [--rounds 5] [--seconds 1] [--attempts 3]
                  [--peers onnxruntime,openvino,iree] [--mcpu x86-64-v3] [--json FILE] [--plot FILE.svg]
 
 In each round every engine runs the same model on the same inputs for the given time, one after the other, all on the first
-N cores; an engine's figure is the median of its rounds' medians, so that a machine that slows down slows all of them. Right
-before and after Adze's turn machine-limits takes the rate of fused multiply-adds for as long as the turn, and that of a
-copy. Printed: `speedup`, the best peer's time over Adze's (above 1: Adze is faster), and `limit`, the part of the machine's
-rate that Adze reached: of the multiply-adds, or of the copy where that is the larger part. `in cache`: what a call touches
-fits the last cache, whose rate is another one. `by definition`: with the operations of a model's plain convolutions, where
-Winograd's need fewer. For the four whole models: peak memory of a process that runs one, and what the first result takes
-beyond an inference. `between bursts of its length`: module-limits, for products with constant weights and a convolution.
+N cores; an engine's figure is the median of its rounds' medians, so that a slower machine affects all of them. Immediately
+before and after Adze's turn, machine-limits measures the rate of fused multiply-adds for as long as the turn, and that of a
+copy. Printed: `speedup`, the best peer's time divided by Adze's (above 1: Adze is faster), and `limit`, the fraction of the
+machine's rate that Adze reached: of the multiply-adds, or of the copy if that fraction is larger. `in cache`: the data of a
+call fit the last-level cache, which has another rate. `by definition`: counts the operations of plain convolutions, of which
+Winograd convolutions need fewer. For the four whole models: the peak memory of a process that runs one, and the time to the
+first result minus an inference. `between bursts of its length`: module-limits, for constant products and a convolution.
 
-Peers run in their best form: ONNX Runtime with all optimisations and N threads within an operator; OpenVINO with the
-latency hint, N threads and f32; IREE compiled for this CPU. Each also runs alone first, and a row is void where a peer
-among the others was over 5 % slower than alone; it is then measured again, `attempts` times at most.
+Peers run in their best configuration: ONNX Runtime with all optimisations and N threads within an operator; OpenVINO with
+the latency hint, N threads and f32; IREE compiled for this CPU. Each also runs alone first. A row is void if a peer was over
+5 % slower in the interleaved run than alone; it is then measured again, at most `attempts` times.
 """
 import argparse
 import functools
@@ -35,11 +35,11 @@ import onnx
 from onnx import numpy_helper
 import layers
 
-# The four whole models that the geometric mean is taken over.
+# The four whole models of the geometric mean.
 MEAN_MODELS = ("resnet50", "mobilenet_v2", "bert_base", "yolo_n")
 DEFAULT_MODELS = MEAN_MODELS + ("resnet50_dyn_b4", "bert_base_dyn_s93", "mm512", "mm1024", "mm2048", "conv3x3", "dwconv3x3",
                                 "softmax", "layernorm", "gelu_tanh", "pointwise3", "pointwise3_dyn") + tuple(layers.MAKERS)
-# The layers that are held against the rate of multiply-adds.
+# The layers that are compared with the rate of multiply-adds.
 COMPUTE_LAYERS = ("mm512_const", "mm1024_const", "mm2048_const", "conv3x3")
 VOID = 1.05
 
@@ -117,8 +117,8 @@ class Iree(Peer):
     def __init__(self, path, feeds, threads):
         import iree.runtime
         image = Iree.compile(path)
-        # Its workers' stacks hold 128 KiB by default, half of what its compiler is allowed above: a large product of unknown
-        # size then ends the process.
+        # The stacks of its workers are 128 KiB by default, half of the limit that its compiler has above: a large product of
+        # dynamic size then overflows them.
         iree.runtime.flags.parse_flags(f"--task_topology_group_count={threads}", "--task_worker_stack_size=1048576")
         config = iree.runtime.Config("local-task" if threads > 1 else "local-sync")
         module = iree.runtime.load_vm_module(iree.runtime.VmModule.copy_buffer(config.vm_instance, image), config)
@@ -130,7 +130,7 @@ class Iree(Peer):
 
 def on_first_cores(threads):
     """Adze and the bursts beside it share cores. The peers are left to the machine: a peer that once saw fewer cores (OpenVINO
-    counts them when it starts) keeps to these in all later rows, and would be compared at its worst."""
+    counts them when it starts) uses only these in all later rows, which would be unfair."""
     cores = sorted(os.sched_getaffinity(0))[:threads]
     return ["taskset", "-c", ",".join(map(str, cores))]
 
@@ -170,7 +170,7 @@ def make_engines(path, feeds, files, module, threads, args):
     for name in args.peers:
         try:
             engines[name] = PEERS[name](path, feeds, threads)
-        except Exception as error:  # a peer that cannot run a model leaves the row to the others
+        except Exception as error:  # a peer that cannot run a model has no figure in the row
             lines = str(error).splitlines() or [type(error).__name__]
             reason = next((line for line in lines if "error:" in line), lines[0])
             print(f"  {name}: {reason[-120:]}", file=sys.stderr)
@@ -223,7 +223,7 @@ def last_cache():
 
 
 def plain_share(path, args):
-    """How many times the operations a model has with plain convolutions only."""
+    """Returns the operations of a model with plain convolutions, divided by those it has."""
     flops = []
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "r.json")
@@ -236,7 +236,7 @@ def plain_share(path, args):
 
 
 def kilobytes_of(process, file, keys):
-    """The sum of such lines of a file that the system keeps about a process; none where it has just ended."""
+    """Returns the sum of the matching lines of a file in /proc; None if the process has just ended."""
     try:
         with open(f"/proc/{process.pid}/{file}") as lines:
             return sum(int(line.split()[1]) for line in lines if line.startswith(keys))
@@ -245,8 +245,8 @@ def kilobytes_of(process, file, keys):
 
 
 def memory_of(command):
-    """KiB of a process at its peak, and those that are its own while a second process runs the same module, as last seen
-    before it ended. (What the system tells afterwards includes us, who started it.)"""
+    """Returns the peak KiB of a process, and its private KiB while a second process runs the same module, as last seen
+    before it ended. (The usage that the system reports afterwards includes the parent process.)"""
     other, process = (subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2))
     peak, own = 0, 0
     while process.poll() is None:
@@ -270,7 +270,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 
 
 def show_first_use(name, threads, folder, module, files, args):
-    """Peak memory of a process of each engine, and the time to a first result beyond one inference."""
+    """Prints the peak memory of a process of each engine, and the time to the first result minus one inference."""
     adze = Adze(args.build, module, files, threads)
     adze.run(0.2)
     usual, firsts = adze.last["latency_ms"]["p50"], []
@@ -292,7 +292,7 @@ def show_first_use(name, threads, folder, module, files, args):
 
 
 def show_between_bursts(row, module, args):
-    """Single runs, each right between two bursts as long as it, in one process; operations by definition."""
+    """Prints single runs, each between two bursts of the same length, in one process; operations by definition."""
     gflop = row["flops"] * args.plain_share / 1e9
     command = [os.path.join(args.build, "bin", "module-limits"), module, str(gflop), str(row["threads"])]
     figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""How many kernels each model runs: Adze's launches beside the nodes that ONNX Runtime has left after all optimisations.
+"""Counts the kernels of each model: launches of Adze, and nodes of ONNX Runtime after all optimisations.
 
   count_kernels.py BUILD [MODEL...]
 
-MODEL is a folder of BUILD/models (default: all of them). Constants and shape arithmetic that a peer computes at load time
-are nodes of nobody.
+MODEL is a folder of BUILD/models (default: all of them). Constants and shape arithmetic that are computed at load time are
+not counted.
 """
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Whole models on cuda:0 beside PyTorch, interleaved in one process.
+"""Compares whole models on cuda:0 with PyTorch, interleaved in one process.
 
   gpu.py BUILD [--only a,b] [--precision f16|bf16|tf32|f32|s8] [--rounds 12] [--runs 50] [--peers compile,graph] [--kernels 12] [--json FILE]
 
@@ -8,17 +8,17 @@ BUILD has bin/atranslate, lib/libadze_rt.so (ADZE_LIBRARY_DIR names its folder) 
 tensors are on the device. A turn of Adze is `runs` asynchronous calls between two CUDA events, which replay a CUDA graph; the
 peers are the same architecture with random weights in the same precision: `compile` is
 torch.compile(mode="reduce-overhead"), `graph` eager mode captured in a CUDA graph. Each figure is the median of `rounds`
-turns, taken one after the other; `speed` is the fastest peer's time over Adze's. `error` is the norm of the difference from
-Adze's f32 module on the CPU by the norm of its result. --kernels N also prints Adze's N slowest kernels.
+turns, taken one after the other; `speed` is the fastest peer's time divided by Adze's. `error` is the norm of the difference
+from Adze's f32 module on the CPU, divided by the norm of its result. --kernels N also prints Adze's N slowest kernels.
 
 Rows mm-N are a product of square matrices, the right one constant, against torch.mm (cuBLAS) in a CUDA graph; with s8 the
-left one is of unsigned bytes, sums are stored as they are, and the peers are torch._int_mm and cublasGemmEx. Their `error` is
-that to f64. With s8 the other rows take models/NAME/model.int8.onnx, as aquant makes it of the f32 model; PyTorch has no bytes
-on GPUs, and its models are f16.
+left one has unsigned bytes, the i32 sums are stored, and the peers are torch._int_mm and cublasGemmEx. Their `error` is
+relative to f64. With s8 the other rows use models/NAME/model.int8.onnx, which aquant writes from the f32 model; PyTorch has
+no 8-bit models on GPUs, so its models are f16.
 
-Rows attention-BxHxLxD are attention of f16 over L keys of D elements, B batches of H heads, and with -causal behind it that of
-keys up to the query, against scaled_dot_product_attention of PyTorch by cuDNN and by its flash kernel, in a CUDA graph. Their
-`error` is that to f64 of two heads, `tflops` counts the pairs that a query sees.
+Rows attention-BxHxLxD are attention of f16 over L keys of D elements, B batches of H heads (with the suffix -causal, causal
+attention), against scaled_dot_product_attention of PyTorch by cuDNN and by its flash kernel, in a CUDA graph. Their `error`
+is relative to f64, of two heads; `tflops` counts visible pairs of query and key.
 """
 import argparse
 import ctypes
@@ -35,7 +35,7 @@ import adze
 from adze import _libraries
 from adze._module import _borrow_output
 
-# Name of the row: the model, the shapes of its inputs, and the batch.
+# The name of a row, with the model, the shapes of its inputs, and the batch.
 ROWS = {
     "resnet50-1": ("resnet50", {}, 1),
     "resnet50-32": ("resnet50_dyn_b4", {"x": (32, 3, 224, 224)}, 32),
@@ -86,7 +86,7 @@ def make_attention(path, row):
 
 
 def parse_attention(row):
-    """The shape of the tensors of a row, and whether it is causal."""
+    """Returns the shape of the tensors of a row, and whether it is causal."""
     return [int(size) for size in row.split("-")[1].split("x")], row.endswith("-causal")
 
 
@@ -101,7 +101,7 @@ def make_attention_peers(arrays, causal):
 
 
 def attend(arrays, causal):
-    """Attention of the first two heads, in f64."""
+    """Returns the attention of the first two heads, in f64."""
     q, k, v = (torch.from_numpy(array[0, :2]).cuda().double() for array in arrays)
     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
     if causal:
@@ -161,7 +161,7 @@ def translate(args, model, shapes, output, *flags, file="model.onnx"):
 
 
 class Adze:
-    """One call queues a run on torch's stream."""
+    """Returns a function that queues a run on torch's stream."""
 
     def __init__(self, path, arrays):
         self.module = adze.load(path, device="cuda:0")
@@ -187,8 +187,8 @@ class Adze:
             raise RuntimeError("adze_run_async failed")
 
     def profile(self):
-        """Microseconds and number of launches of a run's kernels, by the name of equal ones; slowest first. Each is timed
-        alone, which adds some two microseconds."""
+        """Returns the microseconds and the number of launches of each kernel of a run, slowest first. Each launch is timed
+        alone, which adds about two microseconds."""
         with self.context.profile() as profile:
             for _ in range(3):
                 self.context(*self.inputs, out=self.outputs)
@@ -217,7 +217,7 @@ def torch_model(model, precision):
 
 
 def capture(call):
-    """Returns a function that replays the call, and what keeps its memory."""
+    """Returns a function that replays the call, and the object that owns its memory."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for _ in range(3):

@@ -9,9 +9,9 @@
 The graphs are those that onnxruntime-genai's model builder writes for CPUs:
 GroupQueryAttention with rotary embedding and a cache that grows by the new
 tokens, SkipSimplifiedLayerNormalization, MatMulNBits in blocks of 32 with
-accuracy_level 4. The weights are seeded random numbers, so that the text they
-make means nothing. `time` compares a decoding step and a prompt with ONNX
-Runtime, in turn, with caches in place and copied, and prints medians and their
+accuracy_level 4. The weights are seeded random numbers, so the generated text
+is meaningless. `time` compares a decoding step and a prompt with ONNX Runtime,
+interleaved, with caches in place and copied, and prints medians and their
 ratio; with `--peers` also with onnxruntime-genai and llama.cpp (language_peers.py).
 `batch` compares steps of one sequence with those of several that share runs of the
 model, by the CPU time of one thread. Both need the Python package
@@ -39,7 +39,7 @@ LONGEST = 4096
 
 
 class Writer:
-    """Collects nodes, and writes weights to a file beside the model."""
+    """Collects nodes, and writes weights to a file next to the model."""
 
     def __init__(self, path, precision, seed):
         self.nodes, self.weights = [], []
@@ -66,7 +66,7 @@ class Writer:
         self.weights.append(onnx.numpy_helper.from_array(np.array(value, np.int64), name))
 
     def product(self, name, x, depth, columns, bias=False):
-        """x times a random matrix [depth, columns], which keeps the variance."""
+        """Adds the product of x by a random matrix [depth, columns], which preserves the variance."""
         scale = np.float32(depth**-0.5)
         if self.precision == "int4":
             shape = (columns, depth // BLOCK)
@@ -85,7 +85,7 @@ class Writer:
 
 
 def write_model(path, shape="llama", precision="int4", seed=0):
-    """Writes the model to `path` and its weights beside it."""
+    """Writes the model to `path`, and its weights next to it."""
     hidden, layers, inner, heads, kv, size, words = SHAPES[shape]
     w = Writer(path, precision, seed)
 
@@ -144,7 +144,7 @@ def write_model(path, shape="llama", precision="int4", seed=0):
 
 
 def make_step(shape, past, rows, seed=0):
-    """Inputs of a step: `rows` tokens behind `past` ones."""
+    """Returns the inputs of a step: `rows` tokens after `past` ones."""
     _, layers, _, _, kv, size, words = SHAPES[shape]
     random = np.random.default_rng(seed)
     feeds = {"input_ids": random.integers(0, words, (1, rows)),
@@ -156,7 +156,7 @@ def make_step(shape, past, rows, seed=0):
 
 
 def make_buffers(shape, capacity, feeds):
-    """Caches with room for `capacity` rows, which begin with those of the feeds."""
+    """Returns caches with a capacity of `capacity` rows, which begin with those of the feeds."""
     _, layers, _, _, kv, size, _ = SHAPES[shape]
     buffers = {}
     for i in range(layers):
@@ -168,7 +168,7 @@ def make_buffers(shape, capacity, feeds):
 
 
 class Ours:
-    """Steps of our module. With `buffers` the caches stay in place."""
+    """Runs steps of the module of Adze. With `buffers` the caches are updated in place."""
 
     def __init__(self, module, threads):
         import adze
@@ -192,8 +192,8 @@ class Ours:
 
 
 class Theirs:
-    """Steps of ONNX Runtime. With `buffers` it has the caches in place: it takes
-    buffers whole, for past and present."""
+    """Runs steps of ONNX Runtime. With `buffers` it updates the caches in place: past
+    and present are whole buffers."""
 
     def __init__(self, path, threads):
         import onnxruntime

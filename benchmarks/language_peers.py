@@ -1,8 +1,8 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """Runs the decoders of language_models.py by onnxruntime-genai and llama.cpp.
 
-Both get the weights of the ONNX file: genai the file itself with a configuration
-beside it, llama.cpp a GGUF file (Q4_0 for blocks of 4 bits, whose scales become
+Both use the weights of the ONNX file: genai the file itself with a configuration
+next to it, llama.cpp a GGUF file (Q4_0 for blocks of 4 bits, whose scales become
 f16). Their caches stay in place. The packages onnxruntime-genai, and
 llama-cpp-python with gguf, are needed.
 """
@@ -20,7 +20,7 @@ def _load_weights(path):
 
 
 class GenAI:
-    """Steps of onnxruntime-genai."""
+    """Runs steps of onnxruntime-genai."""
 
     name = "onnxruntime-genai"
 
@@ -54,7 +54,7 @@ class GenAI:
         self.model = onnxruntime_genai.Model(self.folder)
 
     def prepare(self, tokens, past, capacity):
-        """A step of `tokens` behind `past` others, and a function that returns its last logits."""
+        """Runs a step of `tokens` after `past` others; returns a function that returns its last logits."""
         parameters = self.genai.GeneratorParams(self.model)
         parameters.set_search_options(max_length=capacity)
         generator = self.genai.Generator(self.model, parameters)
@@ -76,7 +76,7 @@ def write_gguf(path, shape, target):
     hidden, layers, inner, heads, kv, size, words = shape
     weights = _load_weights(path)
     has_bias = "layer0.q.bias" in weights
-    # The architecture says how pairs of rotary embedding lie: those of llama are neighbours.
+    # The architecture determines the pairs of rotary embedding: those of llama are adjacent.
     writer = gguf.GGUFWriter(target, "qwen2" if has_bias else "llama")
     writer.add_context_length(4096)
     writer.add_embedding_length(hidden)
@@ -135,7 +135,7 @@ def write_gguf(path, shape, target):
 
 
 class LlamaCpp:
-    """Steps of llama.cpp with its usual caches of f16."""
+    """Runs steps of llama.cpp with its default caches of f16."""
 
     name = "llama.cpp"
 
@@ -151,7 +151,7 @@ class LlamaCpp:
                                      n_threads_batch=threads, verbose=False)
 
     def prepare(self, tokens, past, capacity):
-        """As that of GenAI."""
+        """Does the same as the method of GenAI."""
         llama, lib = self.model, self.lib
         memory = lib.llama_get_memory(llama._ctx.ctx)
 

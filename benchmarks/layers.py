@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Single layers for bench.py: products with constant weights, and memory-bound layers out of any cache."""
+"""Single layers for bench.py: products with constant weights, and bandwidth-bound layers that exceed all caches."""
 import os
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save
@@ -40,7 +40,7 @@ MAKERS = {
 
 
 def make(name, folder):
-    """Writes the layer and its input as prepare.py does."""
+    """Writes the layer and its input in the layout of prepare.py."""
     data = os.path.join(folder, "data")
     os.makedirs(data, exist_ok=True)
     model = MAKERS[name]()

@@ -1,11 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the machine gives at this moment:
+// Measures the limits of the machine:
 //   machine-limits THREADS MILLISECONDS [MILLISECONDS of the copy]
 //
 // Prints, as JSON, what MachineLimits.h measures. Benchmarks run it beside
-// their samples: a figure is then a fraction of what the same cores gave in the
-// same second.
+// their samples, so that a figure is a fraction of the rate of the same cores in
+// the same second.
 #include "MachineLimits.h"
 
 #include <cstdio>

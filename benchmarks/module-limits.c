@@ -3,13 +3,13 @@
  * One run of a module, between two bursts of multiply-adds:
  *   module-limits MODULE GFLOP [THREADS [ROUNDS]]
  *
- * In each round a register-only burst (Support/FmaBurst.h) goes right before
- * the run and right after it, in the same process, on the same cores, for as
- * long as the run takes. Prints, as JSON, medians over the rounds: the run's
- * time, and GFLOP (2 m n k of a product) by that time as a part of the bursts'
- * rate. `make bench` measures sustained runs of whole processes instead, where
- * the pages that a process happens to get and its clock make some percent.
- * Inputs: f32 of static shapes, which get numbers of [-.5, .5).
+ * In each round, a register-only burst (Support/FmaBurst.h) runs immediately
+ * before and after the run, in the same process, on the same cores, for as long
+ * as the run takes. Prints, as JSON, medians over the rounds: the run's time, and
+ * GFLOP (2 m n k of a product) divided by that time as a fraction of the bursts'
+ * rate. `make bench` measures sustained runs of whole processes instead, which
+ * vary by some percent with the physical pages and the clock.
+ * Inputs are f32 of static shapes, filled with numbers in [-.5, .5).
  */
 #include "Support/FmaBurst.h"
 #include "adze.h"
@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
     if (pthread_create(&id, NULL, help, (void *)(intptr_t)t))
       exit((fprintf(stderr, "error: expected %d threads\n", threads), 1));
   static double times[kMostRounds], parts[kMostRounds];
-  for (int r = -3; r < rounds; ++r) { /* the first three only warm */
+  for (int r = -3; r < rounds; ++r) { /* the first three are warm-up */
     double before = r == -3 ? 0 : burst(threads), from = now();
     require(adze_run(context, in, inputs, out, outputs));
     seconds = now() - from;
@@ -179,5 +179,5 @@ int main(int argc, char **argv) {
          "\"quartiles\": [%.3f, %.3f]}\n",
          threads, time, part, parts[rounds / 4], parts[rounds * 3 / 4]);
   fflush(stdout);
-  _Exit(0); /* helpers wait for ever */
+  _Exit(0); /* the helper threads never end */
 }

@@ -4,12 +4,12 @@
 
     quantize.py build/models resnet50 [--activations u8|i8]
 
-Writes build/models/resnet50_qdq (of signed activations resnet50_qdq_i8): the
+Writes build/models/resnet50_qdq (for signed activations resnet50_qdq_i8): the
 model with QuantizeLinear and DequantizeLinear around its operators, and the
-inputs of the model that it is made of. Weights are symmetric, with a scale for
-each channel; the ranges of activations are those of the model's test inputs, so
-figures of speed are those of a real model, and those of accuracy are not.
-`make bench` takes it as `--models=resnet50_qdq`.
+inputs of the original model. Weights are symmetric, with a scale for each
+channel; the ranges of activations are those of the model's test inputs, so
+speeds are representative of a real model, but accuracies are not.
+`make bench --models=resnet50_qdq` measures it.
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 
 
 class TestInputs(CalibrationDataReader):
-    """The inputs that are stored beside a test model, once."""
+    """Yields the inputs that are stored with a test model, once."""
 
     def __init__(self, folder):
         model = onnx.load(os.path.join(folder, "model.onnx"), load_external_data=False)

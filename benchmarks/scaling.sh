@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# How the time of atranslate grows with the number of nodes:
+# Measures the compile time of atranslate by the number of nodes:
 #   scaling.sh BUILD [NODES..]
-# makes models of 1,000 and 10,000 nodes (blocks of a product, sums, activations,
+# writes models of 1,000 and 10,000 nodes (blocks of a product, sums, activations,
 # a normalisation and two transposes), compiles them at -O0 and -O2 and prints
-# seconds, milliseconds a node and the ratio to the first; the same for nodes of
-# which no two blocks have one shape, so that no kernel serves twice; then takes a
-# chain of 100,000 nodes through the graph stage.
+# seconds, milliseconds per node and the ratio to the first; then the same for
+# blocks of different shapes, so that no kernel is shared; then compiles a chain
+# of 100,000 nodes up to the graph stage.
 set -euo pipefail
 build=${1:?usage: scaling.sh BUILD [NODES..]}
 shift
@@ -16,7 +16,7 @@ sizes=("$@")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# blocks NODES: a model in ONNX's text form.
+# blocks NODES: prints a model in ONNX's text form.
 blocks() {
   awk -v n="$1" 'BEGIN {
     print "<ir_version: 8, opset_import: [\"\": 17]>"
@@ -36,8 +36,8 @@ blocks() {
   }'
 }
 
-# distinct NODES: blocks of a slice, an activation, a sum and an addition, each
-# one element longer than the one before.
+# distinct NODES: prints blocks of a slice, an activation, a sum and an addition,
+# each one element longer than the previous one.
 distinct() {
   awk -v n="$1" 'BEGIN {
     blocks = int(n / 4)

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The hand-written tile kernels of examples/kernels on one core, each beside a
-// burst of register-only multiply-adds taken right before and after its
-// samples: `of_fma` is the kernel's rate as a fraction of the burst's. Flags
-// are those of Google Benchmark.
+// Measures the hand-written tile kernels of examples/kernels on one core, and a
+// burst of register-only multiply-adds immediately before and after the samples
+// of each: `of_fma` is the kernel's rate as a fraction of the burst's. Flags are
+// those of Google Benchmark.
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "InitAll.h"
@@ -31,7 +31,7 @@ using KernelFn = void (*)(void *const *, const int64_t *, int64_t, int64_t,
                           void *);
 using FormulaFn = int64_t (*)(const int64_t *);
 
-/// Every symbol of the kernels' sizes.
+/// The value of each symbol of the kernels' sizes.
 constexpr int64_t symbols[] = {1024, 1024, 1024, 1024};
 
 struct Kernel {
@@ -49,7 +49,7 @@ double now() {
       .count();
 }
 
-/// GFLOP/s of multiply-adds on registers over about `seconds`.
+/// Returns the GFLOP/s of multiply-adds on registers, over about `seconds`.
 double burst(double seconds) {
   double (*steps)(int) = fmaBurst();
   double operations = 0, begin = now(), end;
@@ -59,7 +59,7 @@ double burst(double seconds) {
   return operations / (end - begin) * 1e-9;
 }
 
-/// The size of an argument in memory, with the symbols' values.
+/// Returns the size of an argument in memory for the values of the symbols.
 int64_t sizeOf(func::FuncOp function, unsigned i) {
   auto type = cast<MemRefType>(function.getArgument(i).getType());
   auto dims = function.getArgAttrOfType<AffineMapAttr>(i, "adze.dims");
@@ -131,7 +131,7 @@ Kernel compile(MLIRContext &context, StringRef name, std::string params) {
   return result;
 }
 
-/// One sample runs the whole grid; the burst takes as long, before and after.
+/// Runs the whole grid in each sample; the bursts before and after take as long.
 void measure(benchmark::State &state, MLIRContext &context, StringRef name,
              const std::string &params, double flops) {
   Kernel kernel = compile(context, name, params);

@@ -1,5 +1,5 @@
-# Man pages and completions for bash, zsh and fish, made of what `--help` of each
-# tool prints (cli-files.awk).
+# Man pages and completions for bash, zsh and fish, generated from the output of
+# `--help` of each tool (cli-files.awk).
 set(cli ${CMAKE_BINARY_DIR}/cli)
 file(MAKE_DIRECTORY ${cli})
 set(cli_files)

@@ -1,6 +1,7 @@
 # find_package(Adze): Adze::rt (shared), Adze::rt_static, Adze::compiler (the
 # compiler as a library, if it is installed), and
-# adze_compile(TARGET MODEL.onnx OUT.so [FLAG...]), a module made at build time.
+# adze_compile(TARGET MODEL.onnx OUT.so [FLAG...]), which compiles a module at build
+# time.
 get_filename_component(ADZE_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 find_package(Threads REQUIRED)
 

@@ -1,4 +1,4 @@
-# What scripts/setup.sh puts into the cache folder: the ONNX C++ library
+# The dependencies in the cache folder of scripts/setup.sh: the ONNX C++ library
 # (adze::onnx) and DLPack's header (adze::dlpack).
 set(default_cache "$ENV{ADZE_CACHE}")
 if(NOT default_cache)
@@ -19,7 +19,7 @@ add_library(adze::dlpack ALIAS adze_dlpack)
 target_include_directories(adze_dlpack SYSTEM INTERFACE
   $<BUILD_INTERFACE:${ADZE_DLPACK_INCLUDE}> $<INSTALL_INTERFACE:include>)
 
-# Checksums of weights: XXH3, inlined from the header alone.
+# Checksums of weights: XXH3, header-only.
 find_path(ADZE_XXHASH_INCLUDE xxhash.h)
 if(NOT ADZE_XXHASH_INCLUDE)
   message(FATAL_ERROR "expected xxhash.h (Debian's libxxhash-dev): run scripts/setup.sh")
@@ -31,8 +31,8 @@ if(NOT ADZE_RUNTIME_ONLY)
   if(NOT ONNX_FOUND)
     message(FATAL_ERROR "expected the ONNX library in ${ADZE_CACHE}/onnx-1.23.2: run scripts/setup.sh")
   endif()
-  # Exceptions are on in what links this and nowhere else; no MLIR frame may
-  # stand between a throw and its catch.
+  # Exceptions are enabled only in targets that link this library. No frame of MLIR
+  # may be between a throw and its catch.
   add_library(adze_onnx INTERFACE)
   add_library(adze::onnx ALIAS adze_onnx)
   target_link_libraries(adze_onnx INTERFACE ONNX::onnx)

@@ -1,4 +1,4 @@
-# The helpers that every CMakeLists.txt of the tree is written with.
+# Functions that all CMakeLists.txt files of the tree use.
 
 # adze_tablegen(TARGET FILE.td  OUT.inc -gen-flag [-extra..] ; ...): each
 # trailing argument is one output, as a quoted string "OUT.inc -gen-x -y".
@@ -22,16 +22,16 @@ function(adze_use_precompiled target pch)
 endfunction()
 
 # adze_add_library(NAME SRC... [ONNX] [NO_PCH] [PCH pch] [DEPENDS target...] [LINK lib...]):
-# a static library of the compiler, with the shared flags and a precompiled header:
-# PCH, or adze_pch. ONNX: it calls the ONNX library, so exceptions are on and the precompiled
-# header is its own.
+# a static library of the compiler, with the common flags and a precompiled header:
+# PCH, or adze_pch. ONNX: it calls the ONNX library, so it has exceptions and a separate
+# precompiled header.
 function(adze_add_library name)
   cmake_parse_arguments(arg "NO_PCH;ONNX" "PCH" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   set_property(GLOBAL APPEND PROPERTY ADZE_LIBRARIES ${name})
   target_link_libraries(${name} PRIVATE adze_compile_flags PUBLIC ${arg_LINK})
-  # All generated headers exist before anything is compiled: simple, and the
-  # tables are quick to make.
+  # All headers are generated before any file is compiled, which is simple and takes
+  # little time.
   add_dependencies(${name} adze_tablegen_all ${arg_DEPENDS})
   if(arg_ONNX)
     target_link_libraries(${name} PRIVATE adze::onnx)
@@ -46,8 +46,8 @@ function(adze_add_tool name)
   cmake_parse_arguments(arg "" "PCH" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} MLIR LLVM)
-  # What we define of MLIR (Support/Statistics.cpp) must not reach MLIR itself;
-  # a sanitizer's allocation functions have to reach all shared libraries.
+  # MLIR must not bind to our definitions of its symbols (Support/Statistics.cpp);
+  # all shared libraries must bind to a sanitizer's allocation functions.
   set(hidden ALL)
   if(ADZE_SANITIZE)
     set(hidden libAdzeSupport.a)
@@ -69,7 +69,7 @@ function(adze_add_unittest name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endfunction()
 
-# adze_add_doc(FILE.td OUT.md -gen-flag...): a page made from TableGen, in the
+# adze_add_doc(FILE.td OUT.md -gen-flag...): a page generated from TableGen, in the
 # current binary folder.
 function(adze_add_doc td out)
   set(LLVM_TARGET_DEFINITIONS ${CMAKE_SOURCE_DIR}/include/${td})

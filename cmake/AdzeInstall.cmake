@@ -11,14 +11,14 @@ if(TARGET adze_onnxruntime_ep)
 endif()
 foreach(library adze_compiler adze_generate adze_onnxruntime_ep)
   if(TARGET ${library})
-    # Programs load them by path: an archive's libraries lie beside them.
+    # Programs load them by path; the libraries of an archive are in the same folder.
     set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
   endif()
 endforeach()
 foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   if(TARGET ${tool})
     list(APPEND installed ${tool})
-    # Tools find libadze_rt where they are installed, wherever that is.
+    # Installed tools find libadze_rt relative to themselves.
     set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
   endif()
 endforeach()

@@ -1,5 +1,5 @@
 # LLVM, MLIR and lld. Only the dylibs are linked: another MLIR* component would
-# bring a second, static MLIRIR into the process (two TypeID worlds).
+# link a second, static copy of MLIRIR, whose TypeIDs differ.
 find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 find_package(LLD REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/lld)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
@@ -12,14 +12,14 @@ include_directories(${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
 separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND ${LLVM_DEFINITIONS})
 add_definitions(${LLVM_DEFINITIONS_LIST})
 
-# What every compiler library and tool is compiled with: RTTI on, exceptions off.
+# The flags of all libraries and tools of the compiler: RTTI on, exceptions off.
 add_library(adze_compile_flags INTERFACE)
 target_compile_options(adze_compile_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -Wno-unused-parameter>)
 
 # One precompiled header of MLIR for all of them (a conversion file: 11 s -> 0.7 s),
-# one for what calls the ONNX library, and on top of the first those of our
-# dialects (a pattern's file: 4 s -> 1.3 s). A library takes the one that holds the
+# one for files that call the ONNX library, and, based on the first, those of our
+# dialects (a file of patterns: 4 s -> 1.3 s). A library uses the one with the
 # dialects that most of its files use.
 include(AdzePrecompile)
 adze_precompile(adze_pch ${CMAKE_SOURCE_DIR}/include/Support/Precompiled.h -fno-exceptions)

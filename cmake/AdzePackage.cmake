@@ -1,9 +1,9 @@
-# `make package`: a .deb, whose dependencies are Debian's packages, and a
-# .tar.zst that holds all libraries but glibc: to unpack and run.
+# `make package`: a .deb that depends on Debian's packages, and a .tar.zst that
+# contains all libraries except glibc and runs where it is unpacked.
 install(FILES LICENSE DESTINATION share/doc/adze RENAME copyright)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/adze)
 
-# The libraries of the archive, beside libadze_rt.
+# The libraries of the archive, in addition to libadze_rt.
 configure_file(cmake/bundle-libraries.cmake.in bundle-libraries.cmake @ONLY)
 install(SCRIPT ${CMAKE_BINARY_DIR}/bundle-libraries.cmake COMPONENT bundle EXCLUDE_FROM_ALL)
 

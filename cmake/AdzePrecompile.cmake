@@ -1,15 +1,15 @@
 # Precompiled headers in two layers. Run as a script, this file
 # - with -DNEW=FILE -DOLD=FILE renames NEW to OLD, or removes it if both are equal;
-# - with -DDEPFILE=FILE -DOUT=FILE writes the checksum of what a precompiled header
-#   was made of.
+# - with -DDEPFILE=FILE -DOUT=FILE writes the checksum of the inputs of a precompiled
+#   header.
 #
-# Those of LLVM's and the system's headers lie in the cache folder: all checkouts
-# share them, and since their path is the same everywhere ccache finds objects
-# that another checkout compiled. The folder's name is a hash of all that goes in.
+# Those of headers of LLVM and the system are in the cache folder: all checkouts
+# share them, and as their paths are equal, ccache finds objects that another
+# checkout compiled. The name of the folder is a hash of all inputs.
 #
-# Those with the classes of our dialects lie in the build folder and stand on one of the
-# former. Their bytes differ between checkouts, so ccache compares the checksum
-# beside them instead (CCACHE_PCH_EXTSUM).
+# Those with the classes of our dialects are in the build folder and include one of
+# the former. Their bytes differ between checkouts, so ccache compares the checksum
+# next to them instead (CCACHE_PCH_EXTSUM).
 if(CMAKE_SCRIPT_MODE_FILE AND NEW)
   file(SHA256 ${NEW} new)
   if(EXISTS ${OLD})
@@ -35,7 +35,7 @@ elseif(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# The flags that every precompiled header is made with, into the variable OUT.
+# Sets the variable OUT to the flags of all precompiled headers.
 function(adze_precompile_flags out)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
@@ -60,10 +60,10 @@ function(adze_precompile name header)
   set(folder ${ADZE_CACHE}/pch/${hash})
   get_filename_component(file ${header} NAME)
   configure_file(${header} ${folder}/${file} COPYONLY)
-  # Made under another name: a build that is stopped leaves no half of it. It is
-  # made anew when a header changes, since clang refuses one of headers that an
-  # upgrade of the system replaced. An equal file stays as it is: clang refuses
-  # what another checkout builds on it at this moment if its time changes.
+  # Written under another name, so that an interrupted build leaves no partial file.
+  # It is built again when a header changes, as clang rejects it after an upgrade of
+  # the system. An equal file is kept: if its time changed, clang would reject what
+  # another checkout builds on it at this moment.
   set(pch ${folder}/${file}.pch)
   add_custom_command(OUTPUT ${pch}
     COMMAND ${CMAKE_CXX_COMPILER} ${flags} -x c++-header ${folder}/${file} -o ${pch}.${name}
@@ -76,8 +76,8 @@ function(adze_precompile name header)
   set(${name}_OPTIONS -fpch-instantiate-templates "SHELL:-Xclang -include-pch -Xclang ${pch}" PARENT_SCOPE)
 endfunction()
 
-# adze_precompile_dialects(NAME BASE HEADER...): the same of the classes of
-# dialects, on top of the precompiled header BASE.
+# adze_precompile_dialects(NAME BASE HEADER...): the same for the classes of
+# dialects, based on the precompiled header BASE.
 function(adze_precompile_dialects name base)
   set(folder ${CMAKE_BINARY_DIR}/pch)
   set(text "")

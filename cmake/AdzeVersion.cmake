@@ -1,5 +1,5 @@
-# AdzeCommit.h: the commit that is built, and what it compiles for. Included, it
-# makes the target adze_commit; run as a script (-DOUT=FILE), it writes the file
+# AdzeCommit.h: the commit that is built, and its targets. Included, this file
+# defines the target adze_commit; run as a script (-DOUT=FILE), it writes the header
 # if its content changes.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(out ${CMAKE_BINARY_DIR}/generated/AdzeCommit.h)

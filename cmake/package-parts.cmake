@@ -1,4 +1,4 @@
-# Read by CPack for each package: only archives hold the libraries.
+# Read by CPack for each package: only archives contain the libraries.
 set(CPACK_COMPONENTS_ALL Unspecified)
 if(CPACK_GENERATOR STREQUAL "TZST")
   list(APPEND CPACK_COMPONENTS_ALL bundle)

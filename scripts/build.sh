@@ -2,8 +2,8 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
 # scripts/build.sh TARGET...: builds targets in build/ (or $BUILD), which it
-# configures if it is not, and says how far it is and how long it will take: in
-# one line that changes on a terminal, else every 30 seconds.
+# configures if necessary, and prints the progress and the remaining time: on a
+# terminal in one line that is updated, else every 30 seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -13,12 +13,12 @@ if [ -t 1 ]; then
   every=1 begin='\r\033[K' end=
 fi
 
-# Nearly all time goes into C++ files, so only they are counted. What precedes the first
-# of them, tables and precompiled headers, says nothing about their rate.
+# Nearly all time is spent on C++ files, so only they are counted. The steps before the
+# first of them (tables, precompiled headers) do not predict their rate.
 slow='Building CXX object'
 slow_total=$(ninja -C "$build" -n "$@" | grep -c "$slow" || true)
 
-# Reads ninja's lines: `@DONE TOTAL SECONDS WHAT` is a step, all else is printed.
+# Reads ninja's lines: `@DONE TOTAL SECONDS WHAT` is a step, all others are printed.
 progress() {
   local line done total seconds what left due=$every shown= slow_done=0 since=0
   while IFS= read -r line; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# The rules of the code that a script can see (CONTRIBUTING.md): sizes of files,
-# one pass a file with a like-named test, file heads, nothing left open.
+# Checks rules of CONTRIBUTING.md: sizes of files, one pass per file with a test of
+# the same name, file headers, no open ends.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -27,21 +27,21 @@ limit 400 '*.td'
 limit 250 'include/*.h' 'lib/*.h'
 limit 300 'test/*.mlir' 'test/*.test'
 
-# Every source begins with the licence line, and says no file name there.
+# Every source begins with the licence line, without the name of the file.
 while read -r file; do
   [ -f "$file" ] || continue
   head -1 "$file" | grep -q 'Part of Adze, under the Apache License' || complain "$file: expected the licence line first"
 done < <(files '*.cpp' '*.h' '*.c' '*.td' '*.js' '*.css')
 
-# One pass a file, named as the file, with a like-named lit test. (The list is
-# a string: grep -q ends at its first match, and a pipe's writer would fail.)
+# One pass per file, of the same name, with a lit test of the same name. (The list
+# is a string: grep -q ends at its first match, and the writer of a pipe would fail.)
 tests=$(files 'test/*')
 while read -r file; do
   [ -f "$file" ] || continue
   count=$(grep -c '^#define GEN_PASS_DEF_' "$file")
   [ "$count" = 0 ] && continue
   [ "$count" = 1 ] || complain "$file: expected one pass, but got $count"
-  # A conversion's pass file carries its folder's name, as its test folder does.
+  # The pass file and the test folder of a conversion have the name of its folder.
   kebab=$(basename "$file" .cpp | sed -E 's/([a-z0-9])([A-Z])/\1-\2/g' | tr A-Z a-z)
   folder=test/$(dirname "${file#lib/}")
   grep -qE "/(convert-|graph-|tile-|adze-)?$kebab(-[a-z0-9-]+)?\.(mlir|test)$" <<<"$tests" ||
@@ -49,19 +49,19 @@ while read -r file; do
     complain "$file: expected a lit test named $kebab.mlir"
 done < <(files 'lib/*.cpp')
 
-# One line a change, which a reader of release notes takes in at a glance.
+# One line per change.
 long=$(awk 'length > 120 { print FILENAME ":" FNR }' CHANGELOG.md)
 [ -z "$long" ] || complain "expected at most 120 characters a line:
 $long"
 
-# Pages, comments and messages use the words of docs/glossary.md, not those of its
-# right-hand column.
+# Pages, comments and messages do not use the words in the right-hand column of
+# docs/glossary.md.
 words=$(git grep -nE 'of unknown sizes?|only (the|a) run (knows|can tell)|past the caches|for memory ahead|hangs over|by patches|side by side|data tells|numbers of a register' \
   -- '*.md' '*.cpp' '*.h' '*.c' '*.td' '*.py' ':!docs/glossary.md' | head -5)
 [ -z "$words" ] || complain "words that docs/glossary.md replaces:
 $words"
 
-# Nothing left open, no path of somebody's machine, no tabs.
+# No open ends, no absolute path of a machine, no tabs.
 left=$(git grep -nIE '\b(TODO|FIXME|XXX)\b' -- lib include ep runtime tools test python-free-tests examples | head -20)
 [ -z "$left" ] || complain "left open:
 $left"

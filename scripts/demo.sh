@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# `make demo`: from nothing to the predictions of a trained model. Where build/ is not
-# configured, the compiler is built in build-demo/ without optimization, which takes
-# about half the time and writes the same modules.
+# `make demo`: sets up, builds, compiles a trained model and prints its predictions. If
+# build/ is not configured, the compiler is built in build-demo/ without optimization,
+# which takes about half the time; it writes the same modules.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 start=$SECONDS

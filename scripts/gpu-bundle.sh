@@ -2,9 +2,9 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
 # `make gpu-bundle`: packs build/gpu-bundle/adze-gpu.tar.xz, with which `make
-# test-gpu` and `make bench-gpu` run on a machine that has an NVIDIA driver and
-# nothing else of ours: compiler, runner, their libraries, the tests of
-# python-free-tests/GPU, the models without weights, and the benchmark (docs/guides/gpu.md).
+# test-gpu` and `make bench-gpu` run on a machine that has only an NVIDIA driver:
+# compiler, runner, their libraries, the tests of python-free-tests/GPU, the models
+# without weights, and the benchmark (docs/guides/gpu.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 most=60000000 # bytes of the archive
@@ -22,14 +22,14 @@ for name in $programs; do cp build/bin/"$name" $tree/build/bin/; done
 for name in $tests; do cp build/unittests/"$name" $tree/build/unittests/; done
 cp -L build/lib/libadze_rt.so $tree/build/lib/
 
-# Sources keep their places, so that scripts find each other as in a checkout.
+# Sources keep their relative paths, so that scripts find each other as in a checkout.
 cp scripts/gpu/Makefile scripts/gpu/run.sh $tree/
 cp -r python-free-tests/GPU $tree/gpu-tests
 cp -r python/adze $tree/python/
 cp benchmarks/gpu.py benchmarks/language_models.py benchmarks/language_peers.py $tree/benchmarks/
 cp benchmarks/models/*.light.onnx benchmarks/models/fill.py $tree/benchmarks/models/
 cp -r examples/models $tree/examples/
-# The package says its version, which it otherwise asks the compiler for.
+# The version is in the package, which otherwise requests it from the compiler.
 version=$(sed -n 's/^project(.*VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 mkdir $tree/python/adze-"$version".dist-info
 printf 'Metadata-Version: 2.1\nName: adze\nVersion: %s\n' "$version" >$tree/python/adze-"$version".dist-info/METADATA
@@ -37,12 +37,12 @@ find $tree -name __pycache__ -prune -exec rm -rf {} +
 git describe --always --dirty >$tree/COMMIT
 
 # --- Libraries -------------------------------------------------------------
-# Those of the C library are the machine's own.
+# The C library is that of the machine.
 libraries=$(ldd $tree/build/bin/* $tree/build/unittests/* | awk '$3 ~ /^\// { print $3 }' |
   grep -vE '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*)\.so' | sort -u)
-# Two libraries are large and never called: LLVM links Z3 for its analyser of C++
-# and libxml2, whose Unicode tables these are, for manifests of Windows. Stand-ins
-# with the symbols that are asked for take their places.
+# Two libraries are large and never called: LLVM links Z3 for its static analyser of
+# C++, and libxml2, which links the Unicode tables of ICU, for manifests of Windows.
+# Stubs with the required symbols replace them.
 stand_in() { # LIBRARY USER
   local library=$1 user=$2 name symbols=$out/stand-in.c
   name=$(basename "$library")
@@ -67,7 +67,7 @@ for library in $libraries; do
   esac
 done
 find $tree/build -type f -exec llvm-strip-22 --strip-unneeded {} +
-# Programs find the libraries by themselves: Python has its own of some.
+# Programs find the libraries by their RPATH, as Python has its own version of some.
 for file in $tree/build/bin/* $tree/build/unittests/*; do
   patchelf --set-rpath '$ORIGIN/../lib' "$file"
 done
@@ -89,7 +89,7 @@ for test in json.load(open(sys.argv[1]))["tests"]:
     print(test["name"], int(properties.get("TIMEOUT", 300)), environment, command, sep="\t")
 PYTHON
 
-# One dictionary for all of it: the programs hold much of the same code.
+# One dictionary for the whole archive: the programs share much code.
 tar -C $out --sort=name --owner=0 --group=0 -cf - adze-gpu |
   xz -T1 --lzma2=preset=6,dict=512MiB >$out/adze-gpu.tar.xz
 size=$(stat -c %s $out/adze-gpu.tar.xz)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Makes benchmarks/models/references anew with the pinned ONNX Runtime.
+# Writes benchmarks/models/references again with the pinned ONNX Runtime.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=${ADZE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/adze}

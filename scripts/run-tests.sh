@@ -51,7 +51,7 @@ run_ctest() {
     failed=$((failed + 1))
     return
   fi
-  # Not run (a missing executable) is a failure that ctest lists elsewhere.
+  # ctest lists tests without an executable ("Not Run") elsewhere: they are failures.
   [ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
   passed=$((passed + all - bad - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
   [ "$bad" = 0 ] || { grep -vE '^ *[0-9]+/[0-9]+ Test .* Passed|^ *Start ' "$log" | tail -150; }
@@ -86,7 +86,7 @@ run_conformance() { # run_conformance LOG ARG...: one column, counted case by ca
   read -r known stale < <(python-free-tests/Conformance/known-failures.sh python-free-tests/Conformance/known-failures.txt \
     "${column%.log}" "$log" "$(printf '%s\n' "$@" | grep -e '^--part=')")
   passed=$((passed + good)) failed=$((failed + bad - known + stale)) skipped=$((skipped + skip + known))
-  # What OpSupport.md claims and no case executes is a failure of its own.
+  # An entry of OpSupport.md that no case executes is a separate failure.
   if grep -q '^claimed in .* without an executed case: [1-9]' "$log"; then
     failed=$((failed + 1))
     sed -n '/^claimed in/,/^[^ c]/p' "$log" | grep '^claimed\|^  '
@@ -120,7 +120,7 @@ run_without_cuda() {
   run_ctest build build/test-logs/no-driver.log -L no-driver
 }
 
-# The Python package: skipped where its tests' packages cannot be installed.
+# The Python package: skipped if the packages of its tests cannot be installed.
 run_python() {
   local log=$PWD/build/test-logs/python.log good bad skip
   if ! [ -f "build/python-venv/.made-$(cksum <python/test-requirements.txt | tr ' ' -)" ] && ! python3 -m pip download -q --no-deps -d build/test-logs/probe pytest >/dev/null 2>&1; then
@@ -130,7 +130,7 @@ run_python() {
   fi
   scripts/test-python.sh --junit-xml="$log.xml" >"$log" 2>&1
   local status=$?
-  # As pytest's closing line has them: "2 failed, 190 passed, 9 skipped in 30s".
+  # The form of pytest's closing line: "2 failed, 190 passed, 9 skipped in 30s".
   good=$(tail -1 "$log" | grep -oE '[0-9]+ passed' | tr -dc 0-9)
   bad=$(tail -1 "$log" | grep -oE '[0-9]+ (failed|errors?)' | awk '{sum += $1} END {print sum + 0}')
   skip=$(tail -1 "$log" | grep -oE '[0-9]+ skipped' | tr -dc 0-9)
@@ -140,7 +140,7 @@ run_python() {
   echo "run-tests: python: ${good:-0} passed, $bad failed, ${skip:-0} skipped (log: ${log#$PWD/})"
 }
 
-# The pages as a site, whose links are strict: skipped where MkDocs cannot be installed.
+# The pages as a site with strict links: skipped if MkDocs cannot be installed.
 run_site() {
   local log=build/test-logs/site.log
   if ! scripts/setup.sh site >"$log" 2>&1; then
@@ -181,7 +181,7 @@ all)
   run_without_cuda
   run_python
   run_site
-  # One column whole, a fixed tenth of the others; `make conformance` runs all.
+  # All cases of one column, and a fixed tenth of the others; `make conformance` runs all.
   run_conformance build/test-logs/conformance-O2.log -O2 --coverage=docs/OpSupport.md
   run_conformance build/test-logs/conformance-O0.log -O0 --part=0/10
   run_conformance build/test-logs/conformance-dyn.log --dyn --part=1/10

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Sets up a fresh Debian 12 machine: installs what is missing and fills a cache
-# folder outside the build folder with what Debian does not have. Does nothing,
-# in well under a second, where all is there.
+# Sets up a fresh Debian 12 machine: installs missing packages, and fills a cache
+# folder outside of the build folder with dependencies that Debian lacks. Takes less
+# than a second if everything is present.
 #
-#   scripts/setup.sh [models|bench|site]   also the Python venv that gives the test
-#                                          models their weights, that of the peers,
-#                                          or that which builds the pages
-#   scripts/setup.sh package               also what makes packages
+#   scripts/setup.sh [models|bench|site]   also the Python venv that writes the test
+#                                          models, that of the peers, or that which
+#                                          builds the pages
+#   scripts/setup.sh package               also the tools that build packages
 #
 # ADZE_NO_INSTALL=1   no system packages are installed
 # ADZE_CACHE=DIR      the cache folder, ${XDG_CACHE_HOME:-$HOME/.cache}/adze if unset
@@ -43,7 +43,7 @@ elif [ -n "$missing" ]; then
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
-# The browser that opens the page of reports: tests skip that where it cannot be had.
+# The browser that opens the page of reports: without it, its tests are skipped.
 if [ "${1:-}" = models ] && [ "${ADZE_NO_INSTALL:-0}" != 1 ] && ! command -v chromium chromium-browser google-chrome >/dev/null; then
   sudo=
   [ "$(id -u)" = 0 ] || sudo=sudo
@@ -61,7 +61,7 @@ flock 9 # two checkouts may share the cache
 python=/usr/bin/python3
 [ -x "$python" ] || python=$(command -v python3)
 
-# One venv fetches packages; what is used comes from hash-pinned files only.
+# One venv downloads packages; all packages are pinned by hash.
 venv() { # venv DIR: makes it if it is not there
   [ -x "$1/bin/pip" ] || "$python" -m venv "$1"
 }
@@ -69,7 +69,7 @@ pinned() { # pinned REQUIREMENT HASH: a requirements file that accepts that file
   printf '%s --hash=sha256:%s\n' "$1" "$2" >"$cache/requirements.txt"
 }
 
-# CMake >= 3.26, which the ONNX library asks for (Debian 12 has 3.25).
+# CMake >= 3.26, which the ONNX library requires (Debian 12 has 3.25).
 cmake=$(command -v cmake || true)
 if [ -z "$cmake" ] || ! "$cmake" --version | awk 'NR==1 {split($3,v,"."); exit !(v[1]>3 || (v[1]==3 && v[2]>=26))}'; then
   cmake=$cache/tools/bin/cmake
@@ -116,8 +116,8 @@ if ! [ -f "$cache/$onnx/lib/cmake/ONNX/ONNXConfig.cmake" ]; then
   build=$cache/build-$onnx
   log=$cache/$onnx.log
   rm -rf "$build"
-  # -O1 and unity builds: this library reads a model once, it is never hot. Without
-  # the texts about operators, which nothing reads.
+  # -O1 and unity builds: this library only reads a model once. Without the
+  # documentation of operators, which is unused.
   { "$cmake" -G Ninja -S "$cache/src/$onnx" -B "$build" -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG -D__ONNX_NO_DOC_STRINGS' \
       -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DONNX_USE_PROTOBUF_SHARED_LIBS=ON -DONNX_USE_UNITY_BUILD=ON \
@@ -130,7 +130,7 @@ if ! [ -f "$cache/$onnx/lib/cmake/ONNX/ONNXConfig.cmake" ]; then
 fi
 
 # --- Python, for set-up and peers only -------------------------------------
-# python_venv NAME FILE: $cache/NAME-venv with the packages of FILE
+# python_venv NAME FILE: creates $cache/NAME-venv with the packages of FILE
 python_venv() {
   local done
   done=$cache/$1-venv/.done-$(cksum <"$2" | tr ' ' -)

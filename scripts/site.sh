@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# `make site`: docs/, the changelog and the reference that `make docs` wrote, as
-# a site with search in build/site. A link that leads nowhere is an error.
+# `make site`: builds docs/, the changelog and the reference that `make docs` wrote
+# as a site with search in build/site. A broken link is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh site

@@ -1,8 +1,8 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""A hook of MkDocs: pages of the site that lie outside of docs/.
+"""A hook of MkDocs for pages of the site that are outside of docs/.
 
-The reference of dialects and passes is what `make docs` wrote into build/docs; the headers of the API, the changelog and the
-pages of the examples are the repository's. Links to these lead out of docs/ in the repository, and not in the site.
+`make docs` writes the reference of dialects and passes to build/docs; the headers of the API, the changelog and the pages of
+the examples are in the repository. Links to these leave docs/ in the repository, but not in the site.
 """
 import pathlib
 import re
@@ -28,7 +28,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, **_):
-    """Makes links that lead out of docs/, or into it, those of the site."""
+    """Rewrites links out of docs/ and into it for the site."""
     up = "../" * page.file.src_uri.count("/")
     markdown = re.sub(r"\]\(" + re.escape(up) + r"\.\./runtime/include/(\w+\.hp*)\)", rf"]({up}reference/\1.md)", markdown)
     markdown = markdown.replace(f"]({up}../examples/", f"]({up}examples/")

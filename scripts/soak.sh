@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Runs the compiler and the run time on many inputs that nobody wrote, prints a
-# line for each kind, and appends it to the table in docs/soak.md:
+# Runs the compiler and the run time on many generated inputs, prints a line for
+# each kind, and appends it to the table in docs/soak.md:
 #
 #   scripts/soak.sh            everything; SEED, SECONDS_EACH and the variables
 #                              below change how much
 #   scripts/soak.sh --slice    a small part with fixed seeds, for CI; no table
 #
-# What fails stays in build/soak. docs/soak.md says what each line is and how to
-# run a failed input again.
+# Failing inputs stay in build/soak. docs/soak.md describes each line and how to
+# run a failing input again.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 slice=
 [ "${1:-}" = --slice ] && slice=1
 jobs=${JOBS:-$(nproc)}
-# Inputs that were not used before, unless SEED says which.
+# New inputs, unless SEED is set.
 seed=${SEED:-$(($(date +%s) % 1000000000 * 1000))}
 seconds=${SECONDS_EACH:-3600}
 models=${MODELS:-1000000} modules=${MODULES:-1000000} graphs=${GRAPHS:-100000} allocations=${ALLOCATIONS:-0}
@@ -26,7 +26,7 @@ out=$PWD/build/soak
 mkdir -p "$out/models"
 failed=0
 
-# record WHAT COUNT RESULT: one line here and in the table.
+# record WHAT COUNT RESULT: prints a line, also to the table.
 record() {
   printf 'soak: %s: %s, seed %s: %s\n' "$1" "$2" "$seed" "$3"
   [ "$3" = passed ] || failed=$((failed + 1))
@@ -34,7 +34,7 @@ record() {
     "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$1" "$2" "$seed" "$3" >>docs/soak.md
 }
 
-# run NAME LOG COMMAND...: the last line of what it writes is the count.
+# run NAME LOG COMMAND...: the last line of its output is the count.
 run() {
   local what=$1 log=$out/$2
   shift 2
@@ -57,12 +57,12 @@ build "${PRESET:-dev}" build atranslate onnx-as soak-import soak-module-file adz
   fail-allocation
 build asan-ubsan build-asan soak-module-file runtime-allocation-tests fake-module fake-cuda
 [ -n "$slice" ] || build tsan build-tsan context-soak
-# The slice does without this build, which takes as long as that of the importer.
+# The slice omits this build, which takes as long as that of the importer.
 [ -n "$slice" ] || build fuzz build-fuzz soak-import
 for text in test/Import/ONNX/*.onnxtxt; do
   build/bin/onnx-as "$text" -o "$out/models/$(basename "$text" .onnxtxt).onnx" >/dev/null 2>&1 || true
 done
-# LLVM's libraries are not instrumented: what ours and theirs both see is not poisoned for either.
+# LLVM's libraries are not instrumented, so containers shared with them are not annotated.
 export ASAN_OPTIONS=abort_on_error=1:allow_user_poisoning=0:detect_container_overflow=0:detect_odr_violation=0
 
 # contexts SECONDS: context-soak in processes of two minutes, since ThreadSanitizer
@@ -82,7 +82,7 @@ contexts() {
     { count = $1; sub(/^[0-9]+ /, ""); if (!($0 in sums)) names[++n] = $0; sums[$0] += count }
     END { line = parts " processes"; for (i = 1; i <= n; ++i) line = line ", " sums[names[i]] " " names[i]; print line }'
 }
-# The slice leaves this one to the sanitizers' ctest.
+# The slice omits this one: the ctest of the sanitizers runs it.
 [ -n "$slice" ] || run "16 threads, contexts of modules that come and go (TSan)" contexts.log contexts "$seconds"
 run "mutated modules, checks before dlopen (ASan, UBSan)" modules.log build-asan/bin/soak-module-file --seed="$seed" \
   --count="$modules" --seconds="$seconds" --keep="$out/failed-module-" build-asan/lib/libfake-module.so
@@ -102,7 +102,7 @@ run "failed allocations, program with a module" allocations-program.log python-f
 run "failed allocations, atranslate --emit=graph" allocations-import.log python-free-tests/Tools/check-allocations.sh \
   build/lib/libfail-allocation.so "$allocations" "$seed" "$out/graph.mlir" build/bin/atranslate \
   "$out/models/output-rank.onnx" -j1 --emit=graph -o "$out/graph.mlir"
-# What comes before the handlers of crashes, which few of the others meet.
+# Failures before the crash handlers are installed, which few other inputs reach.
 FIRST=1 run "first failed allocations, atranslate" allocations-first.log python-free-tests/Tools/check-allocations.sh \
   build/lib/libfail-allocation.so 40 "$seed" "$out/graph.mlir" build/bin/atranslate \
   "$out/models/output-rank.onnx" -j1 --emit=graph -o "$out/graph.mlir"

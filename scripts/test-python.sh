@@ -2,8 +2,8 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
 # Runs the tests of the Python package: of the source tree with the build's
-# libraries, or, with --wheel, of the wheel in an environment of its own, which
-# has nothing of the build.
+# libraries, or, with --wheel, of the wheel in a separate environment without the
+# build.
 #
 #   test-python.sh [--wheel] [pytest arguments]
 #
@@ -19,7 +19,7 @@ fi
 venv=$PWD/build/python-venv
 [ -z "$wheel" ] || venv=$PWD/build/wheel/test-venv
 [ -z "$wheel" ] || rm -rf "$venv"
-# Made anew when other packages are asked for.
+# Created again if other packages are requested.
 made=$venv/.made-$(cksum <python/test-requirements.txt | tr ' ' -)
 [ -f "$made" ] || {
   rm -rf "$venv"
@@ -28,12 +28,12 @@ made=$venv/.made-$(cksum <python/test-requirements.txt | tr ' ' -)
   touch "$made"
 }
 [ -z "${PYTHON_EXTRAS:-}" ] || "$venv/bin/pip" install -q --disable-pip-version-check $PYTHON_EXTRAS
-# A process for each core; the tests of a file stay together, as they share
+# A process for each core; the tests of a file run in one process, as they share
 # compiled models.
 workers="-n ${JOBS:-$(nproc)} --dist=loadfile"
 if [ -n "$wheel" ]; then
   "$venv/bin/pip" install -q --disable-pip-version-check "$wheel"
-  # Away from the source tree: what is imported is what is installed.
+  # Outside of the source tree, so that the installed package is imported.
   cd build/wheel
   exec env -u ADZE_LIBRARY_DIR -u PYTHONPATH "$venv/bin/python" -m pytest -q -p no:cacheprovider $workers \
     --rootdir=../../python/tests ../../python/tests "$@"

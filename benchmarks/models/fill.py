@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Give a model its weights back: seeded random numbers.
+"""Restores the weights of a model, as seeded random numbers.
 
-  fill.py NAME.light.onnx -o NAME.onnx      needs: onnx, numpy. The same file comes out everywhere (PCG64).
+  fill.py NAME.light.onnx -o NAME.onnx      needs: onnx, numpy. The result is the same on all machines (PCG64).
 
 Two kinds of models: those of this folder, whose removed tensors carry a doc_string {"seed", "mean", "std", "min", "max"};
 and the light_* models of the ONNX source package, whose weights are ConstantOfShape nodes of one value. Those become
-initialisers: matrices and filters normal with deviation sqrt(2 / fan-in); what has no fan-in (biases, and the four vectors of
-a batch normalisation) is drawn so that activations keep their size.
+initialisers: matrices and filters are normal with deviation sqrt(2 / fan-in); tensors without fan-in (biases, and the four
+vectors of a batch normalisation) are drawn so that activations keep their magnitude.
 """
 import argparse
 import json
@@ -32,7 +32,7 @@ def fill_removed(model):
 
 
 def vector(role, seed, shape):
-    """A tensor without fan-in. role: (operator, operand index) of its user."""
+    """Returns a tensor without fan-in. `role` is (operator, operand index) of its user."""
     values = normal(seed, shape)
     if role == ("BatchNormalization", 4):  # the variance
         return 1 + np.abs(values) / 4
@@ -82,7 +82,7 @@ def fill_constants(model):
 
 
 def add_logits(model):
-    """What goes into a closing Softmax becomes an output too: softmax hides differences."""
+    """Makes the operand of a final Softmax an output too, as softmax hides differences."""
     graph = model.graph
     last = next((n for n in graph.node if graph.output[0].name in n.output), None)
     if last is None or last.op_type != "Softmax":

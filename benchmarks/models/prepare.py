@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Makes the test models of list.txt: OUT/NAME/model.onnx, OUT/NAME/data/input_K.pb and output_K.pb.
+"""Writes the test models of list.txt: OUT/NAME/model.onnx, OUT/NAME/data/input_K.pb and output_K.pb.
 
   prepare.py OUT --onnx-light DIR [NAME ...] [--references]      needs: onnx, numpy (with --references: onnxruntime too)
 
-Weights and inputs are seeded, so the shipped reference outputs fit; references/fingerprints.txt holds their hashes and a
-difference is an error. --references writes references/ anew with ONNX Runtime, and refuses a reference whose deviation is
-under a thousandth of its range: nothing could fail against it.
+Weights and inputs are seeded, so the shipped reference outputs fit; references/fingerprints.txt has their hashes, and a
+difference is an error. --references writes references/ again with ONNX Runtime, and rejects a reference whose standard
+deviation is less than a thousandth of its range, as no result would differ from it.
 """
 import argparse
 import hashlib
@@ -36,7 +36,7 @@ def make_inputs(name, model, dims):
             feeds[value.name] = normal(seed, shape)
         elif value.name == "ids":
             feeds[value.name] = np.random.Generator(np.random.PCG64(seed)).integers(0, 30000, shape)
-        else:  # a mask with a tail of zeros, of another length in each row
+        else:  # a mask with trailing zeros, of a different number in each row
             mask = np.ones(shape, np.int64)
             for row in range(shape[0]):
                 mask[row, shape[1] - 11 - 7 * row:] = 0
@@ -59,7 +59,7 @@ def conv(x, w, bias, group):
 
 
 def evaluate(name, model, feeds):
-    """A single layer in f64."""
+    """Computes a single layer in f64."""
     x, *rest = [v.astype(np.float64) for v in feeds.values()]
     weights = {t.name: numpy_helper.to_array(t).astype(np.float64) for t in model.graph.initializer}
     node = model.graph.node[0]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Gives the test models their weights, inputs and references: prepare.sh OUT [NAME ...]
+# Writes the test models with weights, inputs and references: prepare.sh OUT [NAME ...]
 # Set-up, not a test: needs the venv of `scripts/setup.sh models`.
 set -euo pipefail
 cache=${ADZE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/adze}

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Writes models with seeded weights by the exporters that people use.
+"""Writes models with seeded weights by common exporters.
 
   exports.py --list              prints the names
   exports.py FOLDER NAME ...     writes FOLDER/NAME.onnx for each
 
 Architectures are those of torchvision, timm, transformers, scikit-learn, LightGBM and XGBoost. Language models have few and
-narrow layers: what their files look like does not depend on the size. A name ends with the exporter where a model is written
-by both of PyTorch's: `.trace` is the older one, by tracing.
+narrow layers, as the structure of their files does not depend on the size. If a model is written by both exporters of
+PyTorch, its name ends with the exporter: `.trace` is the older one, by tracing.
 """
 import os
 import random
@@ -29,7 +29,7 @@ def maker(name):
 # PyTorch
 
 def export(net, args, path, trace=False, dims=None, names=None, opset=None):
-    """Writes a network. `dims` names the axes that change from run to run: a dict of axis to name for each argument."""
+    """Writes a network. `dims` names the dynamic axes: a dict of axis to name for each argument."""
     import torch
     net = net.eval()
     if trace:
@@ -85,7 +85,7 @@ timm_model("mixer_s32_224", trace=True)
 
 
 def torch_model(name, trace=False, dims=None):
-    """A network and its arguments, of a function."""
+    """Returns a function as a network, and its arguments."""
     def register(function):
         def make(path):
             net, args = function()
@@ -219,7 +219,7 @@ PIXELS = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "
 
 
 def first_result(net, **options):
-    """A module that gives the first result, a tensor, of another."""
+    """A module that returns the first result, a tensor, of another one."""
     import torch
 
     class First(torch.nn.Module):
@@ -383,7 +383,7 @@ def xgboost_classifier(path):
 
 
 def write(folder, name):
-    """Writes one model; an exporter that fails leaves no file, but its reason."""
+    """Writes one model. If the exporter fails, writes its reason instead."""
     path = os.path.join(folder, name + ".onnx")
     random.seed(SEED)
     np.random.seed(SEED)
@@ -394,7 +394,7 @@ def write(folder, name):
         MAKERS[name](path + ".part")
         os.replace(path + ".part", path)
         print(f"{name}: {os.path.getsize(path)} bytes", flush=True)
-    except Exception as error:  # whatever an exporter raises is why there is no file
+    except Exception as error:  # any exception of an exporter is the reason why there is no file
         text = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
         with open(path + ".failed", "w") as file:
             file.write(f"{type(error).__name__}: {text}\n")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Quantizes trained models out of Python wheels by adze.quantize, and classifies images with them.
+"""Quantizes trained models from Python wheels by adze.quantize, and classifies images with them.
 
     quantized.py FILES [--samples 400] [--method minmax ...]     needs: adze, numpy, onnx, onnxruntime, pillow
 
-FILES is the folder where zoo.sh puts the wheels' models. The images are made here: lines of words, of which every other
-one is upside down, and pages, turned by quarters. So the classes are known. Calibration has other images than the measurement.
+FILES is the folder to which zoo.sh writes the wheels' models. The images are drawn here, so their classes are known: lines of
+words, every other one upside down, and pages rotated by multiples of 90 degrees. Calibration and measurement use different
+images.
 For each model and method: the accuracy of f32, of the quantized model by Adze and by ONNX Runtime, and how often both agree.
 """
 import argparse
@@ -38,7 +39,7 @@ def add_noise(rng, image, sigma):
 
 
 def make_lines(rng, count):
-    """Lines of 48 x 192; class 1 is upside down."""
+    """Draws lines of 48 x 192; those of class 1 are upside down."""
     images, labels = [], np.arange(count) % 2
     for label in labels:
         paper, ink = int(rng.integers(160, 256)), int(rng.integers(0, 90))
@@ -52,7 +53,7 @@ def make_lines(rng, count):
 
 
 def make_pages(side):
-    """Pages, which are turned clockwise by as many quarters as the class says."""
+    """Draws pages, rotated clockwise by 90 degrees times the class."""
 
     def make(rng, count):
         images, labels = [], np.arange(count) % 4

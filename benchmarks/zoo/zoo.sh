@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# `make zoo`: brings the files of the zoo to the cache folder (some 3 GB, and 6 GB
-# for what writes them), compiles, compares and times each, and prints the table.
-# Rows stay in build/zoo.jsonl: a run that was stopped goes on where it ended.
-# Flags are those of `zoo.py run`; a word is a regular expression of names.
+# `make zoo`: writes the files of the zoo to the cache folder (about 3 GB, and 6 GB
+# for the exporters), compiles, compares and times each, and prints the table.
+# Rows stay in build/zoo.jsonl, so an interrupted run continues where it stopped.
+# Flags are those of `zoo.py run`; an argument is a regular expression of names.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=${ADZE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/adze}

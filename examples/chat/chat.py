@@ -3,8 +3,8 @@
 
     chat.py FOLDER [--system TEXT] [--temperature X] [--top-p X] [--seed N] [--max-tokens N] [--rows N] [--threads N]
 
-FOLDER has model.so and the files of the tokenizer. Ctrl-C ends an answer, Ctrl-D the chat. The caches of earlier turns stay:
-only what is new of the conversation runs.
+FOLDER has model.so and the files of the tokenizer. Ctrl-C ends an answer, Ctrl-D the chat. The caches of earlier turns are
+kept, so that only new tokens of the conversation run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from text import Language, TextStream
 
 
 def go_on(sequence: adze.TokenSequence, tokens: list[int]) -> None:
-    """Continues a sequence with the tokens of a conversation, most of which it has."""
+    """Continues a sequence with those tokens of a conversation that it does not have yet."""
     known = sequence.all_tokens
     same = 0
     while same < min(len(known), len(tokens) - 1) and known[same] == tokens[same]:
@@ -29,7 +29,7 @@ def go_on(sequence: adze.TokenSequence, tokens: list[int]) -> None:
 
 
 def answer(sequence: adze.TokenSequence, language: Language) -> str:
-    """Prints an answer as it comes, and returns it."""
+    """Prints an answer as it is generated, and returns it."""
     stream, text = TextStream(language), ""
     try:
         for token in sequence:

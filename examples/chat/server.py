@@ -1,10 +1,10 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Serves a decoder model over HTTP, by the API of OpenAI: /v1/models, /v1/completions and /v1/chat/completions.
+"""Serves a decoder model over HTTP with the API of OpenAI: /v1/models, /v1/completions and /v1/chat/completions.
 
     MODEL=FOLDER uvicorn server:app --port 8000
 
-FOLDER has model.so and the files of the tokenizer. Requests that run at the same time share runs of the model. The environment
-variables BATCH (most sequences of a run), ROWS (most tokens of a sequence), QUEUE (most sequences at once) and THREADS say how.
+FOLDER has model.so and the files of the tokenizer. Concurrent requests share runs of the model. Environment variables: BATCH
+(most sequences of a run), ROWS (most tokens of a sequence), QUEUE (most sequences at once) and THREADS.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ THREADS = int(os.environ["THREADS"]) if "THREADS" in os.environ else None
 
 
 class ApiError(Exception):
-    """An answer other than 200, as OpenAI's API writes it."""
+    """A response with a status other than 200, in the format of OpenAI's API."""
 
     def __init__(self, status: int, message: str, code: Optional[str] = None, param: Optional[str] = None) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ class ApiError(Exception):
 
 
 class Answer:
-    """One sequence that runs, and a queue of its tokens; None ends them."""
+    """A running sequence, and a queue of its tokens, which ends with None."""
 
     def __init__(self, sequence: adze.TokenSequence) -> None:
         self.sequence = sequence
@@ -57,7 +57,7 @@ class Answer:
         self.passed = 0
 
     def publish(self) -> bool:
-        """Passes what is new to the queue. Returns whether it goes on. Called by the engine's thread."""
+        """Appends new tokens to the queue. Returns True if the sequence continues. Called by the engine's thread."""
         has_ended = self.sequence.end is not None
         new = self.sequence.tokens[self.passed :]
         self.passed += len(new)
@@ -67,7 +67,7 @@ class Answer:
 
 
 class Engine:
-    """A generator, and the thread that steps it as long as any sequence runs."""
+    """A generator, and the thread that steps it while any sequence runs."""
 
     def __init__(self) -> None:
         self.language = Language(MODEL)
@@ -90,7 +90,7 @@ class Engine:
                     self.answers = [answer for answer in self.answers if answer.publish()]
 
     async def start(self, tokens: list[int], sampling: dict[str, Any]) -> Answer:
-        """Lets a sequence join at the next step."""
+        """Adds a sequence at the next step."""
         # The generator may be in the middle of a step: the event loop does not wait for it.
         answer = Answer(await asyncio.to_thread(lambda: self.generator.add(tokens, **sampling)))
         with self.lock:
@@ -112,7 +112,7 @@ class StreamOptions(BaseModel):
 
 
 class Common(BaseModel):
-    """What both kinds of requests have. The last three are not OpenAI's."""
+    """The common fields of both kinds of requests. The last three are extensions."""
 
     model: str
     max_tokens: Optional[int] = Field(None, ge=1)
@@ -123,7 +123,7 @@ class Common(BaseModel):
     stop: Union[str, list[str], None] = None
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
-    # Of the API, but not here: an answer without them would not be what was asked for.
+    # Parameters of the API that are not implemented: a response that ignores them would be wrong.
     logprobs: Union[bool, int, None] = None
     tools: Optional[list[Any]] = None
     response_format: Optional[dict[str, Any]] = None
@@ -191,7 +191,7 @@ def read_chat(engine: Engine, request: Chat) -> list[list[int]]:
         messages.append({"role": message.role, "content": "".join(part.text for part in parts)})
     try:
         tokens = engine.language.encode_chat(messages)
-    except Exception as error:  # the template is a program of the model's
+    except Exception as error:  # the template is code from the model
         raise ApiError(400, f"the chat's template: {error}", None, "messages") from None
     return [check_prompt(engine, tokens, "messages")]
 
@@ -200,7 +200,7 @@ def read_chat(engine: Engine, request: Chat) -> list[list[int]]:
 
 
 class Choice:
-    """The text of one answer as it comes, and why it ended."""
+    """The text of one answer as it is generated, and the reason why it ended."""
 
     def __init__(self, index: int, answer: Answer, engine: Engine, request: Common, most: int) -> None:
         stops = [request.stop] if isinstance(request.stop, str) else request.stop or []
@@ -256,7 +256,7 @@ class Job:
             raise
 
     def end(self) -> None:
-        """Ends what still runs: the client may be gone."""
+        """Ends the sequences that still run: the client may have disconnected."""
         for choice in self.choices:
             choice.answer.sequence.cancel()
 
@@ -266,7 +266,7 @@ class Job:
         return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
 
     async def merged(self) -> AsyncIterator[tuple[Choice, Optional[str]]]:
-        """Pieces of all choices as they come; None ends one."""
+        """Yields pieces of all choices as they are generated; None ends one."""
         queue: asyncio.Queue[Any] = asyncio.Queue()
 
         async def forward(choice: Choice) -> None:
@@ -296,7 +296,7 @@ def event(body: Any) -> str:
 
 
 async def stream(job: Job, head: dict[str, Any], first: Any, piece_of: Any) -> AsyncIterator[str]:
-    """Server-sent events. `first` begins a choice; `piece_of` says what a piece of text is there."""
+    """Yields server-sent events. `first` begins a choice; `piece_of` returns the event of a piece of text."""
 
     def chunk(index: int, part: dict[str, Any], reason: Optional[str] = None) -> str:
         choice = {"index": index, **part, "logprobs": None, "finish_reason": reason}
@@ -311,7 +311,7 @@ async def stream(job: Job, head: dict[str, Any], first: Any, piece_of: Any) -> A
         if job.request.stream_options.include_usage:
             yield event({**head, "choices": [], "usage": job.usage()})
         yield event("[DONE]")
-    except ApiError as error:  # the status is out already
+    except ApiError as error:  # the status was sent already
         yield event(error.body)
     finally:
         job.end()
@@ -413,7 +413,7 @@ async def chat_completions(request: Chat):
 
 @app.get("/stats")
 async def stats():
-    """Runs of the model and tokens that they took: fewer runs than tokens where requests shared some."""
+    """Returns the numbers of runs of the model and of their tokens: there are fewer runs if requests shared some."""
     engine = app.state.engine
     info = await asyncio.to_thread(lambda: engine.generator.info)
     return {"sequences": len(engine.answers), "batch": info.batch, "runs": info.num_runs, "tokens": info.num_rows}

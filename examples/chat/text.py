@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Between text and token ids: the tokenizer of a folder, its template of a chat, and text as tokens come."""
+"""Converts between text and token ids: the tokenizer of a folder, its chat template, and incremental decoding."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def _read_json(path: pathlib.Path) -> dict[str, Any]:
 
 
 class Language:
-    """What a folder says of a model's text: tokenizer.json, and what else there is of tokenizer_config.json,
-    chat_template.jinja and generation_config.json, as Hugging Face's models have them.
+    """The tokenizer and the chat template of a folder in the layout of Hugging Face: tokenizer.json, and optionally
+    tokenizer_config.json, chat_template.jinja and generation_config.json.
 
     Attributes:
         tokenizer: The tokenizer.
@@ -48,12 +48,12 @@ class Language:
         raise ValueError(message)
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text, with those that the tokenizer puts around it."""
+        """Returns the tokens of a text, with the special tokens that the tokenizer adds."""
         return self.tokenizer.encode(text).ids
 
     def encode_chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
-        """The tokens of a conversation, up to where the next answer begins. Raises ValueError if the model has
-        no template, or its template refuses the messages."""
+        """Returns the tokens of a conversation, up to where the next answer begins. Raises ValueError if the model has
+        no template, or its template rejects the messages."""
         if self._template is None:
             raise ValueError("the model's folder has no template for chats (tokenizer_config.json)")
         text = self._template.render(messages=messages, add_generation_prompt=True, **self._tokens)
@@ -61,34 +61,34 @@ class Language:
 
 
 class TextStream:
-    """Text of tokens as they come: whole characters only, and nothing of a stop string or behind it.
+    """Decodes tokens incrementally to whole characters, up to the first stop string.
 
     Attributes:
-        is_stopped: Whether a stop string has come.
+        is_stopped: Whether a stop string was found.
     """
 
     def __init__(self, language: Language, stops: Sequence[str] = ()) -> None:
         self.is_stopped = False
         self._language, self._stops = language, [s for s in stops if s]
         self._ids: list[int] = []
-        self._begin = self._end = 0  # tokens that are decoded again, and those whose text is out
+        self._begin = self._end = 0  # tokens that are decoded again, and those whose text was returned
         self._held = ""
 
     def add(self, token: int) -> str:
-        """Returns the text that is certain by now."""
+        """Returns the text that can no longer change."""
         if token in self._language.ends:
             return ""
         self._ids.append(token)
         return self._pass(self._decode(is_last=False))
 
     def finish(self) -> str:
-        """Returns what was held back."""
+        """Returns the remaining text."""
         text = self._pass(self._decode(is_last=True)) + ("" if self.is_stopped else self._held)
         self._held = ""
         return text
 
     def _decode(self, is_last: bool) -> str:
-        """Tokens may be parts of a character, and may have blanks that depend on their neighbours."""
+        """Decodes tokens that may be parts of a character, or have blanks that depend on adjacent tokens."""
         decode = self._language.tokenizer.decode
         before, now = decode(self._ids[self._begin : self._end]), decode(self._ids[self._begin :])
         is_partial = now.endswith("\ufffd") and len(self._ids) - self._end < 4

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Recognises a digit that is drawn with characters on standard input: eight
-// lines of eight characters, of which spaces are black.
+// Recognises a digit that standard input draws: eight lines of eight characters,
+// of which spaces are black.
 #include "adze.hpp"
 
 #include <algorithm>

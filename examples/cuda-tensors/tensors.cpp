@@ -11,12 +11,12 @@ static void runSteps(const char *path, int steps) {
   const adze::Shape shape = {2, 4};
   const std::vector<float> x(8, 1.0f), y(8, 1.0f);
 
-  // Tensors in host memory are copied to the device. Without memory for the
-  // outputs, the run allocates them there.
+  // Inputs in host memory are copied to the device. Without buffers for the
+  // outputs, the run allocates them on the device.
   std::vector<adze::Tensor> state =
       context.run({adze::view(x.data(), shape), adze::view(y.data(), shape)});
-  // Of tensors on the device no byte is copied: the first output of a run is
-  // the first input of the next one.
+  // Tensors on the device are not copied: the first output of a run is the first
+  // input of the next one.
   for (int step = 2; step < steps; ++step)
     state = context.run({state[0], adze::view(y.data(), shape)});
   std::printf("the state is on cuda:%d\n", state[0].device().device_id);

@@ -1,6 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""The same in Python: tensors of PyTorch, of CuPy, or of Adze alone stay on the
-device by DLPack, and no byte of them is copied."""
+"""The same in Python: tensors of PyTorch, CuPy or Adze stay on the device and are
+passed by DLPack without copies."""
 
 import sys
 

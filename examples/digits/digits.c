@@ -68,7 +68,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Runs `batch` images; a DLTensor only points at memory that we own. */
+/* Runs `batch` images; a DLTensor only refers to memory of the caller. */
 static void predict(adze_context *context, float *images, float *logits,
                     int64_t batch) {
   int64_t in_dims[] = {batch, 1, 8, 8}, out_dims[] = {batch, CLASSES};

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trains the digits example: a small CNN on scikit-learn's digits (1,797 scans of handwritten digits, 8x8), in NumPy.
 
-  train.py        writes digits.onnx, samples.npy, labels.npy and reference.npy beside itself
+  train.py        writes digits.onnx, samples.npy, labels.npy and reference.npy to its own folder
 
-Needs: numpy, scikit-learn, onnx, onnxruntime. Not part of `make demo`; the files that it wrote are shipped.
-The held-out samples are a sixth of the data that training never saw; reference.npy holds ONNX Runtime's logits.
+Needs: numpy, scikit-learn, onnx, onnxruntime. Not part of `make demo`: its results are shipped. The samples are the sixth of
+the data that is held out from training; reference.npy has ONNX Runtime's logits.
 """
 import os
 import numpy as np
@@ -18,7 +18,7 @@ rng = np.random.default_rng(7)
 
 
 def patches(x):
-    """Every 3x3 patch of a zero-padded NCHW batch: N, H, W, C*9."""
+    """Returns the 3x3 patches of a zero-padded NCHW batch: [N, H, W, C*9]."""
     n, c, h, w = x.shape
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     view = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
@@ -26,7 +26,7 @@ def patches(x):
 
 
 class Conv:
-    """3x3, padding 1, without bias: a batch normalisation follows."""
+    """A 3x3 convolution with padding 1 and without bias, as a batch normalisation follows."""
     def __init__(self, cin, cout):
         self.w = (rng.standard_normal((cout, cin, 3, 3)) * np.sqrt(2 / (cin * 9))).astype(np.float32)
         self.params = {"w": self.w}
@@ -83,7 +83,7 @@ class Relu:
 
 
 class MaxPool:
-    """2x2."""
+    """2x2 max pooling."""
     params = {}
 
     def forward(self, x, train):
@@ -115,7 +115,7 @@ class Dense:
 
 
 def train(net, x, labels, epochs=40, batch=64):
-    """Adam with a cosine schedule."""
+    """Trains by Adam with a cosine schedule."""
     state = {}
     steps, step = epochs * (len(x) // batch), 0
     for epoch in range(epochs):

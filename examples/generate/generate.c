@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   adze_sampling sampling = {.size = sizeof(sampling),
                             .max_tokens = atoll(argv[2]),
                             .seed = strtoull(argv[3], NULL, 10)};
-  if (sampling.seed) /* else the most likely tokens */
+  if (sampling.seed) /* otherwise the most likely tokens */
     sampling.temperature = 0.8f;
   check(adze_module_open(argv[1], NULL, &module));
   check(adze_generator_create(module, &options, &generator));

@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Runs a model two of whose operators are functions of this program.
+ * Runs a model with two operators that are functions of this program.
  */
 #include <adze.h>
 #include <math.h>
@@ -14,13 +14,13 @@ static float get_float(const adze_call *call, const char *name, float other) {
              : other;
 }
 
-/* y = x - mean, or (x - mean) / (scale + epsilon). The declaration says that y
- * has the shape of x, so the run time knows it. */
+/* y = x - mean, or (x - mean) / (scale + epsilon). By the declaration, y has the
+ * shape of x. */
 static adze_status standardize(void *user, adze_call *call) {
   (void)user;
   const DLTensor *x = adze_call_input(call, 0);
   const float *from = x->data, *mean = adze_call_input(call, 1)->data;
-  const DLTensor *scale = adze_call_input(call, 2); /* NULL: left out */
+  const DLTensor *scale = adze_call_input(call, 2); /* NULL: absent */
   const adze_attribute *mode = adze_call_attribute(call, "mode");
   float epsilon = get_float(call, "epsilon", 0);
   int divides = mode && mode->kind == ADZE_ATTRIBUTE_STRING &&

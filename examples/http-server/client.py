@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Sends the held-out samples of the digits example to the server, from many threads, and counts what is right.
+"""Sends the held-out samples of the digits example to the server from many threads, and counts correct answers.
 
     client.py URL
 """

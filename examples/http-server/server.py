@@ -1,11 +1,11 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Serves the digits model over HTTP: requests that come at about the same time run as one batch.
+"""Serves the digits model over HTTP: requests that arrive at about the same time run as one batch.
 
     uvicorn server:app --port 8000
 
-Each batch takes a context of the module and a thread of the module's pool; the contexts share the weights. The
-environment variables MODULE, BATCH (most images of a batch), CONTEXTS (batches at once) and WAIT_MS (how long the
-first image of a batch waits for others) say how.
+Each batch uses a context of the module and a thread of the module's pool; the contexts share the weights.
+Environment variables: MODULE, BATCH (most images of a batch), CONTEXTS (batches at once) and WAIT_MS (how long the
+first image of a batch waits for others).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Batcher:
         return await result
 
     async def collect(self) -> list[tuple[np.ndarray, asyncio.Future[np.ndarray]]]:
-        """Returns the next batch: the first image that comes, and what comes soon after it."""
+        """Returns the next batch: the first image that arrives, and those that arrive soon after it."""
         batch = [await self.queue.get()]
         deadline = asyncio.get_running_loop().time() + WAIT_MS / 1000
         while len(batch) < BATCH:
@@ -59,9 +59,9 @@ class Batcher:
             images = np.stack([image for image, _ in batch])
             rows = await asyncio.wrap_future(self.module.run_async(images))
             for (_, result), row in zip(batch, rows):
-                if not result.done():  # the client may be gone
+                if not result.done():  # the client may have disconnected
                     result.set_result(row)
-        except Exception as error:  # every client of the batch is told
+        except Exception as error:  # every client of the batch gets the error
             for _, result in batch:
                 if not result.done():
                     result.set_exception(error)
@@ -71,9 +71,9 @@ class Batcher:
         self.images += len(batch)
 
     async def work(self) -> None:
-        """Runs batches for ever."""
+        """Runs batches without end."""
         while True:
-            # While all contexts are busy, images gather: the next batch is larger.
+            # While all contexts are busy, images accumulate, so that the next batch is larger.
             await self.free.acquire()
             task = asyncio.create_task(self.run(await self.collect()))
             self.running.add(task)
@@ -86,7 +86,7 @@ class Image(BaseModel):
 
 @asynccontextmanager
 async def lifespan(app: FastAPI):
-    # One thread a run: the server runs several at once.
+    # One thread per run, as several runs are concurrent.
     app.state.batcher = Batcher(adze.load(MODULE, threads=1))
     worker = asyncio.create_task(app.state.batcher.work())
     yield

@@ -1,5 +1,5 @@
-// softmax(q k^T / 8) v for heads of 64, one pass over the keys with running
-// maximum and sum; k is given transposed.
+// softmax(q k^T / 8) v for heads of 64, in one pass over the keys with a running
+// maximum and sum; k is transposed in memory.
 
 !q = memref<8x512x64xf32>
 !k = memref<8x64x512xf32>

@@ -10,7 +10,7 @@ import numpy
 
 
 def compute_merged(x, base, lora):
-    """What the model says with the set added to the base's weights."""
+    """Returns the results with the set merged into the base's weights."""
     for i in range(len(base)):
         name = f"layer{i}"
         weight = base[f"{name}.weight"].astype(numpy.float64)
@@ -21,7 +21,7 @@ def compute_merged(x, base, lora):
 
 
 def get_private_bytes(path):
-    """Bytes of the module's file that this process has copies of."""
+    """Returns the bytes of the module's file of which this process has private copies."""
     with open("/proc/self/smaps") as file:
         mappings = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", file.read(), flags=re.MULTILINE)
     mine = [text for text in mappings if path in text.split("\n", 1)[0]]

@@ -2,9 +2,9 @@
 """Writes base.onnx, the weights of the base, and two LoRA sets for it.
 
 Each layer is y = relu(x W + (x A) B). A and B are initializers that are graph
-inputs as well, which makes them default values by ONNX's rules; the rank of the
-inputs is a name, so that sets of different ranks fit. The defaults are zeros:
-the model by itself is the base.
+inputs as well, which makes them default values in ONNX; the rank of the inputs
+is symbolic, so that sets of different ranks fit. The defaults are zeros: without
+a set, the model is the base.
 """
 
 import numpy

@@ -24,7 +24,7 @@ REPLICAS = 2
 @serve.deployment(
     num_replicas=REPLICAS,
     max_ongoing_requests=128,
-    health_check_timeout_s=300,  # a busy machine may be slow without being ill
+    health_check_timeout_s=300,  # a busy machine may be slow although it is healthy
     ray_actor_options={"num_cpus": 0.5},
 )
 class Digits:
@@ -36,12 +36,12 @@ class Digits:
 
     @serve.batch(max_batch_size=32, batch_wait_timeout_s=0.005)
     async def predict(self, images: list[np.ndarray]) -> list[np.ndarray]:
-        """Ray calls it with what came within five milliseconds."""
+        """Ray calls this with the requests of five milliseconds."""
         return list(await asyncio.wrap_future(self.module.run_async(np.stack(images))))
 
     async def memory(self) -> dict[str, int]:
-        """Bytes of the module's read-only mappings that this process touched, and how many of them it copied."""
-        await asyncio.sleep(0.2)  # so that the next question goes to another replica
+        """Returns the bytes of the module's read-only mappings that this process accessed, and how many of them it copied."""
+        await asyncio.sleep(0.2)  # so that the next request goes to another replica
         sums, counts = {"Rss": 0, "Anonymous": 0}, False
         for line in pathlib.Path("/proc/self/smaps").read_text().splitlines():
             words = line.split()
@@ -53,7 +53,7 @@ class Digits:
 
 
 async def run(path: str, folder: pathlib.Path) -> None:
-    serve.start(proxy_location="Disabled")  # called through handles here; for HTTP leave it out
+    serve.start(proxy_location="Disabled")  # called through handles here; omit it for HTTP
     handle = serve.run(Digits.bind(path))
     samples, labels = np.load(folder / "samples.npy"), np.load(folder / "labels.npy").ravel()
     rows = np.stack(await asyncio.gather(*(handle.predict.remote(sample) for sample in samples)))
@@ -71,17 +71,17 @@ async def run(path: str, folder: pathlib.Path) -> None:
 
 def start_ray() -> None:
     """Starts Ray on this machine, also beside other work."""
-    # Ray gives its workers niceness 15: beside other work they would hardly run, and be taken for dead.
+    # Ray sets the niceness of its workers to 15: under other load they would hardly run, and be considered dead.
     os.environ.setdefault("RAY_worker_niceness", "0")
     os.environ.setdefault("RAY_worker_register_timeout_seconds", "300")
-    # What runs in the replicas finds the package where this program does.
+    # Replicas find the package where this program does.
     keys = [key for key in ("PYTHONPATH", "ADZE_LIBRARY_DIR") if key in os.environ]
     for attempts_left in reversed(range(5)):
         try:
             ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
                      runtime_env={"env_vars": {key: os.environ[key] for key in keys}})
             return
-        except Exception as error:  # it gives its first processes 30 seconds
+        except Exception as error:  # it waits 30 seconds for its first processes
             ray.shutdown()
             if "timed out during startup" not in str(error) or not attempts_left:
                 raise

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Several threads run one module on batches of different sizes. Each has a
-// context of its own; weights are shared.
+// Several threads run one module on batches of different sizes. Each has its own
+// context; weights are shared.
 //
 //   threads MODULE.so NUM_THREADS
 #include "adze.hpp"
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kPixels = 8 * 8, kClasses = 10;
 
-/// Runs batches of 1, 2, .. images and returns how many images there were. An
-/// image gets the same result in each batch, or the answer is -1.
+/// Runs batches of 1, 2, .. images and returns the number of images, or -1 if the
+/// result of an image depends on its batch.
 int64_t work(adze::Context context, int64_t batches) {
   int64_t images = 0;
   std::vector<float> first;
@@ -43,7 +43,7 @@ int main(int argc, char **argv) try {
     std::fprintf(stderr, "usage: threads MODULE.so NUM_THREADS\n");
     return 2;
   }
-  // The program has threads enough: a run needs none of its own.
+  // The program has enough threads: a run needs no additional ones.
   adze::Module module =
       adze::Module::open(argv[1], adze::Options().setThreads(1));
   for (const adze::ValueInfo &input : module.inputs())
@@ -62,7 +62,7 @@ int main(int argc, char **argv) try {
   for (size_t i = 0; i < images.size(); ++i)
     std::printf("thread %zu: %lld images\n", i, (long long)images[i]);
 
-  // A wrong call is an exception with the name of the input.
+  // An invalid call throws an exception with the name of the input.
   const float pixel = 0;
   context.run({adze::view(&pixel, {1, 1, 1, 1})});
   return 1;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-#   run.sh test         the tests of gpu-tests; exit status 1 if one fails
-#   run.sh bench FLAG.. benchmarks/gpu.py, where Python has PyTorch; else arun
-#                       measures the models of the examples
+#   run.sh test         runs the tests of gpu-tests; exit status 1 if one fails
+#   run.sh bench FLAG.. runs benchmarks/gpu.py if Python has PyTorch; else measures
+#                       the models of the examples by arun
 #
 # Runs in an unpacked bundle of `make gpu-bundle`. JOBS tests run at a time.
 set -uo pipefail
@@ -14,7 +14,7 @@ build/bin/arun --version | head -1
 
 has_modules() { python3 -c "import $1" 2>/dev/null; }
 
-# Models get their weights where Python has onnx; without them their tests skip.
+# Restores the weights of models if Python has onnx; else their tests are skipped.
 fill_models() {
   local light name
   has_modules onnx,numpy || { echo "no Python with onnx and numpy here: the models have no weights"; return; }
