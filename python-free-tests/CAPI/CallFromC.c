@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * A model from a file to a module in memory and a result, in C11.
+ * Compiles a model from a file to a module in memory and runs it, in C11.
  *
  *   compiler-c-test affine.onnx
  */

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The compiler's C API: files and memory on both sides, refusals, checks.
+// The compiler's C API: files and memory as input and output, errors, checks.
 #include "CompilerTest.h"
 #include "gmock/gmock.h"
 #include <cmath>
@@ -48,7 +48,7 @@ TEST(Compiler, FromFileToFile) {
   fs::remove(path);
 }
 
-// Without options.
+// No options.
 TEST(Compiler, FromMemoryToFile) {
   std::string path = testing::TempDir() + "affine-memory.so";
   std::string model = readFile(getModel("affine"));
@@ -59,7 +59,7 @@ TEST(Compiler, FromMemoryToFile) {
   fs::remove(path);
 }
 
-/// The numbers of an .npy file with f32 elements.
+/// Returns the numbers of an .npy file with f32 elements.
 static std::vector<float> readNpy(const std::string &path) {
   std::string bytes = readFile(path);
   size_t begin = 10 + uint8_t(bytes[8]) + 256 * uint8_t(bytes[9]);
@@ -68,7 +68,7 @@ static std::vector<float> readNpy(const std::string &path) {
   return numbers;
 }
 
-// Weights that are mapped, not copied: of a file without a name.
+// Weights are mapped, not copied, from a file without a name.
 TEST(Compiler, LargeConstantsInMemory) {
   const std::string folder = ADZE_DIGITS;
   std::vector<float> samples = readNpy(folder + "/samples.npy");
@@ -88,7 +88,7 @@ TEST(Compiler, LargeConstantsInMemory) {
         << i;
 }
 
-// Parts are one model; one without data is zeros.
+// Parts form one model; a part without data is zeros.
 TEST(Compiler, ModelsInParts) {
   std::string model = readFile(std::string(ADZE_DIGITS) + "/digits.onnx");
   size_t middle = model.size() / 2, hole = 64; // among the weights
@@ -120,7 +120,7 @@ TEST(Compiler, ModelsInParts) {
   EXPECT_EQ(none.message(), "error: expected parts of a model, but got NULL\n");
 }
 
-// The same bytes as from a file of that name.
+// The same bytes as from a file with that name.
 TEST(Compiler, MemoryAndFileAgree) {
   const std::string path = std::string(ADZE_DIGITS) + "/digits.onnx";
   Options options;
@@ -151,7 +151,7 @@ TEST(Compiler, CacheOfModelsInMemory) {
   fs::remove_all(cache);
 }
 
-// A dim that is fixed is part of what the module takes.
+// A fixed dim is part of the signature of the module.
 TEST(Compiler, OptionsMatter) {
   Options options;
   ASSERT_EQ(options.set("dim", "N=3"), ADZE_COMPILE_OK);
@@ -286,7 +286,7 @@ TEST(Compiler, OptionErrors) {
     EXPECT_THAT(options.message(), HasSubstr("expected ")) << key;
     EXPECT_THAT(options.message(), HasSubstr(value)) << key;
   }
-  // A wrong value has no effect: nor has it on what options require of others.
+  // An invalid value has no effect, also on requirements of other options.
   EXPECT_EQ(options.set("O", "2"), ADZE_COMPILE_OK);
   EXPECT_EQ(options.message(), "");
   Result result;
@@ -381,7 +381,7 @@ TEST(Compiler, Check) {
 }
 
 //===----------------------------------------------------------------------===//
-// The process around it
+// Effects on the process
 //===----------------------------------------------------------------------===//
 
 TEST(Compiler, LeavesSignalsToTheProgram) {

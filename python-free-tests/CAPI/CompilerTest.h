@@ -26,13 +26,13 @@ inline std::string getModel(const std::string &name) {
   return ADZE_TEST_MODELS "/" + name + ".onnx";
 }
 
-/// A diagnostic, kept.
+/// A copy of a diagnostic.
 struct Told {
   adze_compile_severity severity;
   std::string file, node, op, message, formatted;
 };
 
-/// Options that keep what is reported.
+/// Options that store the reported diagnostics.
 struct Options {
   Options() {
     EXPECT_EQ(adze_compiler_options_create(&options), ADZE_COMPILE_OK);
@@ -82,7 +82,8 @@ struct Result {
   adze_compiler_result *result = nullptr;
 };
 
-/// Runs a module of one f32 input and output; the sizes are products of dims.
+/// Runs a module with one f32 input and output, whose sizes are products of
+/// dims.
 inline std::vector<float> run(const std::string &module, std::vector<float> x,
                               std::vector<int64_t> dims,
                               std::vector<int64_t> outputDims) {

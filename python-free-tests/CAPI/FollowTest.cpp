@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compilations that are followed, cancelled, and that run at once.
+// Progress and cancellation of compilations, and concurrent compilations.
 #include "CompilerTest.h"
 #include "gmock/gmock.h"
 #include <atomic>
@@ -19,7 +19,7 @@ struct Step {
   uint64_t done, all;
 };
 
-/// Options that keep the steps of a compilation and cancel it at one of them.
+/// Options that store the steps of a compilation and cancel it at one of them.
 struct Followed : Options {
   Followed() {
     adze_compiler_options_set_progress(
@@ -112,7 +112,7 @@ TEST(Follow, Cancel) {
   }
 }
 
-// No kernel is begun after it, where one thread compiles them.
+// With one thread, no kernel is started after the cancellation.
 TEST(Follow, CancelBetweenKernels) {
   Followed options;
   options.set("j", "1");
@@ -124,7 +124,7 @@ TEST(Follow, CancelBetweenKernels) {
   EXPECT_LT(options.steps.back().done, options.steps.back().all);
 }
 
-// The first kernel waits for it: what follows is not compiled.
+// The first kernel waits for the cancellation; later ones are not compiled.
 TEST(Follow, CancelFromAnotherThread) {
   struct Meeting {
     std::promise<void> begun;
@@ -164,14 +164,15 @@ TEST(Follow, CancelFromAnotherThread) {
   EXPECT_EQ(result.compile(kDigits, options), ADZE_COMPILE_CANCELLED);
   canceller.join();
   EXPECT_EQ(meeting.kernels, 1u);
-  // Options serve again afterwards.
+  // Options can be used again afterwards.
   meeting.isCancelled = false;
   Result again;
   EXPECT_EQ(again.compile(kDigits, options), ADZE_COMPILE_OK);
   EXPECT_GT(meeting.kernels, 2u);
 }
 
-// Of different models and options at once: each is as it is alone.
+// Concurrent compilations of different models and options do not affect each
+// other.
 TEST(Follow, Concurrent) {
   Options plain, quick;
   quick.set("O", "1");
@@ -211,7 +212,7 @@ TEST(Follow, Concurrent) {
   EXPECT_THAT(run(together[2], {1, -1}, {1, 2}, {1, 2}), ElementsAre(3, 0));
 }
 
-// Failures beside successes: each call has its own messages.
+// Failures and successes are concurrent: each call has its own messages.
 TEST(Follow, ConcurrentFailures) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Finds the cases, and what the table counts them under.
+// Finds the cases and their groups in the table.
 #include "Cases.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -37,7 +37,8 @@ static bool isNodeSet(llvm::StringRef set) {
   return set == "node" || set == "opset28";
 }
 
-/// "test_celu_expanded_ver12" is test_celu, written with other operators.
+/// "test_celu_expanded_ver12" is test_celu with Celu expanded to other
+/// operators.
 static llvm::StringRef baseName(llvm::StringRef name) {
   return name.take_front(name.find("_expanded"));
 }
@@ -83,7 +84,8 @@ Error findCases(const std::string &root, const Selection &selection,
           test.dataSets.push_back(test.folder + "/" + entry);
       all.push_back(std::move(test));
     }
-  setRows(all); // by all cases, so that a row does not depend on the selection
+  setRows(
+      all); // over all cases, so that a row does not depend on the selection
   for (Case &test : all)
     if (isSelected(test.fullName(), selection, glob))
       cases.push_back(std::move(test));

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The cases that lie in a folder: SET/CASE/model.onnx.
+// The cases in a folder: SET/CASE/model.onnx.
 #ifndef ADZE_TESTS_CONFORMANCE_CASES_H
 #define ADZE_TESTS_CONFORMANCE_CASES_H
 
@@ -12,8 +12,8 @@ struct Case {
   std::string set, name; // "node", "test_abs"
   std::string folder;
   ModelSummary model;
-  /// What the table counts it under: the operator of a node case (an expanded
-  /// one is its operator's), else the set.
+  /// The group in the table: the operator of a node case (also of an expanded
+  /// one), else the set.
   std::string row;
   std::vector<std::string> dataSets; // folders
 
@@ -22,11 +22,11 @@ struct Case {
 
 struct Selection {
   std::string filter; // part of the full name; '*' matches anything
-  /// Part `part` of `parts`, by the name alone: the same in every run.
+  /// Part `part` of `parts`, which depends on the name alone.
   unsigned part = 0, parts = 1;
 };
 
-/// In the order of their names.
+/// Returns the cases, sorted by name.
 Error findCases(const std::string &root, const Selection &selection,
                 std::vector<Case> &cases);
 

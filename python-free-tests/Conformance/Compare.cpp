@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ONNX values compared as ONNX's own runner does.
+// Compares ONNX values by the rules of ONNX's own runner.
 #include "Compare.h"
 
 namespace conformance {

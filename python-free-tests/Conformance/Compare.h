@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ONNX values compared as ONNX's own runner does.
+// Compares ONNX values by the rules of ONNX's own runner.
 #ifndef ADZE_TESTS_CONFORMANCE_COMPARE_H
 #define ADZE_TESTS_CONFORMANCE_COMPARE_H
 
@@ -13,8 +13,8 @@ using adze::run::take;
 using adze::run::Tensor;
 using adze::run::Value;
 
-/// What ONNX's own runner allows: 1e-3 of the expected number and 1e-7, two
-/// ulps of a bf16 number. All that is not a float has to be equal.
+/// The tolerances of ONNX's own runner: 1e-3 of the expected number plus 1e-7,
+/// two ulps for bf16. All other values must be equal.
 Error compare(const Value &got, const Value &expected);
 
 } // namespace conformance

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The conformance runner itself: it sees faults, outlives crashes and hangs,
-// and chooses the same cases each time.
+// Tests of the conformance runner: it detects faults, survives crashes and
+// hangs, and selects the same cases each time.
 #include "../Import/ONNX/ProtoBytes.h"
 #include "Report.h"
 #include "Workers.h"
@@ -25,7 +25,7 @@ Tensor makeTensor(std::vector<int64_t> dims, const std::vector<float> &data) {
   return tensor;
 }
 
-/// Numbers of both signs with nothing regular about them.
+/// Returns irregular numbers of both signs.
 std::vector<float> makeNumbers(size_t count) {
   std::vector<float> numbers;
   for (size_t i = 0; i < count; ++i)
@@ -73,7 +73,8 @@ protected:
     write(data + "/input_0.pb", input);
     write(data + "/output_0.pb", output);
   }
-  /// How the case ends at -O0, -O2 and with unknown dims, all the same.
+  /// Returns the result of the case at -O0, -O2 and with dynamic dims, which
+  /// must agree.
   Outcome run(const std::string &name) {
     std::vector<Case> cases;
     EXPECT_EQ(findCases(root, {"/" + name, 0, 1}, cases), "");
@@ -97,7 +98,7 @@ protected:
 // Seeded faults
 //===----------------------------------------------------------------------===//
 
-/// x (2 x 64) times w (64 x 3) and what comes out.
+/// A case of x (2 x 64) times w (64 x 3), and its output.
 struct Product {
   std::vector<float> x = makeNumbers(2 * 64), w = makeNumbers(64 * 3);
 
@@ -138,7 +139,7 @@ TEST_F(Conformance, DroppedTermOfASumIsCaught) {
       << outcome.message;
 }
 
-/// A transpose of 3 x 4 x 4; axes 1 and 2 have one size.
+/// A transpose of 3 x 4 x 4; axes 1 and 2 have the same size.
 std::string makeTranspose(const std::string &perm) {
   std::string content;
   for (char axis : perm)
@@ -186,7 +187,7 @@ TEST_F(Conformance, OtherShapeOrTypeIsCaught) {
   EXPECT_EQ(run("type").status, Status::Failed);
 }
 
-/// Two unknown shapes: the run broadcasts what broadcasts and refuses the rest.
+/// Two dynamic shapes: a run broadcasts them if possible, or is an error.
 TEST_F(Conformance, UnknownShapesBroadcastOrAreRefused) {
   std::vector<float> x = makeNumbers(12), y = makeNumbers(4), sum;
   for (size_t i = 0; i < 12; ++i)
@@ -383,7 +384,7 @@ TEST_F(Conformance, GapsOfTheOperatorTableAreFound) {
       << text;
 }
 
-/// Cases of one set say what there is of shapes, where they pass.
+/// Passing cases of a set cover the shapes that occur in them.
 TEST_F(Conformance, OperatorsWithoutShapesAreFound) {
   Product product;
   addCase("sum", product.makeModel(), product.input(), product.output(),
@@ -406,7 +407,7 @@ TEST_F(Conformance, OperatorsWithoutShapesAreFound) {
   }
 }
 
-/// Types are told of values between nodes, too, and of branches.
+/// Types are collected also from values between nodes and in branches.
 TEST_F(Conformance, TypesOfAllNodesAreKnown) {
   Tensor input = makeTensor({4}, makeNumbers(4));
   addCase("chain",

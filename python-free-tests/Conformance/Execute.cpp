@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One case: compiled in this process, loaded and run by the C run time.
+// Executes a case: compiled in this process, loaded and run by the C run time.
 #include "Execute.h"
 #include "Pipeline/Compile.h"
 #include "llvm/Support/FileSystem.h"
@@ -87,7 +87,7 @@ static Error getSignature(adze_module *module, Signature &signature) {
              signature.outputs);
 }
 
-/// The place of a name in a signature; -1 if it is not there.
+/// Returns the index of a name in a signature, or -1.
 static int find(const std::vector<const adze_value_info *> &infos,
                 const std::string &name) {
   for (auto [index, info] : llvm::enumerate(infos))
@@ -96,8 +96,8 @@ static int find(const std::vector<const adze_value_info *> &infos,
   return -1;
 }
 
-/// Reads SIDE_0.pb, SIDE_1.pb, ... of a data set to the places that the
-/// module's signature has for them.
+/// Reads SIDE_0.pb, SIDE_1.pb, ... of a data set in the order of the module's
+/// signature.
 static Error readValues(const Case &test, const std::string &data, bool isInput,
                         const std::vector<const adze_value_info *> &infos,
                         std::vector<std::optional<Value>> &values) {
@@ -140,7 +140,7 @@ static Error runTensors(adze_context *context, std::vector<Value> &inputs,
   return {};
 }
 
-/// Runs once to learn the outputs' shapes, where they are data-dependent.
+/// Runs once to compute data-dependent shapes of the outputs.
 static Error learnShapes(adze_context *context,
                          const std::vector<const DLTensor *> &inputs,
                          std::vector<Value> &outputs) {
@@ -156,7 +156,7 @@ static Error learnShapes(adze_context *context,
   return {};
 }
 
-/// On a device: outputs allocated here, since only the run time can copy.
+/// On a device, allocates the outputs here, as only the run time can copy.
 static Error runOnDevice(adze_module *module, adze_context *context,
                          const Signature &signature, std::vector<Value> &inputs,
                          std::vector<Value> &outputs) {

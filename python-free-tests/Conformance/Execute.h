@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One case in this process: compile, run, compare.
+// Executes a case in this process: compiles, runs, compares.
 #ifndef ADZE_TESTS_CONFORMANCE_EXECUTE_H
 #define ADZE_TESTS_CONFORMANCE_EXECUTE_H
 
@@ -22,20 +22,20 @@ enum class Status { Passed, Failed, Skipped };
 
 struct Outcome {
   Status status = Status::Failed;
-  std::string message; // why it failed or was skipped
+  std::string message; // the reason of a failure or skip
   double compileMs = 0, runMs = 0;
 };
 
 class Executor {
 public:
-  /// Readies all that cases share.
+  /// Initialises the state that all cases share.
   explicit Executor(Column column);
 
-  /// Compiles and runs a model of its own, so that processes forked afterwards
-  /// find everything in place. Leaves no thread behind.
+  /// Compiles and runs a model, so that processes forked later inherit the
+  /// initialised state. Leaves no running thread.
   Error warmUp(const std::string &folder);
 
-  /// Files go to `folder`.
+  /// Writes files to `folder`.
   Outcome run(const Case &test, const std::string &folder);
 
 private:

@@ -7,7 +7,7 @@
 #include "onnx/onnx_pb.h"
 #include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/STLExtras.h"
-// After what it relies on.
+// After the headers that it requires.
 #include "onnx/onnx-data.pb.h"
 #include <fstream>
 #include <map>
@@ -66,8 +66,8 @@ struct OperatorWalk {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// As docs/OpSupport.md writes it: the element type, also of what is in a
-/// sequence or an optional; empty if it is not known.
+/// Returns the element type as in docs/OpSupport.md, also that of a sequence or
+/// an optional; empty if unknown.
 static std::string printType(const onnx::TypeProto &type) {
   const onnx::TypeProto *inner = &type;
   while (inner->has_sequence_type() || inner->has_optional_type())
@@ -85,7 +85,7 @@ static std::string printType(const onnx::TypeProto &type) {
 }
 
 namespace {
-/// Collects the types that the operators of a graph are used with.
+/// Collects the types with which the operators of a graph are used.
 struct TypeWalk {
   std::map<std::string, int> opsets;
   std::set<OperatorType> &found;
@@ -132,19 +132,19 @@ struct TypeWalk {
 };
 } // namespace
 
-/// Of values whose types the model or ONNX's inference tells.
+/// For values whose types the model declares or ONNX infers.
 static void collectTypes(onnx::ModelProto &model,
                          std::map<std::string, int> opsets,
                          std::set<OperatorType> &found) {
   try {
     onnx::shape_inference::InferShapes(model);
   } catch (const std::exception &) {
-    // What the model declares is there all the same.
+    // Declared types are used in any case.
   }
   try {
     TypeWalk{std::move(opsets), found, {}}.walk(model.graph());
   } catch (const std::exception &) {
-    found.clear(); // of types that ONNX does not know
+    found.clear(); // for types that ONNX does not infer
   }
 }
 

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a test has to know of a model.
+// Properties of models for tests.
 #ifndef ADZE_TESTS_CONFORMANCE_MODEL_H
 #define ADZE_TESTS_CONFORMANCE_MODEL_H
 
@@ -19,7 +19,7 @@ struct OperatorVersion {
   }
 };
 
-/// A type that a variable of an operator's definition stands for.
+/// The type of a type variable in an operator's definition.
 struct OperatorType {
   std::string domain, name;
   std::string variable, type; // "T", "bfloat16"
@@ -31,19 +31,20 @@ struct OperatorType {
 };
 
 struct ModelSummary {
-  std::vector<std::string> inputs, outputs; // names, in order; no constants
-  std::string firstOperator;                // that is no Constant
-  std::set<OperatorVersion> operators;      // also in graphs and functions
-  std::set<OperatorType> types;             // also in graphs
+  std::vector<std::string> inputs,
+      outputs;                         // names, in order; without constants
+  std::string firstOperator;           // nodes other than Constant
+  std::set<OperatorVersion> operators; // also in graphs and functions
+  std::set<OperatorType> types;        // also in graphs
 };
 
 Error readSummary(const std::string &path, ModelSummary &summary);
 
-/// Writes the model with every dim of every input unknown, and so those of its
-/// outputs and of what lies between.
+/// Writes the model with every dim of every input dynamic, and therefore those
+/// of its outputs and of intermediate values.
 Error writeDynamicModel(const std::string &from, const std::string &to);
 
-/// A model that goes through all parts of the compiler.
+/// A model that uses all parts of the compiler.
 Error writeWarmUpModel(const std::string &to);
 
 } // namespace conformance

@@ -42,7 +42,8 @@ static void printTable(const char *title, std::map<std::string, Counts> &rows,
                        counts[Status::Skipped]);
 }
 
-/// The first line, without what differs from case to case: file and node name.
+/// Returns the first line without file and node names, which differ between
+/// cases.
 static std::string getReason(StringRef message) {
   StringRef line = message.split('\n').first;
   line.consume_front("error: ");
@@ -144,7 +145,7 @@ Error writeJson(const Results &results, const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An operator that has cases of scalars, dims of 0 and many dims.
+/// An operator with cases of scalars, dims of 0 and many dims.
 struct ShapesOf {
   std::string domain, name;
 
@@ -153,7 +154,7 @@ struct ShapesOf {
   }
 };
 
-/// What docs/OpSupport.md says, or what was executed.
+/// The contents of docs/OpSupport.md, or the executed versions and types.
 struct Claims {
   std::set<OperatorVersion> versions;
   std::set<OperatorType> types;
@@ -161,7 +162,7 @@ struct Claims {
 };
 } // namespace
 
-/// Calls `visit` for each part that is not empty, trimmed.
+/// Calls `visit` for each trimmed part that is not empty.
 static void forEachPart(StringRef text, char separator,
                         llvm::function_ref<void(StringRef)> visit) {
   llvm::SmallVector<StringRef> parts;
@@ -185,7 +186,7 @@ static void addClaims(StringRef line, const std::string &domain,
       if (version.getAsInteger(10, number))
         return;
       claims.versions.insert({domain, name, number});
-      // ONNX defines the others.
+      // ONNX defines the other domains.
       if (domain != "com.microsoft")
         claims.shapes.insert({domain, name});
     });
@@ -220,7 +221,7 @@ static std::string getPart(const OperatorType &claim) {
 }
 static std::string getPart(const ShapesOf &) { return "shapes"; }
 
-/// Prints what was claimed and not executed; how much that is.
+/// Prints claimed entries that were not executed; returns their number.
 template <typename Claim>
 static size_t printGaps(StringRef what, const std::set<Claim> &claims,
                         const std::set<Claim> &executed,

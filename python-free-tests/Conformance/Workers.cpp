@@ -20,8 +20,8 @@ namespace fs = llvm::sys::fs;
 namespace conformance {
 
 namespace {
-/// Wall time that a case gets for each second of processor time: the machine
-/// may be busy with other things.
+/// The wall time of a case for each second of CPU time, as the machine may be
+/// busy.
 constexpr double kPatience = 6;
 /// Processor time that the tasks of a child have together.
 constexpr unsigned kSecondsOfChild = 400;

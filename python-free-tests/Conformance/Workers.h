@@ -21,7 +21,7 @@ Error forEach(size_t count, const std::function<unsigned(size_t)> &seconds,
               const std::function<Outcome(size_t, const std::string &)> &task,
               const std::function<void(size_t, const Outcome &)> &done);
 
-/// A fresh folder in memory, where the system has a place for such.
+/// Creates a new folder, in memory if the system has a file system for it.
 Error makeFolder(std::string &folder);
 
 } // namespace conformance

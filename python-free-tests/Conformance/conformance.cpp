@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// adze-conformance: ONNX's backend test cases through the compiler and the C
-// run time.
+// adze-conformance: runs ONNX's backend test cases through the compiler and the
+// C run time.
 #include "Report.h"
 #include "Support/OutputFile.h"
 #include "Workers.h"
@@ -52,7 +52,7 @@ static bool parsePart(StringRef text, Selection &selection) {
          selection.part < selection.parts;
 }
 
-/// Takes one flag; false if it is not known or malformed.
+/// Parses one flag; returns false if it is unknown or malformed.
 static bool parseFlag(StringRef flag, Arguments &arguments) {
   Column &column = arguments.column;
   if (flag == "--compile-only")
@@ -110,7 +110,7 @@ static bool parseArguments(int argc, char **argv, Arguments &arguments) {
   return true;
 }
 
-/// Real networks on the reference path take their time.
+/// Large networks take long on the reference path.
 static unsigned getSeconds(const Case &test) {
   return test.set == "light" ? 120 : 10;
 }
@@ -127,7 +127,7 @@ static Error runCases(const Arguments &arguments, Results &results) {
     return error;
   const std::vector<Case> &cases = results.cases;
   results.outcomes.resize(cases.size());
-  // What takes long begins first: nothing waits for it in the end.
+  // Long cases start first, so that the end of the run does not wait for them.
   std::vector<size_t> order;
   for (size_t i = 0; i < cases.size(); ++i)
     order.push_back(i);

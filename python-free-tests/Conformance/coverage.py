@@ -1,11 +1,11 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Cases for versions of operators that ONNX's own cases leave out (set-up, of prepare.py).
+"""Writes cases for versions of operators that ONNX's own cases omit (set-up, called by prepare.py).
 
-ONNX makes its node cases at the newest version of each operator. Most older definitions differ in the types that they
-take, or in where a parameter stands (an attribute that is an input now). So a case is made from a newer one: the same
-node, data and expected outputs in an older operator set, inputs turned into attributes of their name. Where ONNX's
-reference implementation can run the result it has to give the expected outputs; else the next case is tried. What has
-no case at all is written out below, with expected outputs from the reference implementation.
+ONNX has node cases for the newest version of each operator only. Most older definitions differ in the types that they
+accept, or have an attribute instead of an input. So a case is derived from a newer one: the same node, data and expected
+outputs in an older operator set, with inputs replaced by attributes of the same name. If ONNX's reference implementation
+can run the result, it must compute the expected outputs; otherwise the next case is tried. Operators without any case are
+written out below, with expected outputs from the reference implementation.
 """
 import collections
 import functools
@@ -16,12 +16,12 @@ import onnx
 from onnx import helper, numpy_helper, parser
 from onnx.reference import ReferenceEvaluator
 
-# Attributes that came with another default than what was done before.
+# Attributes whose default differs from the behaviour before they were added.
 IMPLIED = {("RoiAlign", 10): {"coordinate_transformation_mode": b"output_half_pixel"}}
 CASES_A_VERSION = 2
 # Inputs whose attribute had another name.
 OLD_NAMES = {"constant_value": "value"}
-# Attributes that old definitions demand and that mean nothing.
+# Attributes that old definitions require, but do not use.
 DEMANDED = {("BatchNormalization", 1): {"consumed_inputs": [0, 0, 0, 1, 1]}}
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75], [-2.0, 1.0, 0.0], [0.1, 0.2, 0.3]], np.float32)
@@ -71,7 +71,7 @@ def as_attribute(attribute, tensor):
 
 
 def is_implied(attribute, schema, old):
-    """Whether the older definition, without the attribute, does what it says."""
+    """Returns True if the older definition, without the attribute, has the same behaviour."""
     if (old.name, old.since_version) in IMPLIED:
         return IMPLIED[old.name, old.since_version].get(attribute.name) == helper.get_attribute_value(attribute)
     known = schema.attributes.get(attribute.name)
@@ -80,7 +80,8 @@ def is_implied(attribute, schema, old):
 
 
 def lower_node(node, old, new, tensors):
-    """The node as the older definition has it, or None. Names that became attributes are no inputs any more."""
+    """Returns the node in the form of the older definition, or None. Names that became attributes are removed from its
+    inputs."""
     result = onnx.NodeProto()
     result.CopyFrom(node)
     del result.input[:]
@@ -117,7 +118,7 @@ def get_versions(name, domain=""):
 
 
 def newest_set(domain, name, version):
-    """The newest operator set in which this definition holds."""
+    """Returns the newest operator set in which this definition is valid."""
     later = [other for other in get_versions(name, domain) if other > version]
     if later:
         return min(later) - 1
@@ -125,7 +126,7 @@ def newest_set(domain, name, version):
 
 
 def lower_case(case, index, old, domain):
-    """The case in the operator set in which the older definition is the newest."""
+    """Returns the case in the operator set in which the older definition is the newest."""
     model, inputs, outputs = case
     node = model.graph.node[index]
     versions = {entry.domain: entry.version for entry in model.opset_import}
@@ -150,7 +151,7 @@ def lower_case(case, index, old, domain):
 
 
 def has_other_meaning(model, node, old):
-    """Definitions before version 13 see a matrix whose rows begin at the axis."""
+    """Definitions before version 13 flatten to a matrix whose rows begin at the axis."""
     if node.op_type not in ("Softmax", "LogSoftmax", "Hardmax") or old.since_version >= 13:
         return False
     axis = next((a.i for a in node.attribute if a.name == "axis"), None)  # another default, too
@@ -159,11 +160,11 @@ def has_other_meaning(model, node, old):
 
 
 def agrees(model, inputs, outputs):
-    """None where the reference implementation cannot run the model."""
+    """Returns None if the reference implementation cannot run the model."""
     try:
         feeds = {value.name: numpy_helper.to_array(tensor) for value, tensor in zip(model.graph.input, inputs)}
         results = ReferenceEvaluator(model).run(None, feeds)
-    except Exception:  # whatever it cannot do
+    except Exception:  # any failure
         return None
     for got, tensor in zip(results, outputs):
         expected = numpy_helper.to_array(tensor)
@@ -215,7 +216,8 @@ def walk(nodes, versions, found):
 
 
 def read_claims(path):
-    """(domain, operator, version) that docs/OpSupport.md says are imported or expanded; microsoft.py has its own."""
+    """Returns the (domain, operator, version) entries of docs/OpSupport.md that are imported or expanded, without those of
+    microsoft.py."""
     claims, domain = set(), ""
     for line in open(path):
         if line.startswith("## "):
@@ -229,7 +231,7 @@ def read_claims(path):
 
 
 def read_all(root, sets):
-    """What is executed already, and by operator the folders of cases that have one node of it."""
+    """Returns the executed versions, and by operator the folders of cases that have one node of it."""
     executed, folders = set(), collections.defaultdict(list)
     for name in sets:
         for case in sorted(os.listdir(os.path.join(root, name))):
@@ -248,7 +250,7 @@ def read_all(root, sets):
 
 
 def cover_version(key, candidates, out, write):
-    """Writes cases of one version; how many."""
+    """Writes cases of one version; returns their number."""
     domain, name, version = key
     old = onnx.defs.get_schema(name, version, domain)
     made = 0
@@ -257,7 +259,7 @@ def cover_version(key, candidates, out, write):
         lowered = lower_case(read, index, old, domain) if read else None
         if lowered is None or not is_valid(lowered[0]):
             continue
-        # The reference implementation knows the newer defaults only.
+        # The reference implementation has the newer defaults only.
         if (name, version) not in IMPLIED and agrees(*lowered) is False:
             continue
         write_files(write, os.path.join(out, f"{case}_version{version}"), *lowered)
@@ -270,7 +272,7 @@ def cover_version(key, candidates, out, write):
 #---- operators without any case ------------------------------------------------------------------------------------
 
 def node_model(domain, version, name, inputs, outputs, attributes):
-    """A model of one node; `inputs` are arrays, `outputs` element types with ranks."""
+    """Returns a model of one node; `inputs` are arrays, `outputs` are element types with ranks."""
     names = [f"x{k}" for k in range(len(inputs))]
     results = [f"y{k}" for k in range(len(outputs))]
     node = helper.make_node(name, names, results, domain=domain, **attributes)
@@ -328,7 +330,7 @@ WRITTEN = [
                                  np.array([[0, 0, 0, 3, 3], [0, 1, 1, 2, 3]], np.float32)], [(F32, 4)],
      dict(pooled_shape=[2, 2])),
 ]
-# What the reference implementation does not know: the outputs by hand.
+# Expected outputs of operators that the reference implementation lacks.
 KNOWN = {
     "Resize": [np.kron(X[:2, :2].reshape(1, 1, 2, 2), np.ones((1, 1, 2, 3), np.float32))],
     "LabelEncoder": [np.array([1, -1, 0], np.int64)],
@@ -337,7 +339,7 @@ KNOWN = {
     "MaxRoiPool": None,
     "Reshape": [X.reshape(2, -1)],
 }
-# Three times the sum so far, and what it was.
+# Three times the sum so far, and its previous value.
 LOOP = """<ir_version: 10, opset_import: ["" : {version}]>
 g (float[2] x) => (float[2] y, float[n, 2] all)
 <int64 times = {{3}}, bool yes = {{1}}>
@@ -348,7 +350,7 @@ g (float[2] x) => (float[2] y, float[n, 2] all)
     t = Identity (a)
   }}>
 }}"""
-# Values that are no tensors: inputs and outputs are arrays, or dictionaries and lists of these.
+# Values other than tensors: inputs and outputs are arrays, or dictionaries and lists of arrays.
 ROW = np.array([[0.25, 0.75], [1.5, -2.0]], np.float32)
 TEXTS = [
     ("Optional", 28, """<ir_version: 10, opset_import: ["" : 28]>
@@ -374,7 +376,7 @@ g (float[2, 2] x) => (seq(map(string, float)) z)
   z = ai.onnx.ml.ZipMap <classlabels_strings = ["a", "b"]> (x)
 }""", [ROW], [[{"a": row[0], "b": row[1]} for row in ROW]]),
 ]
-# Random numbers: what holds for all of them can be expected, and of a seed those of the reference implementation.
+# Random numbers: properties of all of them, or, for a seed, those of the reference implementation.
 RANDOM = """<ir_version: 10, opset_import: ["" : {version}]>
 g ({signature}) => (bool right)
 <float low = {{{low}}}, float high = {{{high}}}, float least = {{{least}}}>
@@ -402,7 +404,7 @@ RANDOMS = [
 
 
 def max_roi_pool(x, rois, size):
-    """One image; the bins of a region begin and end at rounded places."""
+    """One image; the bins of a region begin and end at rounded positions."""
     out = np.zeros((len(rois), x.shape[1], size, size), np.float32)
     for r, (_, x1, y1, x2, y2) in enumerate(rois.astype(int)):
         for i in range(size):
@@ -418,7 +420,7 @@ def make_proto(value, name):
         return onnx.SequenceProto(name=name, elem_type=onnx.SequenceProto.MAP, map_values=[make_proto(v, "") for v in value])
     if not isinstance(value, dict):
         return numpy_helper.from_array(value, name)
-    # from_dict wants keys of a type of NumPy's.
+    # from_dict requires keys of a NumPy type.
     result = onnx.MapProto(name=name)
     by_text = isinstance(next(iter(value)), str)
     result.key_type = onnx.TensorProto.STRING if by_text else onnx.TensorProto.INT64
@@ -466,7 +468,7 @@ def write_written(out, write):
             inputs = [numpy_helper.from_array(np.full((2, 3) if name == "Multinomial" else (40, 50), 0.25, np.float32), "x")]
             write_files(write, os.path.join(out, f"test_{name.lower()}_version{version}"), model,
                         inputs if signature else [], [numpy_helper.from_array(np.array(True), "right")])
-        if name != "Multinomial":  # the reference implementation knows the others
+        if name != "Multinomial":  # the reference implementation has the others
             model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 22]> g ({signature}) => (float[n, m] r) {{ r = {call} }}')
             results = ReferenceEvaluator(model).run(None, {"x": numpy_helper.to_array(inputs[0])} if signature else {})
             write_files(write, os.path.join(out, f"test_{name.lower()}_seeded"), model, inputs if signature else [],
@@ -474,7 +476,7 @@ def write_written(out, write):
 
 
 def cover(root, op_support, write):
-    """Cases into root/versions; prints what stays without one."""
+    """Writes cases to root/versions; prints versions without a case."""
     out = os.path.join(root, "versions")
     shutil.rmtree(out, ignore_errors=True)
     sets = sorted(name for name in os.listdir(root) if os.path.isdir(os.path.join(root, name)))

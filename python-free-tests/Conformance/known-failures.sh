@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# known-failures.sh LIST COLUMN LOG [PART]: prints how many failed cases of the
-# LOG of a column LIST has, and how many lines of LIST for this column have no
-# failure (0 where PART says that not all cases were run). Prints the other
-# failures and these lines to stderr.
+# known-failures.sh LIST COLUMN LOG [PART]: prints the number of failed cases in the LOG
+# of a column that LIST contains, and the number of lines of LIST for this column without
+# a failure (0 if PART states that not all cases were run). Prints the other failures and
+# these lines to stderr.
 set -uo pipefail
 list=$1 column=$2 log=$3 part=${4:-}
 declare -A hits=()

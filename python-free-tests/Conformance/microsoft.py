@@ -1,9 +1,9 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Cases of the operators of com.microsoft, in each type that they take (set-up, of typecases.py).
+"""Cases of the operators of com.microsoft, for each type that they accept (set-up, called by typecases.py).
 
-ONNX has no cases of them and its reference implementation does not know them, so the expected outputs are computed
-here, from what ONNX Runtime documents, in 64 bits. The numbers are such that no step rounds in the narrow types: softmax
-is over scores that are equal or masked, what is normalised has deviation 1, 2 or 4.
+ONNX has no cases of them, and its reference implementation lacks them. So the expected outputs are computed here in 64
+bits, from the documentation of ONNX Runtime. The numbers are chosen such that no step rounds in narrow types: scores of a
+softmax are equal or masked, normalised values have a deviation of 1, 2 or 4.
 """
 import math
 import numpy as np
@@ -43,7 +43,7 @@ def scaled(x):
     return x / np.sqrt((x**2).mean(-1, keepdims=True))
 
 
-# Rows of mean 0 and deviation 1, 2 and 4; then a part of them, to be added to the rest.
+# Rows of mean 0 and deviation 1, 2 and 4, and a part of them to add to the rest.
 ROWS = np.array([[[1.0, -1.0, 1.0, -1.0], [2.0, 2.0, -2.0, -2.0], [-4.0, 4.0, 4.0, -4.0]]])
 SKIP = np.array([[[0.5, -2.0, 1.0, 0.0], [0.0, 4.0, -1.0, -2.0], [-4.0, 1.0, 2.0, 8.0]]])
 SCALE, SHIFT, BIAS = np.array([1.0, 2.0, -1.0, 0.5]), np.array([0.5, 0.0, -2.0, 1.0]), np.array([1.0, 0.0, -0.5, 2.0])
@@ -51,7 +51,7 @@ X = np.array([[0.0, 1.0, -0.5, 2.0], [3.0, -8.0, 0.25, -1.5]])
 
 
 def activations():
-    """(operator, types, inputs, attributes, outputs); None stands for an input that is left out."""
+    """Returns (operator, types, inputs, attributes, outputs); None is an absent input."""
     yield "Gelu", ALL_FLOATS, [X], {}, [gelu(X)]
     yield "BiasGelu", ALL_FLOATS, [X, BIAS], {}, [gelu(X + BIAS)]
     yield "FastGelu", ALL_FLOATS, [X, BIAS], {}, [tanh_gelu(X + BIAS)]
@@ -76,7 +76,7 @@ def norms():
 
 
 def products_of_many_rows():
-    """Each block of the depth has a greatest element of 127, so that bytes hold all of its elements exactly."""
+    """Each block of the depth has a greatest element of 127, so bytes represent all of its elements exactly."""
     row, depth, column = np.arange(33)[:, None], np.arange(64), np.arange(20)[:, None]
     x = np.where(depth % 32 == row % 32, 127.0, (row + depth) % 5 - 2.0)
     numbers, scales = (column * 5 + depth * 7) % 16, np.array([0.5, 0.25]) / 2.0 ** (column % 4)
@@ -104,7 +104,7 @@ def products():
                [x @ ((numbers - np.array([[3], [12]])) * scales[:, None]).T])
     yield from products_of_many_rows()
 
-    # Of FP4 the numbers that are exact, of NF4 -1, 0 and 1.
+    # The exact numbers of FP4; -1, 0 and 1 of NF4.
     for kind, table in ((0, {0: 0.0, 3: 1.0, 5: 0.5, 7: 0.25, 11: -1.0, 13: -0.5}), (1, {0: -1.0, 7: 0.0, 15: 1.0})):
         codes = np.array(list(table))[numbers % len(table)]
         packed = (codes[:, ::2] << 4 | codes[:, 1::2]).astype(np.uint8).reshape(-1)
@@ -115,7 +115,7 @@ def products():
 
 
 def attentions():
-    """The queries are 0: each key that a query sees counts as much as another one."""
+    """The queries are 0, so all keys that a query sees have equal weights."""
     x = np.array([[[1.0, 2.0], [3.0, -1.0], [-2.0, 4.0]]])
     weights, shift = np.array([[0, 0, 1, 2, 0.5, -1], [0, 0, -1, 1, 2, 1.0]]), np.array([0, 0, 1, -2, 0.5, 1])
     product = x @ weights + shift
@@ -135,7 +135,7 @@ def attentions():
 
 
 def biases():
-    """As T5 has them: the data of the table is [heads, buckets], of 2 and 8."""
+    """In the layout of T5: the table is [heads, buckets], here [2, 8]."""
     table = np.arange(16.0)
     distances = np.arange(30)[None] - np.arange(30)[:, None]
     for both in (0, 1):
@@ -232,7 +232,7 @@ def quantised():
 
 
 def windows():
-    """Means and choices of bytes; a recurrent step whose cell is tanh(2) / 2."""
+    """Means and selections of bytes; a recurrent step whose cell is tanh(2) / 2."""
     half, quarter, two = f32(0.5), f32(0.25), np.array(2.0)
     x = np.array([[[[2.0, 4.0], [6.0, 12.0]]]])
     yield "QLinearAveragePool", BYTES, [x, half, two, quarter, two], dict(kernel_shape=[2, 2]), [np.array([[[[10.0]]]])]
@@ -249,7 +249,7 @@ def windows():
 
 
 def typed():
-    """(name, kind, types of single inputs and of the output, inputs, attributes, outputs)."""
+    """Returns (name, kind, types of single inputs and of the output, inputs, attributes, outputs)."""
     bytes_, centred = np.array([[1.0, 2.0, 6.0]]), np.array([[-1.0, 0.0, 4.0]])
     right = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     for to in ("float", "float16"):
@@ -299,7 +299,8 @@ def typed():
             for third in BYTES.values():
                 yield ("QGemm", first, {**ends, 8: third, "out": third}, operands + [f32(0.5), np.array(2.0)], {},
                        [np.array([[20.0, 26.0]])])
-    # Rows of two blocks; in bytes with their own zero points, those of the middle, and two numbers a byte, the low one first.
+    # Rows of two blocks; bytes have their own zero points, which are in the middle, and two numbers per byte, the low one
+    # first.
     rows, scales, zeros = np.arange(64.0).reshape(2, 32) % 7, np.array([[0.5, 2.0], [1.0, 4.0]]), np.array([[1.0, 3.0], [2.0, 5.0]])
 
     def numbers(shift):
@@ -321,7 +322,7 @@ def typed():
 
 
 def sinks():
-    """A head whose sink is as great as the one score: half of it counts."""
+    """A head whose sink equals its only score, which therefore has half of the weight."""
     q, k, v = np.zeros((1, 1, 16)), np.tile(np.array([[[1.0, -2.0]]]), 4), np.tile(np.array([[[3.0, 0.5]]]), 4)
     past = np.tile(np.array([[[[2.0, 1.0], [-3.0, 0.5]]]]), 4)
     keys, values = np.concatenate([past / 2, k[:, None]], 2), np.concatenate([past, v[:, None]], 2)
@@ -339,7 +340,8 @@ def sinks():
 
 
 def experts():
-    """(name, kind, types of single inputs, inputs, attributes, outputs): of three experts two count half each."""
+    """Returns (name, kind, types of single inputs, inputs, attributes, outputs): two of three experts have half of the
+    weight each."""
     x, router = np.array([[1.0, 2.0], [-2.0, 0.5]]), np.array([[1.0, -16.0, 1.0], [-16.0, 0.0, 0.0]])
     share = np.array([[0.5, 0, 0.5], [0, 0.5, 0.5]])
     w1 = np.array([[[1.0, 0.5], [-1.0, 1.0]], [[2.0, 1.0], [0.0, -1.0]], [[0.5, 0.5], [1.0, -1.0]]])
@@ -383,7 +385,7 @@ def experts():
 
 
 def stand_ins():
-    """Operators that stand for others of ai.onnx, or for a few of them."""
+    """Operators that are equivalent to one or several operators of ai.onnx."""
     common = {k: ALL_FLOATS[k] for k in ("double", "float", "float16")}
     whole = dict(int32=TensorProto.INT32, int64=TensorProto.INT64)
     some = {k: ALL_FLOATS[k] for k in ("double", "float")}
@@ -426,7 +428,7 @@ def stand_ins():
 
 
 def tokenizers():
-    """Results of ONNX Runtime 1.32. An empty match takes a character with it."""
+    """Results of ONNX Runtime 1.32. An empty match consumes a character."""
     kinds = {"string": TensorProto.STRING}
     def text(*values):
         return np.array(values, object)
@@ -446,8 +448,8 @@ def tokenizers():
         yield "Tokenizer", kinds, [x], dict(dict(mark=0, mincharnum=1, pad_value="#"), **attributes), [y]
 
 
-# The next token is the best one of the row of the last token; scores are multiples of 1000, so that what has not the best score has
-# no share. The state keeps the tokens and is not read.
+# The next token is the best one of the last row. Scores are multiples of 1000, so all other tokens have probability 0. The
+# state keeps the tokens and is not read.
 CHAIN = """
 decoder (int32[b, s] input_ids, int32[b, s] position_ids, int32[b, t] attention_mask, float[2, b, 1, p, 1] past_0)
     => (float[b, s, 5] logits, float[2, b, 1, q, 1] present_0)
@@ -464,7 +466,7 @@ decoder (int32[b, s] input_ids, int32[b, s] position_ids, int32[b, t] attention_
 
 
 def searches():
-    """From 0 and 3 by 3 and 4 to the end, which is 1; ended sequences are filled with 2."""
+    """Counts from 0 and 3 in steps of 3 and 4 to the end token, which is 1; ended sequences are padded with 2."""
     kinds = {"float": TensorProto.FLOAT}
     attributes = dict(decoder=parser.parse_graph(CHAIN), eos_token_id=1, pad_token_id=2)
     prompts, limit = i32([[0], [3]]), i32([4])
@@ -481,7 +483,7 @@ def searches():
 
 
 def make(name, kind, inputs, attributes, outputs, kinds=None):
-    """A model of one node, its inputs and outputs; `kinds`: types of single inputs and of all outputs."""
+    """Returns a model of one node, its inputs and outputs; `kinds` are the types of single inputs and of all outputs."""
     def of(value, wanted):
         return in_type(value, wanted) if value.dtype == np.float64 else value
     arrays = [None if a is None else of(a, (kinds or {}).get(k, kind)) for k, a in enumerate(inputs)]
@@ -498,7 +500,7 @@ def make(name, kind, inputs, attributes, outputs, kinds=None):
 
 
 def cases():
-    """(name, case) of each operator in each type."""
+    """Returns (name, case) of each operator for each type."""
     number = 0
     families = (activations, norms, products, attentions, biases, rotations, fused, quantised, windows, sinks, stand_ins, tokenizers,
                 searches)
@@ -516,7 +518,7 @@ def cases():
     for name, kind, kinds, inputs, attributes, outputs in typed():
         number += 1
         yield f"microsoft_{name.lower()}_{number}", make(name, kind, inputs, attributes, outputs, kinds)
-    # The scale may be of another type, which the result has.
+    # The scale may have another type, which is also that of the result.
     for text, kind in ALL_FLOATS.items():
         for other, to in ALL_FLOATS.items():
             if kind == to or TensorProto.FLOAT in (kind, to):

@@ -5,9 +5,9 @@ test_data_set_K/{input,output}_J.pb.
 
   prepare.py OUT --node-wheel WHEEL --onnx-data DIR --op-support FILE      needs: onnx 1.23.2, numpy
 
-SET is node (the node cases of the onnx 1.22.0 wheel, the last to hold them), opset28 (what this onnx's own generator
-makes and the wheel does not have), simple, pytorch-operator, pytorch-converted (files of DIR, onnx/backend/test/data of
-the source package), light (real architectures, with the inputs that ONNX's runner gives them), versions (coverage.py), types (typecases.py) or
+SET is node (the node cases of the onnx 1.22.0 wheel, the last to contain them), opset28 (cases of this onnx's own generator
+that the wheel lacks), simple, pytorch-operator, pytorch-converted (files of DIR, onnx/backend/test/data of the source
+package), light (real architectures, with the inputs of ONNX's runner), versions (coverage.py), types (typecases.py) or
 shapes (shapecases.py).
 """
 import argparse
@@ -47,7 +47,7 @@ def extract_wheel(wheel, out):
 
 
 def proto(value, info):
-    """A case's value in the file form of test data sets; the type comes from the model's signature."""
+    """Returns a value in the file format of test data sets; the type is that of the model's signature."""
     kind = info.type.WhichOneof("value") if info is not None else "tensor_type"
     if isinstance(value, onnx.TensorProto):
         return value
@@ -70,7 +70,7 @@ def write_case(case, folder):
 
 
 def same_model(model, path):
-    """Whether a file holds the same graph and the same operator sets."""
+    """Returns True if a file has the same graph and the same operator sets."""
     if not os.path.exists(path):
         return False
     other = onnx.load(path)
@@ -80,7 +80,7 @@ def same_model(model, path):
 def generate(node, out):
     from onnx.backend.test import loader
     for case in loader.load_model_tests(kind="node"):
-        assert (case.rtol, case.atol) == (1e-3, 1e-7), case.name  # what the runner takes for granted
+        assert (case.rtol, case.atol) == (1e-3, 1e-7), case.name  # assumed by the runner
         if same_model(case.model, os.path.join(node, case.name, "model.onnx")):
             continue
         folder = os.path.join(out, case.name)
@@ -92,7 +92,7 @@ def generate(node, out):
 
 
 def write_light(source, out):
-    """As ONNX's runner: numbers that rise from 0 to 1, and the outputs that lie beside the model."""
+    """As ONNX's runner does: numbers that rise from 0 to 1, and the outputs that are stored next to the model."""
     for name in sorted(os.listdir(source)):
         if not name.endswith(".onnx"):
             continue

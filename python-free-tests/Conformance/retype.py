@@ -1,5 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Models with other types (set-up, of typecases.py): what types a model executes, and a case's node in another type."""
+"""Models with other types (set-up, called by typecases.py): the types that a model executes, and a case's node in another
+type."""
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -8,9 +9,9 @@ from onnx.reference import ReferenceEvaluator
 import coverage
 
 TensorProto = onnx.TensorProto
-# Attributes that name the type of an output.
+# Attributes that are the type of an output.
 TYPE_ATTRIBUTES = ("to", "dtype", "output_datatype", "output_dtype")
-# What the reference implementation knows by another name, in another operator set.
+# Operators that the reference implementation has under another name, in another operator set.
 OTHER_NAMES = {"Scatter": ("ScatterElements", 18)}
 
 
@@ -33,7 +34,7 @@ def is_float(kind):
 #---- what a model executes -----------------------------------------------------------------------------------------
 
 def print_type(proto):
-    """As OpSupport.md has it: the element type, also of what is in a sequence or an optional."""
+    """Returns the element type as in OpSupport.md, also that of a sequence or an optional."""
     inner = proto
     while inner.WhichOneof("value") in ("sequence_type", "optional_type"):
         inner = getattr(inner, inner.WhichOneof("value")).elem_type
@@ -45,10 +46,10 @@ def print_type(proto):
 
 
 def executed(model):
-    """(domain, operator, variable, type) of a model's nodes, where the model or ONNX's inference tells."""
+    """Returns (domain, operator, variable, type) of a model's nodes, if the model declares or ONNX infers it."""
     try:
         model = onnx.shape_inference.infer_shapes(model)
-    except Exception:  # what is declared is there all the same
+    except Exception:  # declared types are used in any case
         pass
     versions = {coverage.get_domain(entry.domain): entry.version for entry in model.opset_import}
     found, kinds = set(), {}
@@ -80,7 +81,7 @@ def executed(model):
 #---- another type --------------------------------------------------------------------------------------------------
 
 def convert(array, kind):
-    """Numbers of the type that are like the given ones; none is 0 where it is an integer, for divisors."""
+    """Returns numbers of the type that are similar to the given ones; integers are not 0, as they may be divisors."""
     if kind == TensorProto.STRING:
         return np.array([str(v) for v in array.flatten()], object).reshape(array.shape)
     if array.dtype.kind in "OU":
@@ -101,7 +102,7 @@ def convert(array, kind):
 
 
 def places(schema, node, variables):
-    """Names of the node's inputs and outputs that are of these variables."""
+    """Returns the names of the node's inputs and outputs that have these variables."""
     def names(values, formals):
         return {n for k, n in enumerate(values) if formals and formals[min(k, len(formals) - 1)].type_str in variables}
     return names(node.input, schema.inputs) - {""}, names(node.output, schema.outputs) - {""}
@@ -112,7 +113,7 @@ def retype_tensor(tensor, kind):
 
 
 def retype_attributes(node, schema, kind):
-    """What gives the outputs their type says another one."""
+    """Changes attributes that determine the type of the outputs."""
     for name in TYPE_ATTRIBUTES:
         if name not in schema.attributes:
             continue
@@ -125,7 +126,7 @@ def retype_attributes(node, schema, kind):
 
 
 def retype(model, schema, tensors, variables, kind):
-    """The model with inputs and outputs of the variables in another type, and its inputs."""
+    """Returns the model with inputs and outputs of the variables in another type, and its inputs."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
     node = made.graph.node[0]
@@ -161,7 +162,7 @@ def run_reference(model, inputs):
 
 
 def as_output(value, result):
-    """The result in the type that the output declares, or None."""
+    """Returns the result in the type that the output declares, or None."""
     if value.type.WhichOneof("value") == "sequence_type":
         return numpy_helper.from_list(list(result), value.name)
     wanted, result = value.type.tensor_type.elem_type, np.asarray(result)
@@ -170,7 +171,7 @@ def as_output(value, result):
             if all(isinstance(v, str) for v in result.flatten()) else None
     dtype = helper.tensor_dtype_to_np_dtype(wanted)
     if result.dtype != dtype:
-        # Wider numbers are rounded, larger ones wrap around; whole numbers for fractions have lost something.
+        # Wider floats are rounded, larger integers wrap around; integers for fractions are a loss.
         if result.dtype.kind in "iu" and "int" not in type_name(wanted) or wanted == TensorProto.BOOL:
             return None
         result = result.astype(np.float32).astype(dtype) if is_small_float(wanted) else result.astype(dtype)
@@ -178,7 +179,7 @@ def as_output(value, result):
 
 
 def by_number(made, schema, inputs, variables, kind):
-    """Results of moving elements about: what cannot be moved (texts, bools) is numbered."""
+    """Returns results of data movement: elements that cannot be moved (strings, bools) are numbered."""
     numbers, texts = [], [""]
     changed, outputs = places(schema, made.graph.node[0], variables)
     for value, tensor in zip(made.graph.input, inputs):
@@ -206,14 +207,14 @@ def results_of(made, schema, inputs, variables, kind):
             results = run_reference(made, inputs)
             if None not in [as_output(value, result) for value, result in zip(made.graph.output, results)]:
                 return results
-        except Exception:  # it is for numbers
+        except Exception:  # defined for numbers only
             pass
         return by_number(made, schema, inputs, variables, kind)
     return run_reference(made, inputs)
 
 
 def type_case(read, schema, variables, kind):
-    """A case of that type made of another one; None if the reference implementation cannot run it."""
+    """Derives a case of that type from another one; returns None if the reference implementation cannot run it."""
     model, tensors, _ = read
     made, inputs = retype(model, schema, tensors, variables, kind)
     if not coverage.is_valid(made):
@@ -221,13 +222,13 @@ def type_case(read, schema, variables, kind):
     try:
         results = results_of(made, schema, inputs, variables, kind)
         outputs = [as_output(value, result) for value, result in zip(made.graph.output, results)]
-    except Exception:  # whatever it cannot do
+    except Exception:  # any failure
         return None
     return (made, inputs, outputs) if None not in outputs else None
 
 
 def attempts(schema, variable, kind):
-    """Sets of variables that get the type: all that can, the one, it and another one."""
+    """Returns sets of variables to change: all possible ones, the one alone, and the one with another one."""
     text = f"tensor({type_name(kind)})"
     others = [c.type_param_str for c in schema.type_constraints
               if text in c.allowed_type_strs and c.type_param_str != variable]

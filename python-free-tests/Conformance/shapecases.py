@@ -1,11 +1,9 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Cases of shapes that ONNX's own leave out (set-up, of prepare.py): scalars, dims of 0, five to eight dims, and what
-broadcasts of these. Each operator of docs/OpSupport.md has some; inputs are in shapetables.py
-and shapetexts.py.
+"""Writes cases of shapes that ONNX's own cases omit (set-up, called by prepare.py): scalars, dims of 0, five to eight dims,
+and broadcasts of these. Each operator of docs/OpSupport.md has some; the inputs are in shapetables.py and shapetexts.py.
 
-Expected outputs come from ONNX's reference implementation, or stand beside the inputs where it cannot compute them or
-says something else than the operator's definition.
-"""
+Expected outputs are those of ONNX's reference implementation, or are given with the inputs if it cannot compute them or
+differs from the operator's definition."""
 import os
 import shutil
 import numpy as np
@@ -36,12 +34,13 @@ def info(name, array):
 
 
 def build(case, results=None):
-    """The model of one node; without results its outputs are of no known type. Operands that are None are left out."""
+    """Returns the model of one node; without results its outputs have no declared types. Operands that are None are
+    absent."""
     names = ["" if value is None else f"x{k}" for k, value in enumerate(case.operands)]
     count = case.outputs if results is None else len(results)
     node = helper.make_node(case.op, names, [f"y{k}" for k in range(count)], name="n", domain=case.domain, **case.attributes)
     given = [(n, v) for n, v in zip(names, case.operands) if v is not None]
-    # The sizes of outputs are not said: finding them is what is tested.
+    # The sizes of outputs are not declared, as the case tests their inference.
     made = [helper.make_tensor_value_info(f"y{k}", element_type(r), [None] * r.ndim) for k, r in enumerate(results)] \
         if results is not None else [onnx.ValueInfoProto(name=f"y{k}") for k in range(count)]
     graph = helper.make_graph([node], "g", [info(n, v) for n, v in given if not isinstance(v, Fixed)], made,
@@ -55,7 +54,7 @@ def build(case, results=None):
 
 
 def one_node(case):
-    """Model, inputs and outputs of a case."""
+    """Returns model, inputs and outputs of a case."""
     feeds = {f"x{k}": v for k, v in enumerate(case.operands) if v is not None and not isinstance(v, Fixed)}
     results = case.expected
     if results is None:
@@ -71,14 +70,14 @@ def one_node(case):
 
 
 def proto(value, name):
-    """A tensor, or a sequence of tensors or of maps."""
+    """Returns a tensor, or a sequence of tensors or of maps."""
     if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
         return coverage.make_proto(value, name)
     return numpy_helper.from_list(value, name) if isinstance(value, list) else numpy_helper.from_array(np.asarray(value), name)
 
 
 def of_text(text, arrays, expected):
-    """The same of a model that is written out."""
+    """Does the same for a model that is written out."""
     model = parser.parse_model(text)
     onnx.checker.check_model(model)
     if expected is None:
@@ -88,7 +87,7 @@ def of_text(text, arrays, expected):
 
 
 def cases():
-    """(name, operator, function that makes it) of all."""
+    """Returns (name, operator, function that creates it) of all cases."""
     for case in shapetables.all_cases():
         shapes = "_".join("none" if v is None else describe(v.array if isinstance(v, Fixed) else v) for v in case.operands)
         yield f"{case.op.lower()}_{shapes or 'nothing'}", case.op, lambda case=case: one_node(case)
@@ -97,7 +96,7 @@ def cases():
 
 
 def cover(root, op_support, write):
-    """Cases into root/shapes; prints what stays without one."""
+    """Writes cases to root/shapes; prints operators without a case."""
     out = os.path.join(root, "shapes")
     shutil.rmtree(out, ignore_errors=True)
     taken, found, gaps = {}, set(), []
@@ -108,7 +107,7 @@ def cover(root, op_support, write):
                 name += f"_{taken[name]}"
             try:
                 case = make()
-            except Exception as error:  # whatever the reference implementation cannot do
+            except Exception as error:  # any failure of the reference implementation
                 gaps.append(f"{name} ({str(error).splitlines()[0][:200] if str(error) else type(error).__name__})")
                 continue
             coverage.walk(case[0].graph.node, {e.domain: e.version for e in case[0].opset_import}, found)

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Operators and operands of shapecases.py, family by family; models of several nodes are in shapetexts.py."""
+"""Operators and operands of shapecases.py by family; models of several nodes are in shapetexts.py."""
 import dataclasses
 import numpy as np
 from onnx import numpy_helper
@@ -14,7 +14,7 @@ PAIRS = [((), ()), ((), (2, 3)), ((1, ), (0, )), ((2, 1, 3), (0, 1)), (NOTHING, 
 
 
 class Fixed:
-    """An initialiser."""
+    """Returns an initialiser."""
     def __init__(self, values, dtype=np.int64):
         self.array = np.array(values, dtype)
 
@@ -27,7 +27,7 @@ class Case:
     outputs: int = 1
     expected: list = None
     domain: str = ""
-    version: int = None  # of the operator set that the operator is of
+    version: int = None  # the operator set of the operator
 
 
 def f(*shape, low=-2.0, high=2.0):
@@ -128,7 +128,7 @@ def reductions():
         yield Case(name, [x, None], dict(keepdims=0), 1, known)
         yield Case(name, [x, Fixed([])], dict(noop_with_empty_axes=1), 1, known)
         yield Case(name, [f(*NOTHING, low=low), Fixed([0, -1])], dict(keepdims=0))
-        if name != "ReduceMean":  # of nothing: not a number
+        if name != "ReduceMean":  # of no element: NaN
             yield Case(name, [f(*NOTHING, low=low), Fixed([1])])
             yield Case(name, [f(0, low=low)], dict(keepdims=0))
         yield Case(name, [f(*EIGHT, low=low), Fixed([1, -1, 4])])
@@ -302,7 +302,7 @@ def products():
         yield Case("Einsum", [f(*s) for s in shapes], dict(equation=equation))
     for shape in ((0, 2, 2), (2, 1, 1, 2, 3, 3), (1, 1), (1, 2, 1, 1, 2, 1, 2, 2)):
         yield Case("Det", [f(*shape)])
-    one, zero = np.float32(0.47), np.uint8(1)  # no result lies between two numbers
+    one, zero = np.float32(0.47), np.uint8(1)  # no result is a tie of two numbers
     for a, b in (((0, 3), (3, 2)), ((2, 1, 2, 1, 2, 3), (3, 2)), ((2, 0), (0, 3))):
         yield Case("QLinearMatMul", [i(*a, dtype=np.uint8), one, zero, i(*b, dtype=np.uint8), one, zero, one, zero])
 
@@ -500,8 +500,8 @@ def contributed():
 
 
 def split_nothing():
-    """What -1 stands for beside sizes of 0: nothing in a batch, or no query, where heads are split."""
-    for shape in (np.array([0, 0, 2, -1]), np.array([0, -1, 2, 4])):  # as a constant ONNX refuses them
+    """-1 beside sizes of 0: nothing in a batch, or no query if heads are split."""
+    for shape in (np.array([0, 0, 2, -1]), np.array([0, -1, 2, 4])):  # ONNX rejects them as a constant
         yield Case("Reshape", [f(0, 3, 8), shape], {}, 1, [np.zeros((0, 3, 2, 4), np.float32)])
     for batch, queries in ((0, 2), (2, 0)):
         nothing = np.zeros((batch, queries, 8), np.float32)
@@ -519,7 +519,7 @@ def split_nothing():
 
 
 def encoded_images():
-    """A row, a column and one pixel, of text and of bytes."""
+    """A row, a column and one pixel, of strings and of bytes."""
     for width, height in ((3, 1), (1, 2), (1, 1)):
         pixels = np.arange(3 * width * height, dtype=np.uint8).reshape(height, width, 3) * 9
         head = f" {width} {height} 255\n".encode()

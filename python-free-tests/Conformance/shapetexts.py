@@ -1,10 +1,10 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Models of shapecases.py that are written out: control flow, sequences, random numbers, maps and trees."""
+"""Models of shapecases.py in text form: control flow, sequences, random numbers, maps and trees."""
 import numpy as np
 
 from shapetables import EIGHT, NOTHING, f
 
-# Models that are written out: text, inputs and expected outputs, where the reference implementation does not know them.
+# Models in text form: text, inputs, and expected outputs if the reference implementation lacks the operators.
 HEAD = '<ir_version: 10, opset_import: ["" : 28, "ai.onnx.ml" : 5]>\ng '
 LOOP = """(int64 n, float{type} x) => (float{type} y, float{all} all)
 {{
@@ -48,7 +48,7 @@ PARTS = """(float{type} x) => (seq(float{all}) y)
 
 
 def type_of(*dims):
-    """"[2, n]"; nothing for a scalar."""
+    """Returns a shape as "[2, n]"; "" for a scalar."""
     return "[" + ", ".join(map(str, dims)) + "]" if dims else ""
 
 
@@ -80,7 +80,7 @@ def controlled():
 
 
 def drawn():
-    """Of random numbers the shape."""
+    """Returns the shape of random numbers."""
     for shape in ((), (0, ), NOTHING, EIGHT):
         label, like, size = "x".join(map(str, shape)) or "scalar", type_of(*shape), type_of(len(shape))
         for name in ("RandomNormal", "RandomUniform"):

@@ -1,10 +1,11 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Cases for the types that docs/OpSupport.md claims of operators and that no other case has (set-up, of prepare.py).
+"""Writes cases for the types of operators that docs/OpSupport.md claims and no other case has (set-up, called by
+prepare.py).
 
-A type of an operator is one that a type variable of its newest definition stands for. A case is made from another one
-of the operator: inputs and outputs of the variable get the type, the inputs their numbers in it, and ONNX's reference
-implementation the expected outputs; types that NumPy does not know are computed with 32 bits and rounded. Operators of
-sequences, optionals, maps, branches and loops, and those that an attribute gives a type, have their models below.
+The types of an operator are those of the type variables of its newest definition. A case is derived from another one of the
+operator: inputs and outputs of the variable get the type, the inputs are converted to it, and the expected outputs are
+those of ONNX's reference implementation; types that NumPy lacks are computed in 32 bits and rounded. Operators of
+sequences, optionals, maps, branches and loops, and those whose type is an attribute, have their own models below.
 """
 import fnmatch
 import os
@@ -24,14 +25,14 @@ ROOM = 4096  # elements of a tensor: these cases are about types
 
 
 def is_blend(model):
-    """Whether values are blended of others: ONNX does not say what that is of whole numbers."""
+    """Returns True if values are interpolated, which ONNX does not define for integers."""
     modes = [a.s for a in model.graph.node[0].attribute if a.name == "mode"]
     return model.graph.node[0].op_type in ("Resize", "GridSample") and \
         (modes or ["linear" if model.graph.node[0].op_type == "GridSample" else b"nearest"]) != [b"nearest"]
 
 
 def read_claims(path):
-    """(domain, operator) to the type variables and their types."""
+    """Returns the type variables and their types by (domain, operator)."""
     claims, domain = {}, ""
     for line in open(path):
         if line.startswith("## "):
@@ -52,15 +53,15 @@ NODE = ""  # the folder of ONNX's node cases
 #---- models of their own -------------------------------------------------------------------------------------------
 
 def wide(function, *arrays):
-    """In 64 bits, rounded to the type of the first."""
+    """Computes in 64 bits and rounds to the type of the first operand."""
     return function(*(a.astype(np.float64) for a in arrays)).astype(np.float32).astype(arrays[0].dtype) \
         if arrays[0].dtype != np.float64 else function(*arrays)
 
 
 HEAD = '<ir_version: 10, opset_import: ["" : 28, "ai.onnx.ml" : 4]>\ng '
 FLAT = np.array([[1.0, 2.0], [3.0, 1.0]], np.float32)
-# Models by what they are called: text with {T} (a type) and {K} (its number), inputs, and what gives the expected
-# outputs of these, where the reference implementation does not know.
+# Models by name: text with {T} (a type) and {K} (its number), inputs, and a function for the expected outputs if the
+# reference implementation lacks the operator.
 TEXTS = {
     "if": ("""(bool c, {T}[2, 2] x) => ({T}[2, 2] y)
 {{
@@ -144,7 +145,7 @@ TEXTS = {
     "dequantize_from": ("""({T}[4] x, float s, {T} zero) => (float[4] y)
 {{ y = DequantizeLinear (x, s, zero) }}""", [np.array([1, -2, 4, 3]), np.array(2.0), np.array(1.0)],
                         lambda x, s, zero: [(x.astype(np.float32) - zero.astype(np.float32)) * s]),
-    # Numbers that no step rounds, so that each way to compute it is right.
+    # Numbers that no step rounds, so that the order of computation does not matter.
     "batch_norm": ("""({T}[1, 2, 2] x, {T}[2] scale, {T}[2] bias, {T}[2] mean, {T}[2] variance) => ({T}[1, 2, 2] y)
 {{ y = BatchNormalization <epsilon = 0.0> (x, scale, bias, mean, variance) }}""",
                    [np.array([[[1, 2], [3, 5]]]), np.array([2, 4]), np.array([1, -1]), np.array([1, 3]), np.array([1, 4])],
@@ -195,7 +196,7 @@ def text_case(key, kind):
 
 
 def node_case(domain, version, name, arrays, outputs, attributes, results=None):
-    """One node; `outputs` are element types with ranks."""
+    """Returns one node; `outputs` are element types with ranks."""
     model = coverage.node_model(domain, version, name, arrays, outputs, attributes)
     inputs = [numpy_helper.from_array(a, info.name) for a, info in zip(arrays, model.graph.input)]
     if results is None:
@@ -209,11 +210,11 @@ def constant(kind):
 
 
 def label_encoder(kind, of_keys):
-    """Of {1: a, 3: b}, else c: the keys in the type, or the values."""
+    """Computes {1: a, 3: b}, else c, with keys or values in the type."""
     keys, values = (kind, TensorProto.FLOAT) if of_keys else (TensorProto.INT64, kind)
     known, found, other = np.array([1.0, 3.0]), np.array([2.0, 1.0]), np.array([3.0])
     asked = np.array([[1.0, 2.0], [3.0, 1.0]])
-    if not of_keys:  # convert multiplies fractions on their way to integers
+    if not of_keys:  # convert multiplies fractions before it converts to integers
         known, asked = known.astype(np.int64), asked.astype(np.int64)
     found, other = values_like(found, values), values_like(other, values)
     expected = np.where(asked == known[0], found[0], np.where(asked == known[1], found[1], other[0])).astype(found.dtype)
@@ -223,7 +224,7 @@ def label_encoder(kind, of_keys):
 
 
 def labelled(name):
-    """The classifier of coverage.py with texts for labels."""
+    """The classifier of coverage.py with strings as labels."""
     domain, _, versions, inputs, outputs, attributes = next(w for w in coverage.WRITTEN if w[1] == name)
     old = next(a for a in attributes if a.startswith("classlabels_int"))
     texts = dict({k: v for k, v in attributes.items() if k != old}, classlabels_strings=[f"c{v}" for v in attributes[old]])
@@ -234,7 +235,7 @@ def labelled(name):
 
 
 def known(name, kind):
-    """The operators of coverage.py whose results the reference implementation does not know."""
+    """The operators of coverage.py that the reference implementation lacks."""
     domain, _, versions, arrays, outputs, attributes = next(w for w in coverage.WRITTEN if w[1] == name)
     arrays = [values_like(a, kind) for a in arrays]
     if name == "MaxRoiPool":
@@ -245,7 +246,7 @@ def known(name, kind):
 
 
 def with_lengths(name, kind):
-    """A recurrent case that says its length, which all sequences have."""
+    """A recurrent case with an input of lengths, in which all sequences have the full length."""
     model, inputs, outputs = coverage.read_case(os.path.join(NODE, "test_gru_defaults" if name == "GRU" else "test_simple_rnn_defaults"))
     count, batch = inputs[0].dims[0], inputs[0].dims[1]
     node = model.graph.node[0]
@@ -255,7 +256,7 @@ def with_lengths(name, kind):
 
 
 def with_bias(kind):
-    """Quantised convolution plus 0, 1000, ..: what a scale of 1 adds."""
+    """Quantised convolution plus 0, 1000, ..: the sum has a scale of 1."""
     x, w, b = np.full((1, 1, 2, 2), 3, np.uint8), np.full((2, 1, 1, 1), 2, np.uint8), np.array([0, 5], np.int32)
     one, zero = np.array(1, np.float32), np.array(0, np.uint8)
     return node_case("", 10, "QLinearConv", [x, one, zero, w, one, zero, one, zero, b], [(TensorProto.UINT8, 4)], {},
@@ -263,7 +264,7 @@ def with_bias(kind):
 
 
 def ml_case(name, kind):
-    """Attributes go with the type."""
+    """Attributes change with the type."""
     ml = "ai.onnx.ml"
     if name == "Imputer":
         if is_float(kind):
@@ -300,7 +301,7 @@ def map_case(input, output, call, value, expected):
 
 
 def map_cases():
-    """Named; a map is an input or an output."""
+    """Named values; a map is an input or an output."""
     cases = {}
     vocabularies = {"string": ('string_vocabulary = ["a", "b", "c"]', ["c", "a", "z"]),
                     "int64": ("int64_vocabulary = [3, 5, 7]", [7, 3, 9])}
@@ -333,7 +334,7 @@ def map_cases():
     return cases
 
 
-# Random numbers of a type: what coverage.py expects of them. Types of the input, and of the output.
+# Random numbers of a type, with the expectations of coverage.py. Types of the input, and of the output.
 RANDOM_SOURCES = {"RandomNormalLike": "x", "RandomUniformLike": "x", "Bernoulli": "x", "Multinomial": "x"}
 
 
@@ -359,7 +360,7 @@ def random_case(name, kind, of_output):
 
 
 def own_cases(key, kinds):
-    """(name, function) of the models of an operator of its own, for types."""
+    """Returns (name, function) of the models of operators that have their own, for types."""
     domain, name = key
     texts = {
         "If": ["if"], "Loop": ["loop"], "Scan": ["scan"], "SequenceMap": ["sequence_map"],
@@ -406,7 +407,7 @@ class Writer:
         self.out, self.write, self.done = out, write, done
 
     def keep(self, name, case):
-        """Writes a case that executes something new."""
+        """Writes a case if it executes a new version or type."""
         model, inputs, outputs = case
         found = executed(model)
         if found <= self.done:
@@ -420,7 +421,7 @@ class Writer:
             try:
                 case = make()
                 onnx.checker.check_model(case[0])
-                # ONNX's body of it is of one type, though the definition allows others.
+                # The function body that ONNX defines has one type, although the definition allows others.
                 onnx.shape_inference.infer_shapes(case[0], check_type=True,
                                                   strict_mode=key[1] != "MeanVarianceNormalization")
             except Exception:  # not a type of this operator
@@ -430,7 +431,7 @@ class Writer:
 
 
 def effort(read):
-    """The plainest case first: attributes, inputs, elements; last what takes long to compile."""
+    """Prefers the simplest case: attributes, inputs, elements; cases that take long to compile come last."""
     node = read[0].graph.node[0]
     return any(a.s == b"cubic" for a in node.attribute), len(node.attribute), len(node.input), sum(np.prod(t.dims) for t in read[1])
 
@@ -440,7 +441,7 @@ def small(read):
 
 
 def cover_type(key, schema, variable, name, candidates, writer):
-    """A case made of another one; whether there is one."""
+    """Writes a case that is derived from another one; returns True if there is one."""
     kind = kind_of(name)
     for read in candidates:
         if not is_float(kind) and is_blend(read[0]):
@@ -454,7 +455,7 @@ def cover_type(key, schema, variable, name, candidates, writer):
 
 
 def done_before(root, sets):
-    """What the cases of the other sets execute; one that is known to fail shows nothing."""
+    """Returns the types that the cases of other sets execute; known failures do not count."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "known-failures.txt")
     failing = [line.split()[1] for line in open(path) if line.split() and not line.startswith("#")]
     found = set()
@@ -466,7 +467,7 @@ def done_before(root, sets):
 
 
 def cover(root, op_support, write):
-    """Cases into root/types; prints what stays without one."""
+    """Writes cases to root/types; prints types without a case."""
     global NODE
     NODE, out = os.path.join(root, "node"), os.path.join(root, "types")
     shutil.rmtree(out, ignore_errors=True)

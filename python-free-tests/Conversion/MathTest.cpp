@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Functions of kernels over all magnitudes of their arguments, against a wider
-// type of the C library, in units of the last place of the result.
+// Accuracy of math functions of kernels over all magnitudes of their arguments,
+// against a wider type of the C library, in units in the last place (ulp) of
+// the result.
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "InitAll.h"
@@ -97,7 +98,7 @@ protected:
     f(pointers, nullptr, 0, 1, scratch.data());
   }
 
-  /// How far `got` is from `want`, in units of the last place of T there.
+  /// Returns the error of `got` relative to `want`, in ulp of T.
   template <typename T>
   static double distance(T got, long double want) {
     if (std::isnan(want) || std::isnan(got))
@@ -117,7 +118,8 @@ protected:
   std::vector<std::unique_ptr<llvm::orc::LLJIT>> jits;
 };
 
-/// Of one argument: in f64, which is exact enough for f32, and in 80 bits.
+/// Functions of one argument: in f64, which is exact enough for f32, and in 80
+/// bits.
 struct Function {
   const char *name;
   double (*wide)(double);
@@ -173,12 +175,12 @@ TEST_F(Math, SinglesOfAllMagnitudes) {
   }
 }
 
-/// Where a function is no number that it nears, of one sign.
+/// Values near which a function tends to infinity with one sign.
 struct Range {
   const char *name, *flags;
   double (*wide)(double);
   float from, to;
-  double most = 0.05; // ulp, of the mean
+  double most = 0.05; // ulp of the mean
 };
 const Range ranges[] = {
     {"exp", "", std::exp, -80, 80},
@@ -197,7 +199,7 @@ const Range ranges[] = {
     {"erf", "", std::erf, 1e-3f, 3.5f},
     {"sin", "", std::sin, 1e-3f, 3},
     {"sin", "", std::sin, 100, 102},
-    // What is left of a quarter turn is rounded alike in all of a binade.
+    // The remainder of a quarter turn has the same rounding in a whole binade.
     {"cos", "", std::cos, -1.5f, 1.5f, 0.1},
     {"tan", "", std::tan, 1e-3f, 1.5f},
     {"asin", "", std::asin, 1e-3f, 1},
@@ -211,8 +213,8 @@ const Range ranges[] = {
     {"sqrt", "", std::sqrt, 1e-3f, 1e6f},
 };
 
-/// Errors that lean to one side add up over the elements of a layer: the mean
-/// is far below what one element may be off.
+/// Biased errors accumulate over the elements of a layer, so the mean error
+/// must be far below the greatest error of an element.
 TEST_F(Math, SinglesLeanToNoSide) {
   constexpr int calls = 16;
   for (const char *cpu : {"native", "x86-64-v3"})
@@ -225,7 +227,7 @@ TEST_F(Math, SinglesLeanToNoSide) {
       text.insert(text.find(" : tensor", text.find("%r = math.")), test.flags);
       KernelFn f = compileFor(text, cpu);
       ASSERT_TRUE(f) << test.name;
-      // Of both signs of the argument's exponent, where it has them.
+      // Arguments with both signs of the exponent, if the function has them.
       bool byExponent = test.from > 0 && test.to / test.from > 100;
       double sum = 0;
       std::vector<float> x(count), none, y;
@@ -251,8 +253,8 @@ TEST_F(Math, SinglesLeanToNoSide) {
 }
 
 #if defined(__x86_64__)
-/// Whether a call meets numbers below the least normal one, as operands or as
-/// results: the processor keeps note of both.
+/// Returns true if a call has subnormal operands or results, by the status
+/// flags of the processor.
 template <typename Run>
 static bool meetsTiny(const Run &run) {
   constexpr unsigned denormal = 1 << 1, underflow = 1 << 4;
@@ -267,7 +269,7 @@ TEST_F(Math, ExpMakesNoTinyNumbers) {
   size_t type = text.find(" : tensor", text.find("math.exp"));
   std::string weights = text;
   KernelFn fast = compile(text.insert(type, " fastmath<afn>"));
-  // Of what is no more than 0.
+  // Arguments of at most 0.
   KernelFn weight = compile(weights.insert(type, " fastmath<afn,arcp>"));
   ASSERT_TRUE(exact && fast && weight);
   std::vector<float> x(count), none, y;
@@ -286,7 +288,7 @@ TEST_F(Math, ExpMakesNoTinyNumbers) {
   std::vector<float> unknown(count, NAN);
   call(weight, unknown, none, y);
   EXPECT_TRUE(llvm::all_of(y, [](float v) { return std::isnan(v); }));
-  // Where they are asked for they come, and nowhere else.
+  // Subnormal numbers occur if requested, and otherwise never.
   EXPECT_TRUE(meetsTiny([&] { call(exact, x, none, y); }));
   for (float &argument : x)
     argument = argument < -87.0f && argument > -104.01f ? 0.0f : argument;
@@ -344,7 +346,7 @@ TEST_F(Math, SpecialValues) {
   for (const char *name : {"sin", "tanh", "erf", "expm1", "log1p", "tan",
                            "asin", "atan", "sinh", "asinh", "atanh"})
     EXPECT_EQ(llvm::bit_cast<uint32_t>(at(name, -0.0f)), 0x80000000u) << name;
-  // Whatever is computed beside it.
+  // Independent of other elements of the call.
   for (const char *name : {"sin", "tan"})
     for (float large : {1e6f, 1e12f}) {
       std::vector<float> x(count, -0.0f), none, y;
@@ -376,7 +378,8 @@ TEST_F(Math, SpecialValues) {
   EXPECT_TRUE(std::isnan(at("acosh", 0.5f)));
 }
 
-/// All that IEEE 754 says of pow: what the C library gives, sign included.
+/// The special cases of pow in IEEE 754: the results of the C library, sign
+/// included.
 TEST_F(Math, SpecialPowers) {
   KernelFn f = compile("powf", "f32", /*isBinary=*/true);
   ASSERT_TRUE(f);
@@ -399,7 +402,8 @@ TEST_F(Math, SpecialPowers) {
   }
 }
 
-/// 16-bit floats compute in f32: the nearest, but for a tie that f32 misses.
+/// 16-bit floats compute in f32: the nearest result, except for ties that f32
+/// rounds.
 TEST_F(Math, HalvesAreRoundedOnce) {
   for (const Function &test : functions) {
     KernelFn f = compile(test.name, "bf16");

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs tile kernels as convert-tile-to-vector and as convert-tile-to-linalg
-// lower them, on the same random data, and compares all memory.
+// Runs tile kernels as lowered by convert-tile-to-vector and by
+// convert-tile-to-linalg on the same random data, and compares all memory.
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
@@ -33,13 +33,14 @@ using KernelFn = void (*)(void *const *, const int64_t *, int64_t, int64_t,
                           void *);
 using FormulaFn = int64_t (*)(const int64_t *);
 
-/// Values of the symbols that the test kernels' dims name.
+/// Values of the symbols in the dims of the test kernels.
 constexpr int64_t symbols[] = {37, 29, 21};
 
-/// Elements before and after each argument that must stay as they are.
+/// The number of guard elements before and after each argument, which must not
+/// change.
 constexpr int64_t guard = 1024;
 
-/// One kernel argument: its element type and its size in memory.
+/// A kernel argument: its element type and its size in memory.
 struct Argument {
   Type element;
   int64_t elements;
@@ -94,7 +95,7 @@ protected:
     llvm::InitializeNativeTargetAsmPrinter();
   }
 
-  /// `vectorBytes` 0: by way of linalg.
+  /// If `vectorBytes` is 0, lowers through linalg.
   Compiled compile(StringRef file, int64_t vectorBytes, std::string params) {
     Compiled result;
     OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
@@ -141,8 +142,8 @@ protected:
     return result;
   }
 
-  /// Runs up to `most` programs from each end of the grid over fresh random
-  /// memory, which is returned.
+  /// Runs up to `most` programs from each end of the grid on new random memory,
+  /// and returns the memory.
   std::vector<std::vector<char>> run(Compiled &compiled,
                                      const std::string &name, int64_t most) {
     std::mt19937 random(7);
@@ -190,7 +191,7 @@ protected:
     }
   }
 
-  /// The greatest difference, relative to the greatest element.
+  /// Returns the greatest difference, relative to the greatest element.
   static double difference(const std::vector<char> &x,
                            const std::vector<char> &y, Type element) {
     if (!isa<FloatType>(element))
@@ -221,8 +222,8 @@ protected:
     return worst / std::max(range, 1e-30);
   }
 
-  /// Every kernel of a file gives the same numbers on both roads, and writes
-  /// nothing beside its arguments (the guards are compared too).
+  /// All kernels of a file compute the same numbers with both lowerings, and
+  /// write only to their arguments (the guards are compared as well).
   void compare(StringRef file, std::string params = "", int64_t most = 1000) {
     Compiled plain = compile(file, 0, params);
     ASSERT_TRUE(plain.jit) << file.str();
@@ -244,8 +245,8 @@ protected:
   MLIRContext context;
 };
 
-/// The functions of math-approximate against the C library in f64, in units of
-/// the last place of the result.
+/// The functions of math-approximate against the C library in f64, in ulp of
+/// the result.
 TEST_F(TileKernels, Functions) {
   struct Case {
     const char *name;

@@ -1,11 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs the pages. A block with a title becomes a file of that name. In a
-// ```console block each line `$ COMMAND` is run by bash in the page's scratch
-// folder, and its output has to be the lines after it (Pages.h has the
-// wildcards). A command that ends with another status than 0 fails.
+// Runs the pages. A block with a title is written to a file of that name. In a
+// ```console block, bash runs each line `$ COMMAND` in the scratch folder of
+// the page, and the lines after it are the expected output (see Pages.h for
+// wildcards). A command that ends with a status other than 0 fails.
 //
-// With ADZE_UPDATE_DOCS=1 output that differs is written into the page instead.
+// With ADZE_UPDATE_DOCS=1, different output is written to the page instead.
 #include "Pages.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -23,7 +23,7 @@ using namespace adze::docs;
 
 namespace {
 
-/// A command of a console block and the lines that it should print.
+/// A command of a console block and its expected output.
 struct Command {
   std::string text;
   std::vector<std::string> output;
@@ -46,9 +46,9 @@ std::vector<Command> commandsOf(const Block &block) {
   return commands;
 }
 
-/// A folder of its own for one page. A page of examples/NAME finds its files
-/// there and the other examples beside it; any other page finds what the root
-/// of the source tree holds.
+/// Creates a folder for a page. A page of examples/NAME has its files there and
+/// the other examples next to it; any other page has the contents of the root
+/// of the source tree.
 class Scratch {
 public:
   explicit Scratch(const Page &page) {
@@ -83,7 +83,7 @@ public:
     file << block.text();
   }
 
-  /// Runs a command; its output and errors are the lines in `output`.
+  /// Runs a command; `output` gets the lines of its output and errors.
   int run(StringRef command, std::vector<std::string> &output) {
     std::string log = folder + "/.output";
     std::string script = "cd '" + folder + "' && { " + command.str() + "\n}";
@@ -106,7 +106,7 @@ public:
   }
 
 private:
-  /// Links what a folder of the source tree holds, but for `left`.
+  /// Links the contents of a folder of the source tree, except for `left`.
   static void linkAll(const Twine &from, const std::string &to,
                       StringRef left) {
     std::error_code error;
@@ -116,12 +116,12 @@ private:
         sys::fs::create_link(it->path(), to + "/" + name);
   }
 
-  std::string top;    // all that is removed again
-  std::string folder; // where commands run
+  std::string top;    // everything that is removed at the end
+  std::string folder; // the working directory of commands
 };
 
-/// Sets the variables that docs/start.md exports, which installs into the
-/// folder $HOME/adze: no page needs more.
+/// Sets the variables that docs/start.md exports, which installs to the folder
+/// $HOME/adze: no page needs more.
 void setEnvironment() {
   static const std::string path =
       getenv("PATH") + std::string(":" ADZE_SCRATCH "/bin");
@@ -146,7 +146,7 @@ void setEnvironment() {
   setenv("NO_COLOR", "1", 1);
 }
 
-/// New output for commands, by the line of the command.
+/// New output of commands, by the line of the command.
 using Updates = std::map<unsigned, std::pair<size_t, std::vector<std::string>>>;
 
 void runBlock(Scratch &scratch, const Page &page, const Block &block,
@@ -196,7 +196,7 @@ TEST_P(ConsoleTest, CommandsPrintWhatThePageSays) {
   Scratch scratch(page);
   Updates updates;
   for (const Block &block : page.blocks) {
-    // A command that nothing runs goes stale.
+    // A command that never runs would become stale.
     EXPECT_FALSE(StringRef(block.language) == "sh" || block.language == "bash")
         << page.path << ":" << block.line << ": expected a console block";
     std::vector<std::string> ignored;
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, ConsoleTest, testing::ValuesIn([] {
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConsoleTest);
 
-/// What fragments in C take for given.
+/// Declarations that fragments in C use.
 constexpr StringLiteral kFragmentPrelude = R"(
 #include "adze.h"
 #include "adze_generate.h"

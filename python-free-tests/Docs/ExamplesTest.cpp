@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Every ```mlir block of a page parses and verifies, so examples stay true.
+// Every ```mlir block of a page must parse and verify.
 #include "InitAll.h"
 #include "Pages.h"
 #include "mlir/IR/Diagnostics.h"

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Every relative link of a page leads to a file, and its fragment to a heading.
+// Every relative link of a page must refer to a file, and its fragment to a
+// heading.
 #include "Pages.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,8 +15,8 @@ using namespace adze::docs;
 
 namespace {
 
-/// The name that Markdown renderers give a heading: lower case, words with
-/// hyphens between.
+/// Returns the anchor that Markdown renderers derive from a heading: lower
+/// case, words joined by hyphens.
 std::string slugOf(StringRef heading) {
   std::string slug;
   for (char c : heading.trim())
@@ -26,7 +27,7 @@ std::string slugOf(StringRef heading) {
   return slug;
 }
 
-/// Runs `visit(line, number)` for lines that are not in a fenced block.
+/// Calls `visit(line, number)` for lines outside of fenced blocks.
 template <typename Visit>
 void forEachTextLine(const Page &page, Visit visit) {
   bool isInside = false;
@@ -47,7 +48,7 @@ bool hasHeading(const Page &page, StringRef slug) {
   return found;
 }
 
-/// The targets `](TARGET)` of a line.
+/// Returns the targets `](TARGET)` of a line.
 std::vector<StringRef> targetsOf(StringRef line) {
   std::vector<StringRef> targets;
   for (size_t at = line.find("]("); at != StringRef::npos;

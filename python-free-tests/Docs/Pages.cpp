@@ -16,7 +16,7 @@ namespace adze::docs {
 
 std::string Block::text() const { return join(lines, "\n") + "\n"; }
 
-/// The value of `name="VALUE"` in the text after a fence's language.
+/// Returns the value of `name="VALUE"` in the text after a fence's language.
 static std::string getAttribute(StringRef info, StringRef name) {
   size_t at = info.find((name + "=\"").str());
   if (at == StringRef::npos)
@@ -24,7 +24,7 @@ static std::string getAttribute(StringRef info, StringRef name) {
   return info.drop_front(at + name.size() + 2).split('"').first.str();
 }
 
-/// The command of a line `<!-- needs: COMMAND -->`.
+/// Returns the command of a line `<!-- needs: COMMAND -->`.
 static std::string getNeeds(StringRef line) {
   line = line.trim();
   if (!line.consume_front("<!-- needs:") || !line.consume_back("-->"))
@@ -89,7 +89,8 @@ std::vector<std::string> findPages(StringRef root) {
   return pages;
 }
 
-/// Does a line fit a pattern whose `...` stand for any text?
+/// Returns true if a line matches a pattern, in which `...` stands for any
+/// text.
 static bool matchesLine(StringRef pattern, StringRef line) {
   SmallVector<StringRef> parts;
   pattern.rtrim().split(parts, "...");

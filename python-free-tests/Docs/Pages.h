@@ -24,7 +24,7 @@ struct Block {
   std::string text() const;
 };
 
-/// A page by its path from the root of the source tree.
+/// A page, by its path relative to the root of the source tree.
 struct Page {
   std::string path;
   std::vector<std::string> lines;
@@ -34,7 +34,7 @@ struct Page {
 /// Reads a page; `root` is the folder of the source tree.
 Page readPage(llvm::StringRef root, llvm::StringRef path);
 
-/// All pages: those of the root, docs/ and examples/, in a fixed order.
+/// Returns all pages: those of the root, docs/ and examples/, in a fixed order.
 std::vector<std::string> findPages(llvm::StringRef root);
 
 /// Returns true if `got` is `expected`, in which a line `...` stands for any

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The version handshake: on tables that end where their version ends, so that
-// reading a newer slot is a fault.
+// The version handshake, on tables that end with their version, so that reading
+// a newer entry is a fault.
 #include "Api.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -19,7 +19,7 @@ extern "C" OrtStatus *ReleaseEpFactory(OrtEpFactory *);
 
 namespace {
 
-/// A table whose last slot lies at the end of readable memory.
+/// A table whose last entry is at the end of readable memory.
 class Table {
 public:
   explicit Table(size_t slots) {
@@ -42,7 +42,7 @@ private:
   size_t size = 0, page = 0;
 };
 
-// What the functions of the fake ONNX Runtime see and return.
+// Arguments and results of the functions of the fake ONNX Runtime.
 const char *versionText;
 uint32_t askedVersion;
 const void *apiTable, *epTable, *editorTable;
@@ -63,7 +63,7 @@ const OrtApiBase base = {[](uint32_t version) -> const void * {
                          },
                          [] { return versionText; }};
 
-/// A running version whose table has that many slots.
+/// A version of ONNX Runtime whose table has this many entries.
 class Handshake : public testing::Test {
 protected:
   void SetUp() override { apiTable = epTable = editorTable = nullptr; }
@@ -103,7 +103,7 @@ TEST_F(Handshake, OldestVersion) {
   EXPECT_EQ(api.ort.GetTensorElementTypeAndShapeDataReference, nullptr);
 }
 
-// Of a newer one no more than the newest that is known is asked for.
+// If it is newer, only the newest known version is requested.
 TEST_F(Handshake, NewerVersions) {
   for (const char *version : {"1.24.0", "1.32.0", "1.99.0-dev"}) {
     run(version, 415);
@@ -129,7 +129,7 @@ TEST_F(Handshake, TooOld) {
                         "newer, but got 1.22.1");
 }
 
-// They say themselves whether they still have the API that is known.
+// The fake decides whether it still provides the known API.
 TEST_F(Handshake, UnknownVersions) {
   for (const char *version : {"2.0.0", "nightly"}) {
     run(version, 415);
@@ -141,7 +141,7 @@ TEST_F(Handshake, UnknownVersions) {
         loadApi(base, api),
         HasSubstr(std::string("but got ") + version + ", which has no API 24"));
   }
-  // Nobody can make a status then.
+  // In that case, no status can be created.
   OrtEpFactory *factory = nullptr;
   size_t count = 7;
   EXPECT_EQ(CreateEpFactories("name", &base, nullptr, &factory, 1, &count),

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Digests, and files that appear whole or not at all.
+// Digests, and files that are written atomically.
 #include "Cache.h"
 #include "Api.h"
 #include "gmock/gmock.h"
@@ -21,7 +21,7 @@ TEST(Digest, IsOfDescriptionAndBytes) {
   std::string whole = getDigest("d", {{text.data(), text.size()}});
   EXPECT_EQ(whole.size(), 32u);
   EXPECT_EQ(whole.find_first_not_of("0123456789abcdef"), std::string::npos);
-  // Where parts end does not matter, all else does.
+  // The boundaries of parts do not matter, everything else does.
   EXPECT_EQ(whole, getDigest("d", {{text.data(), 3},
                                    {text.data() + 3, text.size() - 3}}));
   EXPECT_NE(whole, getDigest("e", {{text.data(), text.size()}}));
@@ -30,7 +30,7 @@ TEST(Digest, IsOfDescriptionAndBytes) {
   EXPECT_NE(getDigest("d", {{nullptr, 8}}), getDigest("d", {{nullptr, 16}}));
 }
 
-/// A folder that is gone at the end.
+/// A folder that is removed at the end.
 struct Folder {
   Folder() : path(testing::TempDir() + "adze-ep-" + std::to_string(getpid())) {
     fs::remove_all(path);
@@ -50,7 +50,7 @@ TEST(Files, AreWritten) {
   writeFile(file, "2nd");
   EXPECT_EQ(readFile(file), "2nd");
   EXPECT_EQ(std::distance(fs::directory_iterator(file.parent_path()), {}), 1);
-  // Others may read it, as any file of the user's.
+  // Others may read the file, like any file of the user.
   struct stat status;
   ASSERT_EQ(stat(file.c_str(), &status), 0);
   mode_t mask = umask(0);
@@ -69,7 +69,7 @@ TEST(Files, FailuresLeaveNothing) {
     EXPECT_THAT(error.what(), HasSubstr("file/below"));
     EXPECT_THAT(error.what(), HasSubstr("but got: "));
   }
-  // A file that grows too large, as on a full disk.
+  // A file that exceeds a size limit, as on a full disk.
   struct rlimit old, small;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
   small = old;

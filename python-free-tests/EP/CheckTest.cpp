@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// JSON, and the results of checks in it.
+// JSON, and results of checks in JSON.
 #include "Api.h"
 #include "Compiler.h"
 #include "Json.h"

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs of a module by what stands in for ONNX Runtime: calls that fail in the
-// middle, both ways to ask for shapes, and many threads.
+// Runs a module with a fake of ONNX Runtime: calls that fail during the run,
+// both ways to query shapes, and many threads.
 #include "CompiledNode.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -135,7 +135,7 @@ void setKernels(OrtFunctions &ort) {
   };
 }
 
-/// A module of the model, made once.
+/// A module of the model, compiled once.
 ModuleSource getModule() {
   static const std::shared_ptr<adze_compiler_result> result = [] {
     adze_compiler_result *made = nullptr;
@@ -171,7 +171,7 @@ protected:
         std::vector<std::string>{"y"});
   }
 
-  /// Returns what went wrong, or "".
+  /// Returns the error, or "".
   std::string run(CompiledNode &node, Kernel &kernel) {
     void *state = nullptr;
     EXPECT_EQ(node.CreateState(&node, nullptr, &state), nullptr);
@@ -260,7 +260,7 @@ TEST_P(CompiledNodeTest, RefusesWhatIsNotItsModule) {
   EXPECT_THROW(make(getModule(), "x"), Error);
 }
 
-// Before API version 24, and from it on.
+// Before API version 24, and from version 24 on.
 INSTANTIATE_TEST_SUITE_P(Versions, CompiledNodeTest, testing::Bool(),
                          [](const auto &info) {
                            return info.param ? "References" : "Copies";

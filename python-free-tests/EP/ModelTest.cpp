@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Protobuf's wire format, against bytes by hand.
+// Protobuf's wire format, against bytes written by hand.
 #include "Model.h"
 #include "gtest/gtest.h"
 
@@ -36,7 +36,7 @@ TEST(Message, NegativeNumbersTakeTenBytes) {
   EXPECT_EQ(getBytes(message), "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
 }
 
-// Memory of others stays where it is, at any depth, and lengths count it.
+// Memory of others is not copied, at any depth, and lengths include it.
 TEST(Message, Memory) {
   const std::string weights(200, 'w');
   Message tensor, graph, model;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The options of sessions, and what EPContext models are said to need.
+// Options of sessions, and the compatibility of EPContext models.
 #include "AdzeCommit.h"
 #include "Context.h"
 #include "adze.h"
@@ -57,7 +57,7 @@ TEST(Options, OfProviderRunTimeAndCompiler) {
               ElementsAre(Pair("N", "N=1..64"), Pair("S", "S=128")));
 }
 
-// What add_provider_for_devices is given, not what the session has.
+// The options of add_provider_for_devices, not those of the session.
 TEST(Options, ProviderOptionsWin) {
   for (bool isFirst : {false, true}) {
     Pairs entries = {{"ep.adze.threads", "1"}};

@@ -35,7 +35,7 @@ TEST(Partition, UnsupportedNodeBeside) {
               ElementsAre(ElementsAre(0, 2)));
 }
 
-// Two parts that are not connected are one partition.
+// Two components that are not connected are one partition.
 TEST(Partition, Unconnected) {
   EXPECT_THAT(findPartitions({{}, {}, {0}, {1}}, {true, true, true, true}),
               ElementsAre(ElementsAre(0, 1, 2, 3)));
@@ -47,7 +47,7 @@ TEST(Partition, Diamond) {
               ElementsAre(ElementsAre(0, 2), ElementsAre(3)));
 }
 
-/// `reaches[a][b]`: a path leads from a to b.
+/// `reaches[a][b]`: there is a path from a to b.
 std::vector<std::vector<bool>> getPaths(const Producers &producers) {
   size_t count = producers.size();
   std::vector<std::vector<bool>> reaches(count, std::vector<bool>(count));
@@ -61,7 +61,7 @@ std::vector<std::vector<bool>> getPaths(const Producers &producers) {
   return reaches;
 }
 
-/// The most supported runs on any path: no grouping has fewer members.
+/// Returns the most supported runs on any path: no grouping has fewer members.
 size_t getLowerBound(const Producers &producers,
                      const std::vector<bool> &isSupported) {
   std::vector<size_t> runs(producers.size());
@@ -102,7 +102,7 @@ TEST(Partition, RandomGraphs) {
     ASSERT_EQ(parts.size(), getLowerBound(producers, isSupported));
     for (size_t a = 0; a < producers.size(); ++a)
       for (size_t b = 0; b < producers.size(); ++b) {
-        // Later partitions never feed earlier ones: there is no circle.
+        // Later partitions are no producers of earlier ones: there is no cycle.
         if (partOf[a] >= 0 && partOf[b] >= 0 && reaches[a][b]) {
           ASSERT_LE(partOf[a], partOf[b]);
         }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// libFuzzer target: any bytes as a model.
+// libFuzzer target: arbitrary bytes as a model.
 #include "Import/ONNX/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// A context serves so many inputs: making one takes longer than most imports.
+/// A context is used for this many inputs, as its creation takes longer than
+/// most imports.
 static constexpr int kInputs = 64;
 
 static mlir::MLIRContext &getContext(int input) {
@@ -26,8 +27,8 @@ static mlir::MLIRContext &getContext(int input) {
   return *context;
 }
 
-/// A file in memory that the importer reads by its name, which is another one
-/// for each input of a context: it knows the files that it has mapped.
+/// A file in memory that the importer reads by its name. The name differs for
+/// each input of a context, which caches mapped files by name.
 static int writeFile(const uint8_t *data, size_t size, int input) {
   int fd = memfd_create("model.onnx", MFD_CLOEXEC);
   if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size))
@@ -53,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   bool done = mlir::succeeded(adze::importONNX(
       "/proc/self/fd/" + std::to_string(file), context, {}, &status));
   close(file);
-  // A refusal has a reason.
+  // A rejection must have a reason.
   if (done != (status == adze::ImportStatus::Done) || (!done && !errors))
     abort();
   return 0;

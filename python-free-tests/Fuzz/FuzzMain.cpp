@@ -5,9 +5,9 @@
 //
 //   soak-NAME [--seed=N] [--count=N] [--seconds=N] [--keep=PREFIX] FILE...
 //
-// Input i is made of one of the files with seed N + i. An input that crashes or
-// takes longer than 20 seconds is kept as PREFIX and its seed, which makes it
-// again with --count=1.
+// Input i is a mutation of one of the files with seed N + i. An input that
+// crashes or takes longer than 20 seconds is written to PREFIX, and its seed is
+// printed, which reproduces it with --count=1.
 
 #include <algorithm>
 #include <csignal>
@@ -37,7 +37,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 static std::mt19937_64 gRandom;
 
-/// Changes bytes: what libFuzzer's function of this name does for mutators.
+/// Changes bytes, as libFuzzer's function of this name does for mutators.
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize) {
   if (size == 0)
     return 0;
@@ -61,7 +61,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize) {
     std::memmove(data + at + bytes, data + at, size - at);
     return size + bytes;
   }
-  case 4: { // copy some bytes to another place
+  case 4: { // copy some bytes to another position
     size_t to = gRandom() % size;
     size_t bytes = 1 + gRandom() % std::min(size - at, size - to);
     std::memmove(data + to, data + at, bytes);
@@ -87,7 +87,7 @@ struct Options {
 const Bytes *gInput = nullptr;
 char gName[4096];
 
-/// Keeps the input; only calls that a signal handler may make.
+/// Writes the input, by calls that a signal handler may make.
 void keepInput(int signal) {
   if (int fd = open(gName, O_WRONLY | O_CREAT | O_TRUNC, 0644); fd >= 0) {
     for (size_t done = 0; done < gInput->size();) {
@@ -106,8 +106,8 @@ void keepInput(int signal) {
   raise(signal == SIGALRM || signal == SIGPROF ? SIGKILL : signal);
 }
 
-/// Raises SIGPROF after so many seconds of work and SIGALRM after so many of any
-/// kind, as other processes may keep the cores busy; 0: never.
+/// Raises SIGPROF after this many seconds of CPU time, and SIGALRM after this
+/// much wall time, as other processes may use the cores; 0: never.
 void limitTime(unsigned work, unsigned wait) {
   itimerval limit = {};
   limit.it_value.tv_sec = work;
@@ -122,7 +122,7 @@ void addFile(const std::filesystem::path &path, Options &options) {
     options.files.push_back(std::move(bytes));
 }
 
-/// Files, and those in folders, in the order of their names.
+/// Returns files, and those in folders, sorted by name.
 void addPath(const std::filesystem::path &path, Options &options) {
   if (!std::filesystem::is_directory(path))
     return addFile(path, options);
@@ -165,7 +165,7 @@ void makeInput(const Options &options, uint64_t seed, Bytes &input) {
     size = LLVMFuzzerCustomMutator(input.data(), size, maxSize,
                                    static_cast<unsigned>(gRandom()));
   input.resize(size);
-  // Reads behind the end are seen.
+  // Reads after the end are detected.
   input.shrink_to_fit();
 }
 
@@ -182,7 +182,8 @@ int main(int argc, char **argv) {
   }
   Bytes input;
   gInput = &input;
-  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGPROF, SIGALRM})
+  for (int signal :
+       {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGPROF, SIGALRM})
     std::signal(signal, keepInput);
   std::time_t begin = std::time(nullptr);
   uint64_t done = 0;

@@ -1,9 +1,9 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * libFuzzer target: any bytes as a module's file, up to where it would be given
- * to dlopen. A file that the checks refuse is refused by
- * adze_module_open_memory as well; one that they pass is not loaded, for it may
- * be anything.
+ * libFuzzer target: arbitrary bytes as the file of a module, up to where it
+ * would be passed to dlopen. adze_module_open_memory must reject each file that
+ * the checks reject; a file that passes them is not loaded, as its contents are
+ * arbitrary.
  */
 #include "Runtime.h"
 
@@ -17,14 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int fd = memfd_create("module.so", MFD_CLOEXEC);
   if (fd < 0 || write(fd, data, size) != (ssize_t)size)
     abort();
-  /* The checksum would refuse nearly all that the fuzzer makes, so what lies
-   * behind it is reached without. */
+  /* The checksum would reject nearly all mutations, so later checks are called
+   * without it. */
   adze_code code = ADZE_OK;
   for (int verify = 0; verify < 2; ++verify) {
     adze_module_note note;
     adze_status status = rt_check_module_file(fd, "module.so", verify, &note);
     if (status && !*adze_status_message(status))
-      abort(); /* a refusal has a reason */
+      abort(); /* a rejection has a reason */
     code = adze_status_code(status);
     adze_status_free(status);
   }

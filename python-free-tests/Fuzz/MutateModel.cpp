@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// libFuzzer's mutator for models. Changed bytes seldom make a model: most end
-// in the parser. This one changes what a model says (dims, types, attributes,
-// operators, who reads what, versions) and leaves a quarter to changed bytes.
-// Idea: structure-aware fuzzing, as libprotobuf-mutator does it.
+// libFuzzer's mutator for models. Random bytes are seldom a model, as most fail
+// in the parser. This mutator changes the contents of a model (dims, types,
+// attributes, operators, operands, versions), and bytes in a quarter of the
+// cases. Idea: structure-aware fuzzing, as in libprotobuf-mutator.
 #include "onnx/defs/schema.h"
 #include "onnx/onnx_pb.h"
 #include <cmath>
@@ -33,7 +33,7 @@ public:
       collect(*function.mutable_node());
   }
 
-  /// One change, or one that finds nothing to change.
+  /// One change, or none if there is nothing to change.
   void run() {
     switch (random() % 10) {
     case 0:
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  /// Everything that can be changed, nested graphs included.
+  /// Collects everything that can be changed, including nested graphs.
   void collect(GraphProto &graph) {
     for (auto *list : {graph.mutable_input(), graph.mutable_output(),
                        graph.mutable_value_info()})
@@ -198,7 +198,7 @@ private:
     }
   }
 
-  /// One that the operator's definition names.
+  /// An attribute of the operator's definition.
   void addAttribute(NodeProto &node) {
     const onnx::OpSchema *schema =
         onnx::OpSchemaRegistry::Schema(node.op_type(), node.domain());

@@ -22,7 +22,7 @@ static uint64_t next(uint64_t *random) {
   return *random >> 33;
 }
 
-/* One of the tables that the file's header names. */
+/* One of the tables in the file's header. */
 static range table_of(const uint8_t *data, int sections) {
   Elf64_Ehdr header;
   memcpy(&header, data, sizeof(header));
@@ -32,7 +32,7 @@ static range table_of(const uint8_t *data, int sections) {
   return table;
 }
 
-/* A note of the module, or of its weights: the owner's name and what follows.
+/* A note of the module or of its weights: the owner's name and the contents.
  */
 static range note_of(const uint8_t *data, size_t size, uint64_t *random) {
   size_t from = next(random) % size;
@@ -88,7 +88,7 @@ static void change(uint8_t *data, range place, size_t size, uint64_t *random) {
     bytes = size - at;
   uint64_t value;
   switch (next(random) % 4) {
-  case 0: /* a neighbour of what is there */
+  case 0: /* an adjacent value */
     value = 0;
     memcpy(&value, data + at, bytes);
     value += next(random) % 2 ? 1 : UINT64_MAX;
@@ -107,7 +107,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
   uint64_t random = seed * 2654435761u + 1;
   if (size < sizeof(Elf64_Ehdr) || next(&random) % 16 == 0)
     return LLVMFuzzerMutate(data, size, max_size);
-  if (next(&random) % 16 == 0) /* a file that is cut off */
+  if (next(&random) % 16 == 0) /* a truncated file */
     return 1 + next(&random) % size;
   for (uint64_t count = 1 + next(&random) % 3; count; --count)
     change(data, choose(data, size, &random), size, &random);

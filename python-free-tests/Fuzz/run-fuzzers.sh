@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Fuzzes the importer and the check that runs before dlopen, from seeds that are
-# the models and the module of other tests:   run-fuzzers.sh [SECONDS]
-# What is found stays in build-fuzz/; the logs too.
+# Fuzzes the importer and the checks before dlopen, from seeds that are models and the
+# module of other tests: run-fuzzers.sh [SECONDS]. Findings and logs stay in build-fuzz/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
@@ -16,7 +15,7 @@ mkdir -p $build/corpus/import $build/corpus/module-file $build/seeds/import $bui
 for text in test/Import/ONNX/*.onnxtxt; do
   $build/bin/onnx-as "$text" -o $build/seeds/import/"$(basename "$text" .onnxtxt)".onnx || true
 done
-# Models of the conformance tests, where they are.
+# Models of the conformance tests, if they are present.
 find build/conformance -name model.onnx -size -8k 2>/dev/null | while read -r model; do
   cp "$model" $build/seeds/import/"$(md5sum "$model" | cut -c1-16)".onnx
 done

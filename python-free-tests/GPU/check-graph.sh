@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# check-graph.sh BUILD NAME MODEL: a graph, as text of ONNX, gives on cuda:0 the
-# results of its program for CPUs. UNIT=wgmma in the environment demands that
-# this unit multiplies, FLAGS are those of the compiler, TOLERANCE is the error
-# allowed. Exit status 77 where there is no GPU; what can be compiled and looked
-# at without one is, before that.
+# check-graph.sh BUILD NAME MODEL: compares a graph, in ONNX's text form, on cuda:0 with
+# its program for CPUs. UNIT=wgmma in the environment requires that this unit multiplies,
+# FLAGS are those of the compiler, TOLERANCE is the greatest error. Exit status 77 without
+# a GPU, after the checks of the compiled code.
 set -uo pipefail
 build=$1 name=$2 model=$3
 work=$build/gpu-graphs

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# check-model.sh BUILD MODEL: one module for the CPU and cuda:sm_90a; their
-# results are the same. Exit status 77 where there is no GPU.
+# check-model.sh BUILD MODEL: compares the results of one module on the CPU and on
+# cuda:sm_90a. Exit status 77 without a GPU.
 set -uo pipefail
 build=$1 name=$2
 [ -e /dev/nvidiactl ] || { echo "no GPU here"; exit 77; }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# check-precision.sh BUILD MODEL PRECISION [TARGET]: an f32 model with --precision
-# on cuda:0, compiled for TARGET (cuda:sm_90a), gives the results of f32 on the CPU, to a hundredth of their range. Exit
-# status 77 where there is no GPU.
+# check-precision.sh BUILD MODEL PRECISION [TARGET]: compares an f32 model with
+# --precision on cuda:0, compiled for TARGET (cuda:sm_90a), with f32 on the CPU; the
+# greatest error is a hundredth of the range. Exit status 77 without a GPU.
 set -uo pipefail
 build=$1 name=$2 precision=$3 target=${4:-cuda:sm_90a}
 [ -e /dev/nvidiactl ] || { echo "no GPU here"; exit 77; }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# check-product.sh BUILD NAME MODEL ARG...: a product, as text of ONNX, on
-# cuda:0 against its sums in f64 (gpu-product ARG...). UNIT=wgmma in the
-# environment demands that this unit multiplies, FLAGS are those of the compiler.
-# Exit status 77 where there is no GPU; what can be compiled and looked at without one is, before that.
+# check-product.sh BUILD NAME MODEL ARG...: compares a product, in ONNX's text form, on
+# cuda:0 with its sums in f64 (gpu-product ARG...). UNIT=wgmma in the environment requires
+# that this unit multiplies, FLAGS are those of the compiler. Exit status 77 without a
+# GPU, after the checks of the compiled code.
 set -uo pipefail
 build=$1 name=$2 model=$3
 shift 3

@@ -15,9 +15,9 @@
 
 enum { kMax = 64, kMaxRank = 16 };
 
-static double tolerance; /* 0: as its type allows */
+static double tolerance; /* 0: the default for its type */
 
-/* Errors allowed, relative to an output's range. */
+/* Greatest errors, relative to an output's range. */
 static double tolerance_of(DLDataType type) {
   if (tolerance > 0)
     return tolerance;
@@ -65,11 +65,15 @@ static void fill(char *data, int64_t count, DLDataType type) {
     double wide = value;
     uint32_t bits;
     memcpy(&bits, &value, 4);
-    uint16_t half = type.code == kDLBfloat ? (uint16_t)(bits >> 16) : to_half(value);
-    uint64_t integer = type.code == kDLBool ? next_random() & 1 : next_random() % 8;
+    uint16_t half =
+        type.code == kDLBfloat ? (uint16_t)(bits >> 16) : to_half(value);
+    uint64_t integer =
+        type.code == kDLBool ? next_random() & 1 : next_random() % 8;
     const void *from = &integer;
     if (type.code == kDLFloat || type.code == kDLBfloat)
-      from = type.bits == 64 ? (void *)&wide : type.bits == 32 ? (void *)&value : (void *)&half;
+      from = type.bits == 64   ? (void *)&wide
+             : type.bits == 32 ? (void *)&value
+                               : (void *)&half;
     memcpy(data + i * bytes, from, bytes);
   }
 }
@@ -100,7 +104,7 @@ static int64_t count_of(const DLTensor *t) {
   return count;
 }
 
-/* One line an output; 1 if it differs. */
+/* Prints a line per output; returns 1 if it differs. */
 static int compare(const char *name, const DLTensor *cpu, const DLTensor *gpu) {
   double range = 0, worst = 0;
   int64_t count = count_of(cpu), misplaced = 0;
@@ -116,9 +120,10 @@ static int compare(const char *name, const DLTensor *cpu, const DLTensor *gpu) {
   }
   int exact = cpu->dtype.code != kDLFloat && cpu->dtype.code != kDLBfloat;
   double error = range > 0 ? worst / range : worst;
-  int bad = misplaced || (exact ? worst != 0 : error > tolerance_of(cpu->dtype));
-  printf("%s: %lld elements, error %.2g of the range%s\n", name, (long long)count,
-         error, bad ? " DIFFERS" : "");
+  int bad =
+      misplaced || (exact ? worst != 0 : error > tolerance_of(cpu->dtype));
+  printf("%s: %lld elements, error %.2g of the range%s\n", name,
+         (long long)count, error, bad ? " DIFFERS" : "");
   return bad;
 }
 
@@ -175,9 +180,11 @@ int main(int argc, char **argv) {
     status = check(adze_context_create(module, (DLDevice){kDLCPU, 0}, &cpu));
   if (status)
     return 1;
-  if (check(adze_context_create(other ? other : module, (DLDevice){kDLCUDA, 0}, &gpu)))
+  if (check(adze_context_create(other ? other : module, (DLDevice){kDLCUDA, 0},
+                                &gpu)))
     return 77;
-  int inputs = adze_module_num_inputs(module), outputs = adze_module_num_outputs(module);
+  int inputs = adze_module_num_inputs(module),
+      outputs = adze_module_num_outputs(module);
   if (inputs > kMax || outputs > kMax)
     return 2;
   static DLTensor in[kMax], out[kMax];
@@ -207,12 +214,14 @@ int main(int argc, char **argv) {
     if (check(adze_module_output(module, i, &info)))
       return 1;
     describe(&out[i], out_shape[i], info);
-    memcpy(out_shape[i], want[i]->dl_tensor.shape, sizeof(int64_t) * (size_t)info->rank);
-    out[i].data = calloc((size_t)count_of(&out[i]) * ((info->dtype.bits + 7) / 8) + 1, 1);
+    memcpy(out_shape[i], want[i]->dl_tensor.shape,
+           sizeof(int64_t) * (size_t)info->rank);
+    out[i].data =
+        calloc((size_t)count_of(&out[i]) * ((info->dtype.bits + 7) / 8) + 1, 1);
     out_list[i] = &out[i];
   }
   int bad = 0;
-  /* Twice: the second run may be a replayed graph. */
+  /* Runs twice, as the second run may be a replayed graph. */
   for (int run = 0; run < 2 && !bad; ++run) {
     if (check(adze_run(gpu, in_list, inputs, out_list, outputs)))
       return 1;

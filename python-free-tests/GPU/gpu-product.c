@@ -54,7 +54,7 @@ static double to_number(const void *data, int64_t i, DLDataType type) {
                           : ldexp(mantissa, -24));
 }
 
-/* Multiples of 1/64 in [-1, 1]: both types of 16 bits hold them exactly. */
+/* Multiples of 1/64 in [-1, 1], which both 16-bit types represent exactly. */
 static void fill(void *data, int64_t count, DLDataType type) {
   static uint32_t state = 12345;
   for (int64_t i = 0; i < count; ++i) {
@@ -96,7 +96,7 @@ static void make(operand *o, const adze_value_info *info) {
     o->shape[d] = info->dims[d] < 0 ? dynamic_size : info->dims[d];
     o->count *= o->shape[d];
   }
-  /* All bits set are a NaN: what is not written shows. */
+  /* All bits set are a NaN, so that unwritten elements are detected. */
   size_t bytes = (size_t)o->count * (info->dtype.bits / 8u);
   o->tensor.data = malloc(bytes);
   if (!o->tensor.data)
@@ -104,7 +104,7 @@ static void make(operand *o, const adze_value_info *info) {
   memset(o->tensor.data, 0xff, bytes);
 }
 
-/* The elements as numbers. */
+/* Returns the elements as numbers. */
 static double *to_numbers(const operand *o) {
   double *numbers = malloc((size_t)o->count * sizeof(double));
   if (!numbers)
@@ -114,7 +114,7 @@ static double *to_numbers(const operand *o) {
   return numbers;
 }
 
-/* What the output has to be. */
+/* The expected output. */
 static double *make_reference(const operand *in, int inputs, const operand *y) {
   int rank = y->tensor.ndim, last = in[0].tensor.ndim - 1;
   int64_t m = y->shape[rank - 2], n = y->shape[rank - 1],
@@ -149,7 +149,7 @@ static double *make_reference(const operand *in, int inputs, const operand *y) {
   return want;
 }
 
-/* softmax(q k^T / 16) v, head by head. */
+/* Computes softmax(q k^T / 16) v for each head. */
 static double *make_attention(const operand *in, const operand *y) {
   int64_t length = y->shape[2], depth = y->shape[3];
   double *q = to_numbers(&in[0]), *k = to_numbers(&in[1]),
@@ -224,7 +224,7 @@ static int run(const char *path) {
   make(&out, info);
   double *want =
       attention ? make_attention(in, &out) : make_reference(in, inputs, &out);
-  /* The second and third run are of a graph. */
+  /* The second and third run replay a graph. */
   for (int i = 0; i < 3 && !status; ++i) {
     memset(out.tensor.data, 0xff, (size_t)out.count * (info->dtype.bits / 8u));
     status = check(adze_run(context, ins, inputs, outs, 1));

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# The completions and man pages that are made of `--help`: bash completes by
-# them, zsh, fish and man read them where they are installed.
-#   check-completions.sh FOLDER
+# Checks the completions and man pages generated from `--help`: bash completes words; zsh,
+# fish and man read them if they are installed. check-completions.sh FOLDER
 set -uo pipefail
 folder=$1
 bad=0
@@ -12,7 +11,7 @@ complain() {
   bad=1
 }
 
-# completions FUNCTION WORD...: what bash offers for the last of the words.
+# completions FUNCTION WORD...: prints bash's completions of the last word.
 completions() {
   local function=$1
   shift

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Installs into a scratch prefix, builds examples/digits and a program that
-# compiles against it with find_package(Adze), and runs them on a module that the
-# installed atranslate makes, and on a model.   check-install.sh SOURCE BUILD
+# Installs to a scratch prefix, builds examples/digits and a program that uses
+# find_package(Adze), and runs them on a module of the installed atranslate and on a
+# model. check-install.sh SOURCE BUILD
 set -euo pipefail
 source=$1 build=$2
 work=$build/install-test

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Makes the packages. Each compiles a model and runs it in a root folder of its
-# own: the archive beside glibc and nothing else, the .deb beside the packages that
-# it depends on, and the wheel (where `make wheel` made one) beside Python, in a
-# fresh environment without LLVM.
+# Builds the packages. Each compiles a model and runs it in a separate root folder without
+# LLVM: the archive with glibc only, the .deb with the packages that it depends on, and
+# the wheel (if `make wheel` built one) with Python, in a new environment.
 #   check-packages.sh SOURCE BUILD [--debian]
-# With --debian the .deb is also installed, with its dependencies, into a minimal
-# Debian 12 that debootstrap makes (needs the network).
-# Status 77: skipped; root and patchelf are needed.
+# With --debian, the .deb is also installed, with its dependencies, into a minimal Debian
+# 12 created by debootstrap (needs the network).
+# Status 77: skipped; requires root and patchelf.
 set -euo pipefail
 source=$1 build=$2
 [ "$(id -u)" = 0 ] && command -v patchelf >/dev/null && command -v dpkg-shlibdeps >/dev/null &&
@@ -18,14 +17,14 @@ rm -rf "$work"
 mkdir -p "$work/root/proc" "$work/root/tmp" "$work/root/lib64" "$work/root/lib/x86_64-linux-gnu"
 trap 'rm -rf "$work"' EXIT
 
-# inside ROOT COMMAND..: with /proc, by which the loader finds $ORIGIN. The mount
+# inside ROOT COMMAND..: runs with /proc, which the loader needs for $ORIGIN. The mount
 # ends with the command.
 inside() {
   # shellcheck disable=SC2016
   unshare --mount sh -c 'mount --bind /proc "$1/proc" && exec chroot "$@"' sh "$@"
 }
 
-# compile_and_run ROOT BIN: in that root folder
+# compile_and_run ROOT BIN: compiles and runs a model in that root folder
 compile_and_run() {
   cp "$source/examples/digits/digits.onnx" "$source"/examples/digits/*.npy "$1/tmp"
   inside "$1" "$2/atranslate" /tmp/digits.onnx -o /tmp/digits.so
@@ -34,8 +33,8 @@ compile_and_run() {
   inside "$1" "$2/adze-reduce" --version >/dev/null
 }
 
-# populate ROOT PACKAGE..: the files of these installed Debian packages and of all
-# that they depend on.
+# populate ROOT PACKAGE..: copies the files of these installed Debian packages and of all
+# their dependencies.
 populate() {
   local root=$1
   shift
@@ -49,7 +48,7 @@ populate() {
   tar -C / --no-recursion -cf - -T "$root/tmp/files" | tar -C "$root" -xf - --keep-directory-symlink
 }
 
-# fetch REQUIREMENT: its wheel, for the environment in the root folder
+# fetch REQUIREMENT: downloads its wheel for the environment in the root folder
 fetch() { /usr/bin/python3 -m pip download -q --disable-pip-version-check --only-binary :all: -d "$work/wheels" "$1" 2>/dev/null; }
 
 cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/cpack.log" 2>&1 || { tail -20 "$work/cpack.log"; exit 1; }
@@ -59,7 +58,7 @@ cp -L /lib64/ld-linux-x86-64.so.2 "$work/root/lib64"
 cp -L /lib/x86_64-linux-gnu/lib{c,m,dl,pthread,rt}.so.* "$work/root/lib/x86_64-linux-gnu"
 folder=/$(basename "$archive" .tar.zst)
 compile_and_run "$work/root" "$folder/bin"
-# The libraries that programs load find what they need beside them.
+# Libraries loaded by programs find their dependencies in the same folder.
 for library in libadze_compiler.so libonnxruntime_ep_adze.so; do
   needs=$(inside "$work/root" /lib64/ld-linux-x86-64.so.2 --list "$folder/lib/$library")
   ! grep 'not found' <<<"$needs" || { echo "expected $library to find its libraries"; exit 1; }
@@ -69,7 +68,7 @@ needs=$(for file in "$work/root$folder"/bin/* "$work/root$folder"/lib/*.so*; do
 done | sort -Vu | tail -1)
 echo "archive: $(stat -c %s "$archive") bytes, needs $needs"
 
-# (Strings, as the writer of a pipe fails where grep -q ends at a match.)
+# (Strings, as the writer of a pipe fails if grep -q ends at a match.)
 control=$(dpkg-deb --field "$deb" Depends) contents=$(dpkg-deb --contents "$deb")
 grep -q libmlir-22 <<<"$control" || { echo "expected the .deb to depend on libmlir-22"; exit 1; }
 for file in bin/atranslate lib/libadze_rt.so.0 lib/libonnxruntime_ep_adze.so include/adze.hpp lib/pkgconfig/adze.pc share/man/man1/arun.1; do

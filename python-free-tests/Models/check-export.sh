@@ -3,9 +3,9 @@
 #
 # Exports one prepared model with --emit=onnx at each level:
 #   check-export.sh BUILD NAME
-# Each file passes ONNX's checker with shape inference, has no two nodes of one
-# name, and, imported again, gives the model's reference outputs within 1e-4 of
-# their range. python/tests/test_exports.py holds the same files to ONNX Runtime.
+# Each file passes ONNX's checker with shape inference, has no two nodes with the same
+# name, and, imported again, computes the model's reference outputs within 1e-4 of their
+# range. python/tests/test_exports.py compares the same files with ONNX Runtime.
 set -uo pipefail
 build=$1 name=$2
 model=$build/models/$name/model.onnx
@@ -23,7 +23,7 @@ die() {
 last=
 for level in O0 O1 O2; do
   atranslate "$model" "-$level" --emit=onnx -o "$work/$level.onnx" || die "the export at -$level ended with $?"
-  # What a lower level made as well was checked there.
+  # An equal file of a lower level was checked already.
   if [ -n "$last" ] && cmp -s "$work/$last.onnx" "$work/$level.onnx"; then
     continue
   fi

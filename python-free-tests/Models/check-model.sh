@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Compiles one prepared model and holds the module to what is promised:
+# Compiles one prepared model and checks the guarantees of the module:
 #   check-model.sh BUILD NAME LEVEL
-# within 1e-4 of the reference's range at 1 and 2 threads, the same bits for any
-# number of threads and in every run, no undefined symbol, nothing needed, and
-# (at -O2) the same bytes from a second build elsewhere with another -j; and no
-# launch stores more or less than the profile says (written-bytes.c).
+# results within 1e-4 of the reference's range with 1 and 2 threads, the same bits for any
+# number of threads and in every run, no undefined symbol, no dependency, (at -O2) the
+# same bytes from a second build in another folder with another -j, and no launch that
+# stores more or fewer bytes than the profile states (written-bytes.c).
 set -uo pipefail
 build=$1 name=$2 level=$3
 model=$build/models/$name/model.onnx
@@ -33,12 +33,12 @@ needed=$(llvm-readelf -d "$work/a.so" | grep NEEDED)
 exported=$(llvm-nm -D --defined-only "$work/a.so" | awk '{print $3}')
 [ "$exported" = adze_module_query ] || die "expected one exported symbol, but got: $exported"
 
-# stat_of NAME: a figure of --stats; nothing if there is none.
+# stat_of NAME: prints a figure of --stats, or nothing if there is none.
 stat_of() {
   sed -nE "s/^$1 = ([0-9]+).*/\\1/p" "$work/stats"
 }
 
-# Every cluster is a tile kernel, and there are no more of them than is said.
+# Every cluster is a tile kernel, and their number is at most that of limits.txt.
 if [ "$level" != O0 ]; then
   for refused in "convert-graph-to-linalg: kernels" "convert-graph-to-tile: refused"; do
     [ "$(stat_of "$refused")" = 0 ] || die "expected tile kernels only, but '$refused' is $(stat_of "$refused")"
@@ -70,7 +70,7 @@ if [ "$level" != O0 ]; then
   "$build/unittests/same-bits" "$work/a.so" || die "not the same bits"
   (cd "$work/elsewhere" && ln -s "$model" model.onnx && atranslate model.onnx "-$level" -j1 -o b.so) || die "the second build failed"
   cmp "$work/a.so" "$work/elsewhere/b.so" || die "two builds differ"
-  # The tile text, read again, is the same module.
+  # The tile-level text, parsed again, compiles to the same module.
   (cd "$work/elsewhere" && atranslate model.onnx "-$level" --emit=tile -o model.mlir && atranslate model.mlir "-$level" -o t.so) || die "the tile text does not compile"
   cmp "$work/a.so" "$work/elsewhere/t.so" || die "the module made of the tile text differs"
 fi

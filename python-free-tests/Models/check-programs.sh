@@ -3,8 +3,8 @@
 #
 # Compiles one prepared model for CPUs, and for CPUs and GPUs:
 #   check-programs.sh BUILD NAME
-# The program for CPUs is the same text after each stage up to the one that
-# leaves kernels for code generation.
+# The program for CPUs is the same text after each stage up to the one before code
+# generation of kernels.
 set -uo pipefail
 build=$1 name=$2
 model=$build/models/$name/model.onnx

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# A light model of the ONNX package as it is (its weights are one constant, so
-# its output says little): it compiles and runs.   check-smoke.sh BUILD MODEL.onnx
+# Compiles and runs a light model of the ONNX package (its weights are one constant, so
+# its output is not compared). check-smoke.sh BUILD MODEL.onnx
 set -euo pipefail
 build=$1 model=$2
 work=$build/model-tests/smoke.$(basename "$model" .onnx)

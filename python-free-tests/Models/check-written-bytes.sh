@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# written-bytes sees what a kernel stores: less than its result, a part of an
-# operand, and that all is right where it is.   check-written-bytes.sh BUILD
+# Checks that written-bytes detects stores of a kernel: fewer than its result, a part of
+# an operand, and correct ones. check-written-bytes.sh BUILD
 set -uo pipefail
 build=$1
 work=$build/model-tests/written-bytes
@@ -13,7 +13,7 @@ die() {
   exit 1
 }
 
-# A kernel that stores `count` elements of the result, and `more` where %o is.
+# A kernel that stores `count` elements of the result, and `more` at %o.
 model() {
   cat <<MODEL
 func.func private @k(%x: memref<64xf32>, %s: memref<64xf32>, %y: memref<64xf32>) attributes {adze.kernel} {

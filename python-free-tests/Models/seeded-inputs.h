@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Seeded inputs of a module, for programs that hold modules to promises.
+ * Seeded inputs of a module, for programs that check guarantees of modules.
  */
 #ifndef ADZE_TESTS_MODELS_SEEDED_INPUTS_H
 #define ADZE_TESTS_MODELS_SEEDED_INPUTS_H
@@ -54,7 +54,7 @@ static void fill(DLTensor *tensor, uint64_t seed) {
   }
 }
 
-/* Inputs of the module; every dim that is not known is `dynamic_dim`. */
+/* Inputs of the module; every dynamic dim is `dynamic_dim`. */
 static void make_inputs(adze_module *module, int64_t dynamic_dim) {
   num_inputs = adze_module_num_inputs(module);
   num_outputs = adze_module_num_outputs(module);

@@ -21,7 +21,7 @@
 
 enum { MAX_REGIONS = 64, MAX_WINDOWS = 64, ROUNDS = 2, ROUNDS_IN_PLACE = 6 };
 
-/* Memory that kernels may store to, and what was in it. */
+/* Memory that kernels may write, and its previous contents. */
 typedef struct {
   unsigned char *data, *before, *given, *after, *changed;
   uint64_t bytes, capacity;
@@ -85,7 +85,7 @@ static uint64_t scratch_of(uint32_t kernel) {
   return most;
 }
 
-/* A result lies between its pointer and the next one of the launch. */
+/* A result is between its pointer and the next one of the launch. */
 static int find_windows(const adze_module_kernel *info, void *const *ptrs,
                         window *windows) {
   int found = 0;
@@ -148,7 +148,7 @@ static unsigned char pattern_of(int round, uint64_t *random) {
   return round < 2 ? round * 0xff : (unsigned char)(next_random(random) >> 8);
 }
 
-/* Whether a result lies where an operand does. */
+/* Returns true if a result is at the address of an operand. */
 static int is_in_place(const adze_module_kernel *info, void *const *ptrs) {
   uint32_t inputs = info->num_ptrs - info->num_outputs;
   for (uint32_t i = inputs; i < info->num_ptrs; ++i)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Modules put together from parts: what is in the file, and what is not.
+// Modules assembled from parts: the contents of the file.
 #include "Package/Package.h"
 #include "adze.h"
 #include "adze_module.h"
@@ -109,7 +109,7 @@ adze_module_note findNote(const std::string &bytes, size_t &place) {
   return note;
 }
 
-/// A module while it is in this process; no query, and dlerror, if it is not.
+/// A module loaded into this process; if loading failed, no query, and dlerror.
 struct Loaded {
   explicit Loaded(const std::string &file)
       : module(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -177,7 +177,7 @@ TEST_F(PackageTest, NoteDescribesTheFile) {
   EXPECT_EQ(note.checksum, crc32(arrayRefFromStringRef(checked)));
 }
 
-/// What the file's first bytes are to be mapped at a multiple of.
+/// The alignment at which the file's first bytes must be mapped.
 uint64_t getAlignment(StringRef path) {
   std::string bytes = read(path);
   auto file = cantFail(object::ELFFile<object::ELF64LE>::create(bytes));
@@ -193,7 +193,7 @@ TEST_F(PackageTest, WeightsThatFillAHugePageLieInSuch) {
   ASSERT_FALSE(bool(writeModule(parts, host, path("small.so"))));
   EXPECT_EQ(getAlignment(path("small.so")), 4096u);
 
-  // Pieces of any length, with gaps between them, over several writes.
+  // Pieces of any length, with gaps, over several writes.
   std::string all(3 * hugePage + 1000, '\0');
   parts = makeParts(program, host);
   uint64_t at = 0;
@@ -221,7 +221,7 @@ TEST_F(PackageTest, WeightsThatFillAHugePageLieInSuch) {
   ASSERT_TRUE(module.query) << dlerror();
   const adze_module_desc *d = module.query(ADZE_MODULE_ABI);
   EXPECT_EQ(memcmp(d->weights, all.data(), all.size()), 0);
-  // Two blocks, of which the second is not full.
+  // Two blocks, of which the second is partial.
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(d->weights_checksums[i],
               xxh3_64bits(arrayRefFromStringRef(StringRef(all).substr(
@@ -238,7 +238,8 @@ TEST_F(PackageTest, SameParts_SameBytes) {
   EXPECT_EQ(read(path("a.so")).find(folder.str().str()), std::string::npos);
 }
 
-/// Runs the module's only kernel-free program: y becomes the first weights.
+/// Runs the module's program, which has no kernels: y becomes the first
+/// weights.
 std::string runForWeights(adze_module *module, std::vector<float> &y) {
   adze_context *context = nullptr;
   adze_status status = adze_context_create(module, {kDLCPU, 0}, &context);
@@ -289,7 +290,7 @@ TEST_F(PackageTest, WeightsInAFileOfTheirOwn) {
   EXPECT_EQ(y, weights);
   adze_module_release(module);
 
-  // From memory nobody knows the folder, but an option may say it.
+  // A module in memory has no folder, but an option may set it.
   std::string bytes = read(path("m.so"));
   adze_status status =
       adze_module_open_memory(bytes.data(), bytes.size(), nullptr, &module);
@@ -310,7 +311,7 @@ TEST_F(PackageTest, WeightsInAFileOfTheirOwn) {
   EXPECT_EQ(y, weights);
   adze_module_release(module);
 
-  // A damaged file is named by the first run.
+  // The first run reports a damaged file.
   ASSERT_FALSE(bool(patchFile(path("m.weights"), ADZE_WEIGHTS_OFFSET, "!")));
   ASSERT_EQ(adze_module_open(path("m.so").c_str(), nullptr, &module), nullptr);
   EXPECT_THAT(
@@ -319,7 +320,7 @@ TEST_F(PackageTest, WeightsInAFileOfTheirOwn) {
   adze_module_release(module);
 }
 
-/// What opening the module and a run say.
+/// Returns the messages of opening the module and of a run.
 static std::string openAndRun(const std::string &path) {
   adze_module *module = nullptr;
   adze_status status = adze_module_open(path.c_str(), nullptr, &module);
@@ -355,7 +356,7 @@ TEST_F(PackageTest, WeightsFileHasChecksOfItsOwn) {
   using ::testing::HasSubstr;
   EXPECT_EQ(runWith(good), "");
 
-  // A header that is damaged is no other module's: each field of it.
+  // A damaged header is not that of another module: each field of it.
   EXPECT_THAT(damaged(0), HasSubstr("m.weights: not a file of weights"));
   for (size_t at : {offsetof(adze_weights_header, size),
                     offsetof(adze_weights_header, offset),
@@ -372,7 +373,7 @@ TEST_F(PackageTest, WeightsFileHasChecksOfItsOwn) {
   EXPECT_THAT(runWith(read(path("other.weights"))),
               HasSubstr("it belongs to another module"));
 
-  // A good header whose checksums are not the module's.
+  // A valid header whose checksums are not the module's.
   std::string bytes = good;
   adze_weights_header header;
   memcpy(&header, bytes.data(), sizeof(header));
@@ -385,7 +386,7 @@ TEST_F(PackageTest, WeightsFileHasChecksOfItsOwn) {
               HasSubstr("expected the checksums of the module's weights, but "
                         "got others: it belongs to another module"));
 
-  // As older versions write it: without digests, checked by id and block.
+  // In the format of older versions: without digests, checked by id and block.
   bytes = good;
   uint32_t size = ADZE_WEIGHTS_HEADER_1;
   memcpy(&bytes[offsetof(adze_weights_header, size)], &size, sizeof(size));
@@ -403,7 +404,7 @@ TEST_F(PackageTest, UndefinedSymbolIsAnErrorAndLeavesNothing) {
       std::string(program) + "define void @f() { call void @nobody() ret void }"
                              " declare void @nobody()",
       host);
-  parts.description.infer = "f"; // or it would not be linked at all
+  parts.description.infer = "f"; // otherwise it would not be linked at all
   Error error = writeModule(parts, host, path("m.so"));
   ASSERT_TRUE(bool(error));
   EXPECT_THAT(toString(std::move(error)), testing::HasSubstr("nobody"));

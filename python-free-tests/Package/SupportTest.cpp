@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The math functions that we add to modules ourselves, against the C library.
+// The math functions that Adze links into modules, against the C library.
 #include "Package/Package.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -25,7 +25,7 @@ protected:
         adze::package::supportObject(ELF::EM_X86_64), "support", false)));
   }
 
-  /// Greatest error in units of the last place over [lo, hi].
+  /// Returns the greatest error in ulp over [lo, hi].
   void check(const char *name, Function reference, double lo, double hi,
              double ulps) {
     auto function = cantFail(jit->lookup(name)).toPtr<Function>();

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Products by weights that are quantized by blocks, compiled for this machine
-// and run, against f64: of the rows as they are, and where 8 bits are allowed,
-// of the rows as these hold them.
+// Products by weights quantized by blocks, compiled for this machine and run,
+// against f64: with the exact rows, and, if 8 bits are allowed, with the rows
+// rounded to 8 bits.
 #include "Pipeline/Compile.h"
 #include "Verify/Differential.h"
 #include "adze.h"
@@ -108,7 +108,8 @@ protected:
       ADD_FAILURE() << said << getSource();
       return {};
     }
-    // Few numbers do not show the range that roundings are held against.
+    // A small number of elements does not show the range that errors are
+    // relative to.
     constexpr int64_t enough = 32;
     if (columns >= enough)
       EXPECT_EQ(verifyDifferential(options, diagnostics), CompileStatus::Done)
@@ -148,7 +149,7 @@ protected:
     return (q - zeros[n * blocks + b]) * double(scales[n * blocks + b]);
   }
 
-  /// An element of a row as the product takes it.
+  /// Returns an element of a row after the rounding of the product.
   double element(int64_t m, int64_t k) const {
     double value = x[m * depth + k];
     if (!isRounded)
@@ -179,7 +180,7 @@ TEST_P(BlockProductsTest, AgreesWithF64) {
         sum += product;
         size += std::fabs(product);
       }
-      // Of the magnitude of what is summed, as roundings are.
+      // Relative to the magnitude of the summands, as rounding errors are.
       EXPECT_NEAR(y[m * columns + n], std::max(sum, 0.0), 2e-6 * (size + 1))
           << "element " << m << ", " << n << " of\n"
           << getSource();

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Every registered pass and pipeline on modules that it was not written for:
-// an empty one, others' dialects alone, all ops, and what each other pass
-// leaves. A pass may refuse a module with a diagnostic. It may not crash, fail
-// silently, or leave invalid IR.
+// Runs every registered pass and pipeline on modules that it was not written
+// for: an empty one, modules of other dialects, all ops, and the results of
+// each other pass. A pass may reject a module with a diagnostic. It must not
+// crash, fail without a diagnostic, or leave invalid IR.
 #include "Pipeline/Compile.h"
 #include "Pipeline/Dialects.h"
 #include "mlir/IR/Verifier.h"
@@ -24,7 +24,8 @@ namespace {
 
 constexpr llvm::StringLiteral kEmpty = "module {}";
 
-/// No op of ours: branches, calls, declarations, memory, a module in a module.
+/// A module without ops of Adze: branches, calls, declarations, memory, nested
+/// modules.
 constexpr llvm::StringLiteral kForeign = R"(
 func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
 func.func @main(%x: tensor<4xf32>, %n: index, %c: i1) -> tensor<4xf32> {
@@ -57,7 +58,7 @@ module @inner {
 }
 )";
 
-/// A little of each level.
+/// A few ops of each level.
 constexpr llvm::StringLiteral kSmall[] = {
     R"(
 func.func @main(%x: tensor<2x4xf32> {graph.name = "x"}) -> (tensor<2x4xf32> {graph.name = "y"}) {
@@ -124,7 +125,8 @@ protected:
   }
   static void TearDownTestSuite() { llvm::CrashRecoveryContext::Disable(); }
 
-  /// The names that MLIR's registry lists. It has no other way to ask.
+  /// Returns the names in MLIR's registry, which has no other interface for
+  /// them.
   static std::vector<std::string> getPasses() {
     testing::internal::CaptureStdout();
     printRegisteredPasses();
@@ -137,8 +139,9 @@ protected:
       if (!line.consume_front("  --"))
         continue;
       StringRef name = line.take_until([](char c) { return c == ' '; });
-      // Made to crash; MLIR's that print and write files; one of MLIR's that
-      // leaves branches of llvm.func with operands that it took from blocks.
+      // A pass that crashes on purpose; MLIR's passes that print and write
+      // files; and one of MLIR's passes that leaves branches of llvm.func with
+      // operands from erased blocks.
       static constexpr llvm::StringLiteral left[] = {
           "test-inject-crash", "view-op-graph",         "print-ir",
           "print-op-stats",    "snapshot-op-locations", "remove-dead-values"};
@@ -148,7 +151,7 @@ protected:
     return names;
   }
 
-  /// A context in which nothing is loaded but what passes and texts ask for.
+  /// A context that has loaded only the dialects that passes and texts require.
   static std::unique_ptr<MLIRContext> makeContext() {
     DialectRegistry registry;
     registerPipelineDialects(registry);
@@ -158,7 +161,7 @@ protected:
     return context;
   }
 
-  /// Runs a pass on a module. Returns what it did wrong; empty: nothing.
+  /// Runs a pass on a module. Returns its error, or an empty string.
   static std::string run(StringRef pass, ModuleOp module, bool &succeeds) {
     std::string messages, wrong;
     bool hasError = false;
@@ -226,9 +229,9 @@ TEST_F(EveryPassTest, OnForeignDialects) {
   expectAllRun(kForeign, "foreign dialects");
 }
 
-/// The modules of lit tests of dialects and conversions, all ops among them. By
-/// default each pass sees a share of them, which follows from its name: all
-/// passes on all modules (ADZE_ALL_MODULES) take a minute.
+/// Returns the modules of lit tests of dialects and conversions, among them all
+/// ops. By default each pass runs on a fraction of them, selected by its name:
+/// all passes on all modules (ADZE_ALL_MODULES) take a minute.
 TEST_F(EveryPassTest, OnTheModulesOfTests) {
   constexpr unsigned shares = 8;
   unsigned count = 0;
@@ -245,7 +248,7 @@ TEST_F(EveryPassTest, OnTheModulesOfTests) {
     (*file)->getBuffer().split(pieces, "// -----");
     for (StringRef piece : pieces) {
       auto context = makeContext();
-      if (!parse(piece, *context)) // it is to be refused
+      if (!parse(piece, *context)) // the module must be rejected
         continue;
       ++count;
       for (const std::string &pass : getPasses())
@@ -256,7 +259,7 @@ TEST_F(EveryPassTest, OnTheModulesOfTests) {
   EXPECT_GT(count, 200u);
 }
 
-/// What a pass may be given, by its text, and who made it.
+/// The inputs of passes, by their text, and the pass that wrote them.
 TEST_F(EveryPassTest, OnTheOutputOfEveryOther) {
   std::vector<std::string> passes = getPasses();
   auto context = makeContext();
@@ -273,7 +276,7 @@ TEST_F(EveryPassTest, OnTheOutputOfEveryOther) {
         continue;
       std::string after;
       llvm::raw_string_ostream(after) << *module;
-      // Most passes leave most modules as they are.
+      // Most passes do not change most modules.
       if (!seen.try_emplace(after, first).second)
         continue;
       for (const std::string &second : passes) {

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Quantized layers, compiled for this machine and run, against what ONNX
-// defines computed in f64: equal where all numbers are exact in f32, else
+// Quantized layers, compiled for this machine and run, against ONNX's
+// definitions computed in f64: equal if all numbers are exact in f32, else
 // within one step of the output's scale.
 #include "Pipeline/Compile.h"
 #include "Verify/Differential.h"
@@ -19,7 +19,7 @@ using llvm::formatv;
 
 namespace {
 
-/// A tensor of 8-bit integers that stand for (q - zero) * scale.
+/// A tensor of 8-bit integers that represent (q - zero) * scale.
 struct Quantized {
   std::vector<int64_t> dims;
   std::vector<int> q;
@@ -49,7 +49,7 @@ protected:
 
   int below(int n) { return int(random() % unsigned(n)); }
 
-  /// Random numbers; of a weight the zero point is in the middle.
+  /// Random numbers; the zero point of a weight is in the middle.
   Quantized make(std::vector<int64_t> dims, bool isWeight) {
     Quantized x;
     x.dims = std::move(dims);
@@ -65,7 +65,7 @@ protected:
     return x;
   }
 
-  /// Text that dequantizes `from`, and its name.
+  /// Returns text that dequantizes `from`, and the name of the result.
   std::string dequantize(const Quantized &x, const std::string &from,
                          const std::string &to, const std::string &scale = "") {
     text += formatv("%{0}c = graph.cast {1} : ({2}) -> {3}\n", to, from,
@@ -204,8 +204,7 @@ protected:
     return result;
   }
 
-  /// Holds the result against y's parameters and the numbers that it stands
-  /// for.
+  /// Compares the result with the numbers that it represents by y's parameters.
   void expect(const std::vector<int> &got, const Quantized &y,
               const std::vector<double> &want) {
     ASSERT_EQ(got.size(), want.size());
@@ -226,7 +225,7 @@ protected:
            : kind == 1 ? std::max(x, 0.0)
                        : std::min(std::max(x, 0.0), 6.0);
   }
-  /// Adds the activation to the text; returns its result's name.
+  /// Adds the activation to the text; returns the name of its result.
   std::string activate(const Quantized &y, const std::string &from, int kind) {
     std::string f = y.floats();
     if (kind == 0)
@@ -274,7 +273,8 @@ TEST_P(QuantizedTest, Matmul) {
   expect(run({&x}, y), y, want);
 }
 
-/// A convolution, and a tensor that is added to it, quantized in between.
+/// A convolution, and a tensor that is added to it, with quantization in
+/// between.
 TEST_P(QuantizedTest, ConvolutionAndSum) {
   bool isDepthwise = below(3) == 0;
   int64_t channels = 1 + below(9), size = 3 + below(9),

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Random arithmetic: pointwise ops, integers, reductions, normalisations,
-// contractions. What amplifies errors gets operands that keep it tame, so that
-// a difference is a fault and not an accident of rounding.
+// Random arithmetic: elementwise ops, integers, reductions, normalisations,
+// contractions. Ops that amplify errors get operands that limit them, so that a
+// difference is a fault and not rounding.
 #include "Builder.h"
 
 using namespace mlir;
@@ -93,7 +93,7 @@ static void addCast(GraphBuilder &b) {
     return;
   auto type = GraphBuilder::typeOf(x);
   Type to = b.randomFloat();
-  // Back to a wider type, what was rounded stays.
+  // Converted back to a wider type, the rounded value stays.
   b.op("cast", {x}, {}, {Type(type.clone(to))});
 }
 
@@ -179,9 +179,9 @@ static SmallVector<int64_t> randomAxes(GraphBuilder &b, int64_t rank) {
   return axes;
 }
 
-/// What to multiply: greater than 1 only where that many of them do not
-/// overflow, else one order of the product has an infinity that another does
-/// not have.
+/// Returns a factor: greater than 1 only if a product of that many does not
+/// overflow; otherwise one order of the product is infinite and another one is
+/// not.
 static Value boundFactors(GraphBuilder &b, Value x) {
   constexpr int64_t most = 200; // 1.5^200 is less than 2^127
   int64_t count = 1;
@@ -219,7 +219,7 @@ void addReduction(GraphBuilder &b) {
   std::string full = ("reduce_" + name).str();
   Value result =
       isChoice ? b.exactOp(full, {x}, attributes) : b.op(full, {x}, attributes);
-  // Centred, as a normalisation written by hand.
+  // Centred, like a normalisation that is written out.
   if (result && name == "mean" && GraphBuilder::rankOf(result) == rank)
     b.op("sub", {x, result});
 }
@@ -251,7 +251,7 @@ void addNormalization(GraphBuilder &b) {
   Value x = b.pickFloat(1);
   if (!x)
     return;
-  // Deviations of nearly equal numbers are all rounding.
+  // Deviations of nearly equal numbers are rounding errors only.
   if (!b.fact(x).tame && b.random.chance(80))
     x = b.bounded(x, 3);
   if (!x)

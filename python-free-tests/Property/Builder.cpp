@@ -93,7 +93,7 @@ Value GraphBuilder::pick(llvm::function_ref<bool(Value)> accepts) {
       fitting.push_back(value);
   if (fitting.empty())
     return {};
-  // Rather the last ones, so that chains grow.
+  // Prefers the last ones, so that chains grow.
   if (fitting.size() > 3 && random.chance(60))
     return random.pick<Value>(ArrayRef(fitting).take_back(3));
   return random.pick<Value>(fitting);
@@ -110,7 +110,7 @@ Value GraphBuilder::pickExactFloat(int64_t minRank) {
 }
 
 Value GraphBuilder::input(Type element, ArrayRef<AffineExpr> dims, bool tame) {
-  // A run reads the symbols off the inputs' dims.
+  // A run reads the symbols from the inputs' dims.
   auto isInput = [&](AffineExpr dim) {
     auto symbol = dyn_cast<AffineSymbolExpr>(dim);
     return symbol ? int64_t(symbol.getPosition()) < numSymbols
@@ -159,8 +159,8 @@ void GraphBuilder::mixSizes(bool value) {
     sizes.push_back(random.pick<int64_t>(ArrayRef(kSizes).take_front(8)));
 }
 
-/// A known size becomes an unknown one that can be the same, or the other way
-/// round, or another one takes its place.
+/// A static size becomes a dynamic one that can be equal, or the reverse, or is
+/// replaced by another one.
 void GraphBuilder::mix(Dims &dims) {
   for (AffineExpr &dim : dims) {
     if (sizes.empty() || !random.chance(40))
@@ -229,7 +229,7 @@ Value GraphBuilder::partner(Value value) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Two symbols that would have to be equal, or 1: a run may not have them so.
+/// Two symbols that would have to be equal, or 1, which a run may violate.
 static bool isBroadcast(AffineExpr dim) {
   bool found = false;
   dim.walk([&](AffineExpr part) { found |= !getBroadcastSizes(part).empty(); });
@@ -252,7 +252,7 @@ Value GraphBuilder::op(StringRef name, ArrayRef<Value> operands,
   for (Value operand : operands)
     if (!operand)
       return {};
-  // Defaults of attributes are there in an op only: it comes first, and its
+  // Only an op has the defaults of attributes, so it is created first, and its
   // type is inferred afterwards.
   SmallVector<Type> made(types.begin(), types.end());
   if (made.empty())
@@ -367,7 +367,7 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   ScopedDiagnosticHandler silence(&context,
                                   [](Diagnostic &) { return success(); });
   GraphBuilder b(context, seed);
-  // Of its own: the others are the graphs that they were without.
+  // A separate random generator, so that the other graphs do not change.
   b.hasControl = Random(seed * 131 + 7).chance(30);
   b.mixSizes(Random(seed * 146 + 11).chance(35));
   int64_t numInputs = b.random.between(1, 3);
@@ -380,7 +380,7 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   return b.finish();
 }
 
-/// Numbers that symbols have to be equal to.
+/// Numbers that symbols must be equal to.
 static llvm::DenseMap<unsigned, SmallVector<int64_t>>
 findWanted(func::FuncOp function) {
   llvm::DenseMap<unsigned, SmallVector<int64_t>> wanted;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What op families make random graphs with.
+// The interface of op families for the generation of random graphs.
 #ifndef ADZE_TESTS_PROPERTY_BUILDER_H
 #define ADZE_TESTS_PROPERTY_BUILDER_H
 
@@ -11,10 +11,10 @@ namespace property {
 using adze::graph::Dims;
 using mlir::Value;
 
-/// What is known of a value, beside its type.
+/// Known properties of a value, besides its type.
 struct Fact {
-  /// Equal in all its bits on every path: only of such may be asked which of
-  /// two is greater, or what its integer part is.
+  /// Equal in all bits on every path: only such values may be compared or
+  /// truncated to integers.
   bool exact = true;
   /// Finite and of moderate size.
   bool tame = true;
@@ -27,10 +27,10 @@ public:
 
   Random random;
   mlir::OpBuilder builder;
-  std::vector<Value> values; // all that there are
-  unsigned depth = 0;        // of regions around what is added
+  std::vector<Value> values; // all of them
+  unsigned depth = 0;        // of regions around the added op
   bool hasControl = false;   // branches and loops
-  /// Operands of which it is dynamic whether they fit.
+  /// Operands whose fit is dynamic.
   void mixSizes(bool value);
 
   //===--- Types ----------------------------------------------------------===//
@@ -49,7 +49,7 @@ public:
   mlir::AffineExpr expr(int64_t value) {
     return mlir::getAffineConstantExpr(value, builder.getContext());
   }
-  /// Static, or -1.
+  /// Returns the static size, or -1.
   static int64_t sizeOf(Value value, int64_t dim) {
     int64_t size = typeOf(value).getDimSize(dim);
     return mlir::ShapedType::isDynamic(size) ? -1 : size;
@@ -60,7 +60,7 @@ public:
   //===--- Values ---------------------------------------------------------===//
 
   Fact fact(Value value) { return facts.lookup(value); }
-  /// One that `accepts`, null if there is none.
+  /// Returns a value that `accepts`, or null.
   Value pick(llvm::function_ref<bool(Value)> accepts);
   Value pickFloat(int64_t minRank = 0);
   Value pickExactFloat(int64_t minRank = 0);
@@ -68,11 +68,11 @@ public:
               bool tame);
   Value indices(mlir::Type element, llvm::ArrayRef<mlir::AffineExpr> dims,
                 int64_t size);
-  /// A constant of numbers, or an input of that type.
+  /// Returns a constant of numbers, or an input of that type.
   Value weights(mlir::Type element, llvm::ArrayRef<mlir::AffineExpr> dims);
   Value constant(mlir::Type element, llvm::ArrayRef<int64_t> dims);
   Value scalar(mlir::Type element, double value);
-  /// `value`'s shape, or one that broadcasts to it.
+  /// Returns `value`'s shape, or one that broadcasts to it.
   Value partner(Value value);
 
   //===--- Ops ------------------------------------------------------------===//
@@ -89,24 +89,25 @@ public:
   mlir::NamedAttribute number(llvm::StringRef name, double v) {
     return builder.getNamedAttr(name, builder.getF64FloatAttr(v));
   }
-  /// Adds graph.NAME with inferred types, or these; null if that is not legal.
+  /// Adds graph.NAME with inferred types, or these; returns null if that is not
+  /// legal.
   Value op(llvm::StringRef name, llvm::ArrayRef<Value> operands,
            llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
            mlir::TypeRange types = {});
-  /// The same of which the result is no more exact than the operands.
+  /// Does the same, with a result that is no more exact than the operands.
   Value exactOp(llvm::StringRef name, llvm::ArrayRef<Value> operands,
                 llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
                 mlir::TypeRange types = {});
-  /// tanh(x) * scale: moderate whatever x is.
+  /// Returns tanh(x) * scale, which is moderate for all x.
   Value bounded(Value value, double scale);
-  /// |tanh(x)| * 4 + 0.25.
+  /// Returns |tanh(x)| * 4 + 0.25.
   Value positive(Value value);
 
-  /// Makes an argument of a region known.
+  /// Adds an argument of a region to the values.
   void know(Value value) { add(value, {!isFloat(value), false}); }
-  /// A symbol that a loop gives its value.
+  /// Returns a symbol that a loop binds.
   mlir::AffineExpr dataSymbol();
-  /// A symbol that an input gives its value, with mixed sizes; else null.
+  /// Returns a symbol that an input binds, with mixed sizes; else null.
   mlir::AffineExpr boundSymbol();
   /// Adds a branch or loop, or nothing if it is not legal.
   void addControl(mlir::OperationState &state);
@@ -114,20 +115,21 @@ public:
 private:
   Value add(Value value, Fact fact);
   void mix(Dims &dims);
-  /// No tensor may grow without limit, and every dim has to be known.
+  /// Tensors must not grow without limit, and every dim must be known.
   bool isSmall(mlir::Type type) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
   llvm::DenseMap<Value, Fact> facts;
-  int64_t numSymbols; // that inputs have
-  /// With mixed sizes: values of the symbols for which all fit.
+  int64_t numSymbols; // bound by inputs
+  /// With mixed sizes: values of the symbols for which all ops fit.
   llvm::SmallVector<int64_t> sizes;
-  llvm::DenseMap<unsigned, int64_t> boundSizes; // the same of those of the data
+  llvm::DenseMap<unsigned, int64_t>
+      boundSizes; // the same for data-dependent symbols
   int64_t numDataSymbols = 0;
 };
 
-// Each adds one op or a few, or nothing where nothing fits.
+// Each function adds one or a few ops, or none if nothing fits.
 void addPointwise(GraphBuilder &b);
 void addIntegers(GraphBuilder &b);
 void addReduction(GraphBuilder &b);
@@ -138,7 +140,7 @@ void addMovement(GraphBuilder &b);
 void addLookup(GraphBuilder &b);
 void addIdiom(GraphBuilder &b);
 void addControl(GraphBuilder &b);
-/// One of all these.
+/// Calls one of these.
 void addSome(GraphBuilder &b);
 
 } // namespace property

@@ -1,8 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Random branches and loops, in one another too: with conditions and numbers of
-// iterations that are constants or data, values that loops carry, and slices
-// that they take apart and collect.
+// Random branches and loops, also nested: conditions and trip counts that are
+// constants or data, loop-carried values, and scanned and collected slices.
 #include "Builder.h"
 
 using namespace mlir;
@@ -10,7 +9,7 @@ using namespace adze::graph;
 
 namespace property {
 
-/// A region of an op that is not there yet, for which values are made.
+/// A region of an op that does not exist yet, in which values are created.
 namespace {
 class Body {
 public:
@@ -30,14 +29,14 @@ public:
   ArrayRef<BlockArgument> arguments() {
     return holder->getRegion(0).getArguments();
   }
-  /// Some ops on what there is.
+  /// Adds some ops on the existing values.
   void fill() {
     ++b.depth;
     for (int64_t i = b.random.between(1, 3); i > 0; --i)
       addSome(b);
     --b.depth;
   }
-  /// A value of the same type, of moderate size, rather a new one.
+  /// Returns a value of the same type, of moderate size, preferably a new one.
   Value yieldLike(Value value) {
     Value found =
         b.pick([&](Value v) { return v.getType() == value.getType(); });
@@ -45,7 +44,7 @@ public:
     Value tame = GraphBuilder::isFloat(found) ? b.bounded(found, 1.25) : found;
     return tame ? tame : found;
   }
-  /// Ends the region, which becomes that of another op.
+  /// Ends the region, which is moved to an op.
   std::unique_ptr<Region> finish(ArrayRef<Value> yielded) {
     YieldOp::create(b.builder, b.builder.getUnknownLoc(), yielded);
     auto region = std::make_unique<Region>();
@@ -92,15 +91,15 @@ static void addIf(GraphBuilder &b) {
 }
 
 namespace {
-/// What a loop is made of.
+/// The parts of a loop.
 struct Loop {
   SmallVector<Value> inits;
-  Value tripCount, condition, sliced; // `sliced`: taken apart along dim 0
+  Value tripCount, condition, sliced; // `sliced`: scanned along dim 0
   SmallVector<Type> collected;
 };
 } // namespace
 
-/// Element `i` of the first dim.
+/// Returns element `i` of the first dim.
 static Value addTake(GraphBuilder &b, Value x, Value i) {
   return b.exactOp("gather", {x, i}, b.attr("axis", 0));
 }
@@ -130,10 +129,10 @@ static std::unique_ptr<Region> addLoopBody(GraphBuilder &b, Loop &loop) {
   return body.finish(yielded);
 }
 
-/// A loop, or a scan: that takes the slices of a tensor one after the other.
+/// Adds a loop, or a scan over the slices of a tensor.
 static void addLoop(GraphBuilder &b) {
   // Each iteration computes whole tensors, on the reference path element by
-  // element: as many as a long reduction has elements take many minutes.
+  // element: a long reduction would take many minutes.
   constexpr int64_t mostTrips = 100;
   Loop loop;
   for (int64_t i = b.random.between(0, 2); i > 0; --i)
@@ -184,7 +183,7 @@ static void addLoop(GraphBuilder &b) {
   b.addControl(state);
 }
 
-/// A size that the data tell: as often as that a value is repeated.
+/// A data-dependent size: the number of repetitions of a value.
 static void addBound(GraphBuilder &b) {
   Value x = b.pick([](Value v) { return GraphBuilder::rankOf(v) <= 3; });
   AffineExpr size = x ? b.boundSymbol() : AffineExpr();

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Faults as passes have them: each changes one op into a legal one that means
-// something else.
+// Typical faults of passes: each changes one op to a legal one with another
+// meaning.
 #include "Faults.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -20,7 +20,7 @@ using namespace adze::graph;
 namespace property {
 
 //===----------------------------------------------------------------------===//
-// Ways to go wrong
+// Changes of ops
 //===----------------------------------------------------------------------===//
 
 static bool swapOperands(Operation *op, unsigned i, unsigned j) {
@@ -42,7 +42,7 @@ static bool flip(Operation *op, StringRef name) {
   return true;
 }
 
-/// By a tenth.
+/// Adds a tenth.
 static bool scale(Operation *op, StringRef name) {
   auto number = op->getAttrOfType<FloatAttr>(name);
   if (!number || number.getValue().isZero())
@@ -69,7 +69,7 @@ static SmallVector<int64_t> getArray(Operation *op, StringRef name) {
   return array ? llvm::to_vector(array.asArrayRef()) : SmallVector<int64_t>();
 }
 
-/// The op of another name in the place of this one.
+/// Replaces the op by one with another name.
 static bool rename(Operation *op, StringRef name,
                    ArrayRef<NamedAttribute> attributes) {
   OpBuilder builder(op);
@@ -142,7 +142,7 @@ static bool shiftSlice(Operation *op) {
   return false;
 }
 
-/// Begin and end, where these are not the same.
+/// Swaps begin and end if they differ.
 static bool swapPads(Operation *op) {
   SmallVector<int64_t> pads = getArray(op, "pads");
   if (isa<PadOp>(op)) {
@@ -160,7 +160,7 @@ static bool swapPads(Operation *op) {
   return pads != swapped;
 }
 
-/// One of the greatest elements by a hundredth.
+/// Changes one of the greatest elements by a hundredth.
 static bool changeWeight(Operation *op) {
   auto constant = dyn_cast<ConstantOp>(op);
   auto elements =
@@ -186,7 +186,7 @@ static bool moveAxis(Operation *op) {
   return add(op, "axis", axis.getInt() > 0 ? -1 : 1);
 }
 
-/// A result through f16 and back.
+/// Converts a result to f16 and back.
 static bool loseBits(Operation *op) {
   if (!isa<MulOp, TanhOp, ExpOp, SigmoidOp>(op))
     return false;
@@ -233,12 +233,12 @@ static bool forgetScatter(Operation *op) {
   return true;
 }
 
-/// Of two numbers of one kind the last.
+/// Returns the last of two numbers of one kind.
 static bool takeOtherOfTies(Operation *op) {
   return isa<ArgMaxOp, ArgMinOp>(op) && flip(op, "select_last");
 }
 
-/// Takes another op for an equal one: what differs is an attribute.
+/// Merges two ops that differ in an attribute only.
 static bool mergeAlike(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0)
     return false;
@@ -296,7 +296,7 @@ static bool skipCheck(Operation *op) {
 // Of kernels and of the host program
 //===----------------------------------------------------------------------===//
 
-/// What lies outside of memory counts, where somebody says what it is.
+/// Uses elements outside of memory where their value is defined.
 static bool padByOne(Operation *op) {
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!load || !load.getPadAttr() ||
@@ -348,7 +348,7 @@ static bool mirrorView(Operation *op) {
   auto from =
       view ? cast<MemRefType>(view.getSource().getType()) : MemRefType();
   if (!view || from.getRank() == 0 || from.getShape().back() < 2)
-    return false; // also of sizes that a run knows
+    return false; // also of dynamic sizes
   auto to = cast<MemRefType>(view.getResult().getType());
   AffineMap map = to.getLayout().getAffineMap();
   SmallVector<AffineExpr> results(map.getResults());
@@ -371,7 +371,7 @@ static bool swapArguments(Operation *op) {
   return false;
 }
 
-/// Two places of the arena are one.
+/// Two slots of the arena overlap.
 static bool overlapSlots(Operation *op) {
   auto slot = dyn_cast<host::SlotOp>(op);
   if (!slot || !slot->hasAttr("offset"))
@@ -510,7 +510,7 @@ bool mayHaveFault(ModuleOp module, const Fault &fault) {
   if (fault.stage != Stage::Graph)
     return true;
   OwningOpRef<ModuleOp> copy = module.clone();
-  PassManager manager(module.getContext()); // the first pass at every level
+  PassManager manager(module.getContext()); // the first pass of each level
   manager.addNestedPass<func::FuncOp>(createCollectAssumptionsPass());
   (void)manager.run(*copy);
   return makeFirst(*copy, fault);

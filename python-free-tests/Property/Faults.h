@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Faults as passes have them, to see that random graphs find each.
+// Typical faults of passes, to check that random graphs detect each of them.
 #ifndef ADZE_TESTS_PROPERTY_FAULTS_H
 #define ADZE_TESTS_PROPERTY_FAULTS_H
 
@@ -12,22 +12,22 @@ namespace property {
 /// A wrong rewrite of one op.
 struct Fault {
   llvm::StringLiteral name, what;
-  adze::Stage stage; // after which it is made
-  /// Makes it, where the op is one for it.
+  adze::Stage stage; // after which it is injected
+  /// Injects the fault if the op is suitable.
   bool (*make)(mlir::Operation *op);
 };
 
 llvm::ArrayRef<Fault> getFaults();
 const Fault *findFault(llvm::StringRef name);
 
-/// Makes a pass known that makes a fault at the first op that is one for it.
+/// Registers a pass that injects a fault at the first suitable op.
 void registerFaultPass();
 std::string getFaultPass(const Fault &fault);
-/// Whether the pass has found such an op since it was asked last.
+/// Returns true if the pass has found such an op since the last query.
 bool wasFaultMade();
 
-/// Whether some op of a graph as it is generated is one for the fault; what is
-/// made of it may still not be.
+/// Returns true if an op of a generated graph is suitable for the fault; passes
+/// may still rewrite it.
 bool mayHaveFault(mlir::ModuleOp module, const Fault &fault);
 
 } // namespace property

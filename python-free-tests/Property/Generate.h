@@ -13,12 +13,12 @@
 
 namespace property {
 
-/// The same numbers on every machine.
+/// Returns the same numbers on every machine.
 class Random {
 public:
   explicit Random(uint64_t seed) : engine(seed) {}
 
-  /// In [0, count).
+  /// Returns a number in [0, count).
   int64_t below(int64_t count) {
     return static_cast<int64_t>(engine() % static_cast<uint64_t>(count));
   }
@@ -38,15 +38,15 @@ private:
   std::mt19937_64 engine;
 };
 
-/// A module with a function @main of graph ops. Its inputs' attribute
-/// `graph.test_data` says what they hold: "any" (also NaN, infinities,
-/// denormals), "tame" (finite, of moderate size), "index<N>" (integers in
-/// [-N, N)), or "size<N>" (mostly N).
+/// Returns a module with a function @main of graph ops. The attribute
+/// `graph.test_data` of its inputs is the kind of their data: "any" (also NaN,
+/// infinities, subnormal numbers), "tame" (finite, of moderate size),
+/// "index<N>" (integers in [-N, N)), or "size<N>" (mostly N).
 mlir::OwningOpRef<mlir::ModuleOp> generateModule(mlir::MLIRContext &context,
                                                  uint64_t seed);
 
-/// Random values of the function's symbols, 0 in so many of a hundred; rather
-/// those that what the ops take for granted names.
+/// Returns random values of the function's symbols, of which this percentage is
+/// 0; prefers values in the assumptions of the ops.
 std::vector<int64_t> generateSymbols(mlir::func::FuncOp function, uint64_t seed,
                                      int emptyPercent);
 

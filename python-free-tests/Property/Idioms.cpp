@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Random graphs of several ops as models have them: what the passes look for.
+// Random graphs of several ops in the forms of models, which passes match.
 #include "Builder.h"
 
 using namespace mlir;
@@ -8,7 +8,7 @@ using namespace adze::graph;
 
 namespace property {
 
-/// One of two ops that mean the same.
+/// Adds one of two equivalent ops.
 static Value scaleBy(GraphBuilder &b, Value x, double factor) {
   if (!x)
     return {};
@@ -48,7 +48,7 @@ static Value addMask(GraphBuilder &b, Value scores) {
   }
 }
 
-/// Batch and heads as one dim.
+/// Merges batch and heads to one dim.
 static Value mergeHeads(GraphBuilder &b, Value x) {
   if (!x)
     return x;
@@ -74,7 +74,7 @@ static void addAttention(GraphBuilder &b) {
   Value k = isTurned ? b.input(element, {batch, keys, heads, depth}, true)
                      : b.input(element, {batch, heads, keys, depth}, true);
   Value v = b.input(element, {batch, heads, keys, width}, true);
-  if (!isTurned && b.random.chance(25)) // the same for all of the batch
+  if (!isTurned && b.random.chance(25)) // the same for the whole batch
     k = b.input(element, {heads, keys, depth}, true);
   if (isTurned)
     k = b.op("transpose", {k}, b.attr("perm", {0, 2, 3, 1}));
@@ -125,7 +125,7 @@ static void addRecurrent(GraphBuilder &b) {
   Type element = b.builder.getF32Type();
   Value gates = b.input(element, {steps, batch, all}, true);
   Value state = b.input(element, {batch, hidden}, true);
-  // Rounding does not grow from step to step.
+  // Rounding errors do not grow from step to step.
   Value weights =
       scaleBy(b, b.weights(element, {b.expr(numGates), hidden, hidden}),
               0.25 / std::sqrt(double(size)));
@@ -200,7 +200,7 @@ static void addProducts(GraphBuilder &b) {
   joinBranches(b, branches, rank - 1);
 }
 
-/// How a convolution's window moves; the same along both dims.
+/// The window of a convolution, which is the same along both dims.
 struct WindowSteps {
   int64_t stride = 1, dilation = 1, low = 0, high = 0;
 };
@@ -226,8 +226,8 @@ static Value addConv(GraphBuilder &b, Value x, int64_t outputs, int64_t taps) {
   return addConv(b, x, outputs, taps, steps);
 }
 
-/// A depthwise convolution of an image that small caches do not hold, behind
-/// and before dense ones.
+/// A depthwise convolution of an image that exceeds small caches, between dense
+/// ones.
 static void addDepthwise(GraphBuilder &b) {
   static constexpr int64_t channels[] = {8, 16, 24}, wide[] = {24, 32, 40},
                            sizes[] = {25, 32, 37};
@@ -260,7 +260,7 @@ static void addDepthwise(GraphBuilder &b) {
     b.op("add", {y, x});
 }
 
-/// As of a block whose branches are trained apart: windows of several sizes and
+/// A block with separately trained branches: windows of several sizes and
 /// normalisations of one image, added.
 static void addSummedConvs(GraphBuilder &b, Value x, int64_t outputs) {
   Type element = b.builder.getF32Type();
@@ -290,7 +290,7 @@ static void addSummedConvs(GraphBuilder &b, Value x, int64_t outputs) {
   activate(b, sum);
 }
 
-/// As of an inception block, with a normalisation at times.
+/// An inception block, sometimes with a normalisation.
 static void addConvs(GraphBuilder &b) {
   static constexpr int64_t channels[] = {3, 4, 8, 16}, sizes[] = {5, 8, 14};
   Value x = b.input(b.builder.getF32Type(),
@@ -300,9 +300,10 @@ static void addConvs(GraphBuilder &b) {
                      b.expr(b.random.pick<int64_t>(sizes))},
                     true);
   if (x && b.random.chance(30))
-    return addSummedConvs(b, x, b.random.chance(60)
-                                    ? GraphBuilder::sizeOf(x, 1)
-                                    : b.random.pick<int64_t>(channels));
+    return addSummedConvs(b, x,
+                          b.random.chance(60)
+                              ? GraphBuilder::sizeOf(x, 1)
+                              : b.random.pick<int64_t>(channels));
   SmallVector<Value> branches;
   for (int64_t i = b.random.between(1, 3); i > 0; --i) {
     int64_t outputs = b.random.pick<int64_t>(channels);
@@ -317,7 +318,7 @@ static void addConvs(GraphBuilder &b) {
   joinBranches(b, branches, 1);
 }
 
-/// Channels that become the pixels in larger ones, in either order.
+/// Channels that are moved to pixels of a larger image, in either order.
 static void addPixels(GraphBuilder &b) {
   static constexpr int64_t channels[] = {1, 2, 3, 8, 16}, sizes[] = {3, 5, 8};
   Type element = b.builder.getF32Type();
@@ -348,11 +349,11 @@ static void addPixels(GraphBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Normalisations and activations in their parts
+// Normalisations and activations that are written out
 //===----------------------------------------------------------------------===//
 
-/// The dims that a normalisation goes over: the last one, or of an even number
-/// of channels in two groups, of which `x` becomes a view, all but the first
+/// The dims of a normalisation: the last one; or, for an even number of
+/// channels in two groups, all dims of the view of `x` except for the first one
 /// and that of the groups.
 static SmallVector<int64_t> chooseNormalised(GraphBuilder &b, Value &x) {
   int64_t last = GraphBuilder::rankOf(x) - 1;
@@ -467,7 +468,7 @@ static void addActivationInParts(GraphBuilder &b) {
   }
 }
 
-/// So many elements that they are reduced in parts.
+/// Enough elements for a reduction in parts.
 static void addLongReduction(GraphBuilder &b) {
   static constexpr StringLiteral names[] = {"sum", "mean", "max", "l2"};
   Value x = b.input(b.builder.getF32Type(),
@@ -479,8 +480,8 @@ static void addLongReduction(GraphBuilder &b) {
         b.flag("keepdims", b.random.chance(50))});
 }
 
-/// Several reductions of what is computed from one value, over the same dims:
-/// to numbers, to places, and of what follows from one of them.
+/// Several reductions of values computed from one value, over the same dims: to
+/// numbers, to indices, and of values computed from one of the results.
 static void addParallelReductions(GraphBuilder &b) {
   static constexpr StringLiteral names[] = {"sum", "mean", "max",
                                             "min", "l1",   "log_sum_exp"};
@@ -510,7 +511,8 @@ static void addParallelReductions(GraphBuilder &b) {
   }
 }
 
-/// Ops that change nothing, or give one number, and some that only seem to.
+/// Ops that change nothing or result in one number, and similar ops that do
+/// not.
 static void addIdentities(GraphBuilder &b) {
   Value x = b.pickFloat(/*minRank=*/2);
   if (!x)

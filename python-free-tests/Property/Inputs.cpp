@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes and numbers for random graphs.
+// Sizes and data for random graphs.
 #include "Inputs.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Generate.h"
@@ -18,7 +18,7 @@ static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> symbols) {
   return getConstant(normalize(expr.replaceSymbols(values))).value_or(-1);
 }
 
-/// Whether a run of these sizes is what the function's ops take for granted.
+/// Returns true if these sizes satisfy the assumptions of the function's ops.
 static bool agree(func::FuncOp function, ArrayRef<int64_t> symbols) {
   for (StringRef name : {broadcastsAttr, equalitiesAttr, boundsAttr}) {
     auto maps = function->getAttrOfType<ArrayAttr>(name);
@@ -37,7 +37,7 @@ static bool agree(func::FuncOp function, ArrayRef<int64_t> symbols) {
   return true;
 }
 
-/// In what runs in any case only, where sizes within branches need not fit.
+/// Only in ops that always run, as sizes within branches need not fit.
 static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols,
                       bool inside) {
   bool sane = true;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Whether two results of one computation are the same: an error against f64
-// that is at most a few times the reference path's own.
+// Decides whether two results of one computation are equivalent: the error
+// relative to f64 is at most a few times that of the reference path.
 #include "Judge.h"
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace property {
 
 namespace {
-/// What a float type holds.
+/// Properties of a float type.
 struct Format {
   int mantissa;
   double greatest;
@@ -30,7 +30,7 @@ static Format getFormat(DLDataType type) {
 }
 
 static double getUlp(double range, DLDataType type) {
-  // Below the normal numbers it is no smaller.
+  // For subnormal numbers it does not decrease.
   bool isHalf = type.bits == 16 && type.code == kDLFloat;
   return std::max(std::ldexp(range, -getFormat(type).mantissa),
                   std::ldexp(1, isHalf ? -24 : -133));
@@ -41,7 +41,7 @@ static std::string at(int64_t index, double reference, double other) {
          std::to_string(reference) + ", but got " + std::to_string(other);
 }
 
-/// One is infinite where the other is just below: sums in another order.
+/// One is infinite, and the other nearly so: sums in different orders.
 static bool areBothNearOverflow(double a, double b, const Format &format) {
   if (std::isnan(a) || std::isnan(b))
     return false;
@@ -51,16 +51,16 @@ static bool areBothNearOverflow(double a, double b, const Format &format) {
 }
 
 /// Sums x1 + .. + xn of numbers that are finite in f64, with |x1| + .. + |xn|
-/// beyond what the type holds. Which partial sums are infinite, and with which
-/// sign, is a matter of the order; where both signs are, their sum is NaN. So
-/// any two of infinities, NaN and numbers just below infinity are results of
-/// one sum. The exponents of f64 hold every sum of products of narrower
+/// beyond the range of the type. The order determines which partial sums are
+/// infinite, and with which sign; if both signs occur, their sum is NaN. So any
+/// two of infinities, NaN and numbers just below infinity are results of one
+/// sum. The exponents of f64 represent every sum of products of narrower
 /// numbers: without infinities and NaN among the inputs, `truth` is finite. A
 /// single result that is not finite shows no overflow, and is a fault.
 static bool areBothOverflown(double a, double b, double truth,
                              const Format &format) {
   auto isOverflown = [&](double x) {
-    return !(std::fabs(x) <= 0.9 * format.greatest); // NaN, too
+    return !(std::fabs(x) <= 0.9 * format.greatest); // also NaN
   };
   return std::isfinite(truth) && isOverflown(a) && isOverflown(b);
 }

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What counts as the same result: seeded faults must not.
+// Tests the comparison of results: it must detect injected faults.
 #include "Judge.h"
 #include "gtest/gtest.h"
 #include <cmath>
@@ -22,7 +22,7 @@ Tensor makeTensor(std::vector<int64_t> dims, const std::vector<T> &data) {
   return tensor;
 }
 
-/// Positive numbers, so that one of many terms is small beside their sum.
+/// Positive numbers, so that one of many terms is small relative to their sum.
 std::vector<float> makeTerms() {
   std::vector<float> terms;
   for (int i = 0; i < 10000; ++i)
@@ -30,7 +30,7 @@ std::vector<float> makeTerms() {
   return terms;
 }
 
-/// The sum in one, or in eight parts, as vector code has it.
+/// The sum in one or in eight parts, as in vector code.
 template <typename T>
 T sum(const std::vector<float> &terms, size_t parts, size_t dropped) {
   std::vector<T> sums(parts);
@@ -107,10 +107,10 @@ TEST(Judge, OverflowOfASumInOneOrderIsTheSame) {
   Tensor sum = makeTensor<double>({1}, {-3e38});
   EXPECT_TRUE(areSame(low, nan, sum));
   EXPECT_TRUE(areSame(nan, low, sum));
-  // Overflow of one of them alone.
+  // Only one of them overflows.
   EXPECT_FALSE(areSame(one, nan, makeTensor<double>({1}, {1})));
   EXPECT_FALSE(areSame(low, one, sum));
-  // NaN that the inputs hold.
+  // NaN in the inputs.
   EXPECT_FALSE(areSame(low, nan, makeTensor<double>({1}, {NAN})));
 }
 

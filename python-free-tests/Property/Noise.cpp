@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What one rounding after each op does to the results: docs/accuracy.md.
+// The effect of one rounding after each op on the results (docs/accuracy.md).
 #include "Check.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/IR/IRMapping.h"
@@ -12,37 +12,37 @@ using namespace adze::graph;
 
 namespace property {
 
-/// Ops that give elements as they got them: nothing is rounded.
+/// Ops that do not change elements, so nothing is rounded.
 static bool isMovement(Operation *op) {
   return isa<ConstantOp, EmptyOp, ReshapeOp, TransposeOp, SliceOp, ConcatOp,
              BroadcastToOp, InsertSliceOp, GatherOp, GatherElementsOp,
              GatherNDOp, ReverseOp>(op);
 }
 
-/// Half of the distance between 1 and the number after it; 0 for no float.
+/// Returns half of the distance between 1 and the next number; 0 for other
+/// types than floats.
 static double getRounding(Type type) {
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
   return element ? std::ldexp(1.0, -int(element.getFPMantissaWidth())) : 0.0;
 }
 
-/// Ops whose elements each come of many: their partial sums are rounded, too.
+/// Ops whose elements depend on many, so partial sums are rounded as well.
 static bool isCombination(Operation *op) {
   return !isMovement(op) && !isa<ElementwiseOpInterface>(op) &&
          op->getNumRegions() == 0;
 }
 
-/// The rounding of sums of such elements: those of less than f32 are summed in
-/// f32.
+/// Returns the rounding error of sums of such elements: types narrower than f32
+/// are summed in f32.
 static double getSumRounding(Type type) {
   return std::min(getRounding(type), std::ldexp(1.0, -24));
 }
 
 namespace {
-/// Puts noise into the ops of a module in f64.
+/// Adds noise to the ops of a module in f64.
 class Perturbation {
 public:
-  /// Roundings of the results of an op, and of the sums that it makes of its
-  /// operands.
+  /// Rounding errors of the results of an op, and of sums of its operands.
   struct Roundings {
     SmallVector<double> results;
     double sums = 0;
@@ -77,7 +77,7 @@ Value Perturbation::number(Value like, double value) {
                             DenseElementsAttr::get(scalar, value));
 }
 
-/// A number of its own for each element, of one tensor.
+/// Returns a different number for each element of a tensor.
 Value Perturbation::countPlaces(Value x) {
   auto type = cast<RankedTensorType>(x.getType());
   Location loc = x.getLoc();
@@ -95,15 +95,15 @@ Value Perturbation::countPlaces(Value x) {
   return places;
 }
 
-/// x (1 + d sin(k x)), `clean` being the x in the sine: elements are off by up
-/// to d each in a way of its own, as rounding goes by their last digits. One
-/// factor for all of them would go through sums as if none was rounded. With
-/// `places`, equal elements are off in different ways, too. Infinity stays.
+/// Returns x (1 + d sin(k x)), where `clean` is the x in the sine: elements
+/// have errors of up to d, which depend on their last digits, as rounding does.
+/// One factor for all of them would pass through sums as if none was rounded.
+/// With `places`, equal elements have different errors, too. Infinity stays.
 Value Perturbation::perturb(Value x, Value clean, double d, bool places) {
   Location loc = x.getLoc();
   auto type = cast<RankedTensorType>(x.getType());
   constexpr double finite = 1e30;
-  // Several waves between numbers near 1 that are neighbours in f32.
+  // Several periods between adjacent f32 numbers near 1.
   double k = std::uniform_real_distribution<double>(1e8, 2e8)(random);
   Value phase = MinimumOp::create(builder, loc, type, clean, number(x, finite));
   phase = MaximumOp::create(builder, loc, type, phase, number(x, -finite));
@@ -116,7 +116,7 @@ Value Perturbation::perturb(Value x, Value clean, double d, bool places) {
   return MulOp::create(builder, loc, type, x, factor);
 }
 
-/// What comes after reads `other`, which is computed from `value`.
+/// Replaces later uses by `other`, which is computed from `value`.
 void Perturbation::replaceAfter(Value value, Value other, IRMapping &clean) {
   Operation *last = other.getDefiningOp();
   value.replaceUsesWithIf(other, [&](OpOperand &use) {
@@ -126,7 +126,7 @@ void Perturbation::replaceAfter(Value value, Value other, IRMapping &clean) {
   clean.map(other, clean.lookupOrDefault(value));
 }
 
-/// The difference by the deviation of x over the axes.
+/// Returns the difference divided by the deviation of x over the axes.
 Value Perturbation::getDeviation(Value difference, Value x,
                                  ArrayRef<int64_t> axes,
                                  const APFloat &epsilon) {
@@ -144,11 +144,11 @@ Value Perturbation::getDeviation(Value difference, Value x,
                        SqrtOp::create(builder, loc, small, variance));
 }
 
-/// x - max(x) - ln(sum), or x - mean(x): code computes x anew for each of these
-/// (several loops go over a row), and where it is contracted with the
-/// subtraction, it is not rounded as before. In f64 the op reads x once, and of
-/// one element alone its result is 0, however x is off: a second x, off in
-/// another way.
+/// x - max(x) - ln(sum), or x - mean(x): code computes x again for each of
+/// these (several loops over a row), and if it is contracted with the
+/// subtraction, it is not rounded as before. In f64 the op reads x once, and
+/// for one element its result is 0 for any error of x. So a second x has
+/// another error.
 void Perturbation::rereadInput(Operation *op, double d, IRMapping &clean) {
   if (!isa<LogSoftmaxOp, LayerNormOp, InstanceNormOp>(op))
     return;
@@ -189,15 +189,15 @@ void Perturbation::perturbResults(Operation *op, const Roundings &own,
     }
 }
 
-/// The ops of a block. `clean` has each value as it is without noise, so that
-/// the waves of a smaller noise are the same: of a few numbers, or of equal
-/// ones, other waves would come to anything.
+/// The ops of a block. `clean` has each value without noise, so that a smaller
+/// noise has the same waves: for few or equal numbers, other waves would have
+/// arbitrary results.
 void Perturbation::run(Block &block, IRMapping clean) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     const Roundings &own = roundings.find(&op)->second;
     if (op.getNumResults() && isMemoryEffectFree(&op)) {
       builder.setInsertionPoint(&op);
-      IRMapping inner = clean; // regions are not those of the op
+      IRMapping inner = clean; // regions do not belong to the op
       Operation *copy = builder.clone(op, inner);
       clean.map(op.getResults(), copy->getResults());
     }
@@ -227,7 +227,7 @@ OwningOpRef<ModuleOp> perturb(ModuleOp module, double part, uint64_t seed,
   SmallVector<Operation *> ops;
   wide->walk([&](Operation *op) { ops.push_back(op); });
   auto next = ops.begin();
-  module.walk([&](Operation *op) { // the types that they had
+  module.walk([&](Operation *op) { // their original types
     Perturbation::Roundings &own = perturbation.roundings[*next++];
     for (Type type : op->getResultTypes())
       own.results.push_back(isMovement(op) ? 0.0 : getRounding(type));

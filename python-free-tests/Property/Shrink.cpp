@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Smaller graphs with the same fault.
+// Reduces graphs that show a fault.
 #include "Check.h"
 #include "mlir/IR/Verifier.h"
 
@@ -12,7 +12,7 @@ static func::FuncOp getFunction(ModuleOp module) {
   return *module.getOps<func::FuncOp>().begin();
 }
 
-/// Drops what no result needs, and makes the function's type what it then is.
+/// Removes unused ops, and updates the function's type.
 static void tidy(func::FuncOp function) {
   SmallVector<Operation *> ops;
   for (Operation &op : function.front().without_terminator())
@@ -21,7 +21,7 @@ static void tidy(func::FuncOp function) {
     if (op->use_empty())
       op->erase();
   for (unsigned i = function.getNumArguments(); i-- > 0;)
-    // One with dynamic dims may be what a symbol is read off.
+    // An argument with dynamic dims may bind a symbol.
     if (function.getArgument(i).use_empty() &&
         cast<RankedTensorType>(function.getArgument(i).getType())
             .hasStaticShape())
@@ -44,7 +44,7 @@ static void addArgument(func::FuncOp function, Value value) {
 }
 
 namespace {
-/// One way to make a module smaller; false if it does not apply.
+/// A way to reduce a module; returns false if it does not apply.
 using Reduction = std::function<bool(func::FuncOp)>;
 
 class Shrinker {
@@ -56,7 +56,7 @@ public:
     keepOneResult();
     for (bool smaller = true; smaller && trials < 150;) {
       smaller = false;
-      // From the end: what is dropped there takes most with it.
+      // From the end, where removal has the largest effect.
       for (size_t i = countOps(); i-- > 0 && trials < 150;)
         smaller |= replaceOp(i);
     }
@@ -97,7 +97,7 @@ private:
         return;
   }
 
-  /// By an input, or by an operand of the same type.
+  /// Replaces a value by an input, or by an operand of the same type.
   bool replaceOp(size_t index) {
     bool byInput = attempt([&](func::FuncOp function) {
       Operation *op = getOp(function, index);

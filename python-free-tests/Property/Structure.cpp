@@ -73,7 +73,7 @@ static Value addTranspose(GraphBuilder &b, Value x) {
   return b.exactOp("transpose", {x}, b.attr("perm", ArrayRef(perm)));
 }
 
-/// Arithmetic on a view of moved data, as behind windows and pixel shuffles.
+/// Arithmetic on a view of moved data, as after windows and pixel shuffles.
 static void addMovedView(GraphBuilder &b, Value x) {
   if (Value moved = addTranspose(b, x))
     x = moved;
@@ -84,7 +84,7 @@ static void addMovedView(GraphBuilder &b, Value x) {
   }
 }
 
-/// One of the halves of a dim that is not known; where it begins.
+/// One half of a dynamic dim; returns where it begins.
 static AffineExpr takeHalf(GraphBuilder &b, AffineExpr &dim) {
   AffineExpr half = floorDivExprs(dim, b.expr(2)), rest = subExprs(dim, half);
   bool larger = b.random.chance(50);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Many seeds in few processes.
+// Checks many seeds in few processes.
 #ifndef ADZE_TESTS_PROPERTY_SWEEP_H
 #define ADZE_TESTS_PROPERTY_SWEEP_H
 

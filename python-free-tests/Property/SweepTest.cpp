@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Many seeds in few processes: each is told of once, whatever happens to it.
+// Many seeds in few processes: each is reported once, also after a crash.
 #include "Sweep.h"
 #include "gtest/gtest.h"
 #include <cstdlib>

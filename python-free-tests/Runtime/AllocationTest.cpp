@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Each allocation of the run time fails once, alone and with all later ones of
-// the same call. The call then has to end with ADZE_OUT_OF_MEMORY or with the
-// right answer, and the same call has to succeed afterwards.
+// Makes each allocation of the run time fail once, alone and with all later
+// ones of the same call. The call must end with ADZE_OUT_OF_MEMORY or with the
+// correct result, and must succeed when it is repeated.
 
 #include "FailAllocations.h"
 #include "FakeCuda.h"
@@ -16,7 +16,7 @@ using namespace adze::test;
 
 namespace {
 
-/// One pass through a scenario in which one allocation fails.
+/// One run of a scenario in which one allocation fails.
 class Trial {
 public:
   Trial(long at, bool alsoLater) : at(at), alsoLater(alsoLater) {}
@@ -50,7 +50,7 @@ public:
     return outcome;
   }
 
-  /// Whether an allocation has failed.
+  /// Returns true if an allocation has failed.
   bool hasFailed() const { return done; }
 
 private:
@@ -76,8 +76,8 @@ void failEach(ScenarioT scenario, long least) {
   }
 }
 
-/// Memory of the run time's hook. This file's own calls of posix_memalign fail,
-/// too.
+/// The memory of the run time's allocator callback. Calls of posix_memalign in
+/// this file fail as well.
 struct Hook {
   int64_t held = 0;
 
@@ -116,7 +116,7 @@ ContextPtr attemptContext(Trial &trial, adze_module *module,
 }
 
 void attemptRuns(Trial &trial, adze_context *context) {
-  // A batch of 5 takes memory from the host table.
+  // A batch of 5 allocates memory through the host table.
   for (int64_t batch : {3, 5, 64}) {
     FakeCall call(batch, 256);
     trial.attempt("run", [&] { return call.run(context); });
@@ -177,7 +177,7 @@ void attemptProfile(Trial &trial, adze_context *context) {
               std::string::npos);
     return;
   }
-  // The profile is over; the next one is whole.
+  // The profile has ended; the next one is complete.
   EXPECT_FALSE(before) << outcome.message;
   EXPECT_EQ(outcome.code, ADZE_OUT_OF_MEMORY) << outcome.message;
   ASSERT_ADZE_OK(adze_profile_begin(context));
@@ -208,7 +208,7 @@ void attemptQuestions(Trial &trial, adze_module *module,
   });
 }
 
-/// A module's life from its opening to its release.
+/// A module from opening to release.
 template <typename OpenT>
 void attemptLife(Trial &trial, Hook *hook, OpenT open, DLDevice device = kCpu) {
   OptionsPtr options = attemptOptions(trial, hook);
@@ -312,21 +312,20 @@ TEST(Allocation, ValuesAreMadeAndTakenApart) {
 
 namespace {
 
-/// A call of a function of the host table, with results of these types and
-/// ranks.
+/// Calls a function of the host table, with results of these types and ranks.
 struct FunctionCall {
   const char *name;
   std::vector<Operand> inputs, results;
 };
 
-/// The program's calls in a row; the last one's results are the answer.
+/// The calls of the program in order; the results of the last one are returned.
 void failEachCall(const std::vector<FunctionCall> &calls) {
   auto runAll = [&](std::vector<Operand> &answer) {
     return runProgram([&](const Calls &call) {
       std::vector<Operand> before;
       for (const FunctionCall &step : calls) {
         std::vector<Operand> inputs = step.inputs;
-        // A sequence is the last call's result.
+        // A sequence is the result of the last call.
         for (Operand &input : inputs)
           if (input.type == kSequence && input.data.empty())
             input = before.at(0);

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * The API as a C program sees it: opens the module given by its path, runs it
- * once, and checks the answer.
+ * The API from a C program: opens the module given by its path, runs it once,
+ * and checks the result.
  */
 #include "adze.h"
 

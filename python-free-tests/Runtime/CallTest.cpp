@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Wrong calls: each gives its status, and none an answer.
+// Invalid calls: each returns its status, and none a result.
 
 #include "RuntimeTest.h"
 
@@ -124,7 +124,7 @@ TEST_F(WrongCall, OutputOverOutput) {
 }
 
 TEST_F(WrongCall, ContextInUse) {
-  // The allocator is called in the middle of a run: a good place to try.
+  // The allocator is called during a run, so the call is made there.
   static adze_context *inner;
   static adze_code seen;
   OptionsPtr options = makeOptions();

@@ -5,9 +5,10 @@
 //
 //   context-soak MODULE.so [--seconds=N] [--seed=N] [--threads=N] [--cuda]
 //
-// Each answer is compared bit for bit with one computed here. Wrong calls must
-// fail with the expected status. The program exits with 1 after a wrong answer,
-// an unexpected status or a thread that makes no progress for five minutes.
+// Each result is compared bit for bit with one computed here. Invalid calls
+// must fail with the expected status. The program exits with 1 after a wrong
+// result, an unexpected status or a thread that makes no progress for five
+// minutes.
 
 #include "FakeCuda.h"
 #include "adze.h"
@@ -108,7 +109,7 @@ struct Tensor {
   Tensor(const Tensor &) = delete;
 };
 
-/// Inputs, places for the outputs, and the expected outputs of one call of the
+/// Inputs, buffers for the outputs, and the expected outputs of one call of the
 /// fake module.
 struct Call {
   Tensor x, y, sum, total, tiny;
@@ -127,7 +128,7 @@ struct Call {
     expect();
   }
 
-  /// Whether each output has the expected bits.
+  /// Returns true if each output has the expected bits.
   bool isRight(const DLTensor *const results[3]) const {
     for (int i = 0; i < 3; ++i) {
       const auto *data =
@@ -264,7 +265,7 @@ ModulePtr Shelf::open(std::mt19937_64 &random) {
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// A thread's contexts and the tensors that it holds on to.
+/// A thread's contexts, and the tensors that it keeps.
 class Worker {
 public:
   Worker(Shelf &shelf, bool cuda, uint64_t seed)
@@ -349,7 +350,7 @@ void Worker::runAlloc() {
   bool host = made[0]->dl_tensor.device.device_type == kDLCPU;
   const DLTensor *results[] = {&made[0]->dl_tensor, &made[1]->dl_tensor,
                                &made[2]->dl_tensor};
-  // The fake driver tells where its memory is.
+  // The fake driver returns the host address of its memory.
   if (host || cuda)
     countAnswer(call, results, "run_alloc");
   for (DLManagedTensorVersioned *tensor : made)
@@ -422,7 +423,7 @@ void Worker::profile() {
     std::fprintf(stderr, "context-soak: profile without a launch: %s\n", json);
 }
 
-/// Questions about a module and its memory.
+/// Queries of a module and its memory.
 void Worker::ask() {
   ModulePtr module = shelf.take(random);
   const char *json = nullptr;
@@ -467,7 +468,7 @@ void Worker::step() {
                    static_cast<ptrdiff_t>(random() % contexts.size()));
   else
     shelf.replace(random() % shelf.size(), random);
-  // Neither contexts nor tensors pile up.
+  // Limits the numbers of contexts and tensors.
   while (contexts.size() > 4)
     contexts.erase(contexts.begin());
   while (held.size() > 9)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The C++ API: handles, errors, runs and values by way of adze.hpp alone.
+// The C++ API: handles, errors, runs and values through adze.hpp only.
 #include "adze.hpp"
 
 #include <fstream>
@@ -16,7 +16,7 @@ Module openFake(const Options &options = Options()) {
   return Module::open(ADZE_FAKE_MODULE, options);
 }
 
-/// The code of the error that `call` throws; ADZE_OK if it does not.
+/// Returns the code of the error that `call` throws, or ADZE_OK.
 template <typename Call>
 adze_code codeOf(Call call, std::string *message = nullptr) {
   try {
@@ -89,7 +89,7 @@ TEST(CppApi, ErrorsHaveCodeAndMessage) {
                 &message),
             ADZE_INVALID_ARGUMENT);
   EXPECT_NE(message.find("'y'"), std::string::npos) << message;
-  // The context still works.
+  // The context remains usable.
   EXPECT_EQ(
       context.run({view(x.data(), {2, 4}), view(x.data(), {2, 4})}).size(), 3u);
 }

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that an image lacks, on the fake driver: a module, linked in, whose
-// device image is empty. Device memory cannot be touched by the host there, so
-// that a kernel that is not given copies crashes.
+// Kernels that an image lacks, on the fake driver: a linked module whose device
+// image is empty. The host cannot access device memory there, so a kernel that
+// gets no copies crashes.
 
 #include "FakeCuda.h"
 #include "RuntimeTest.h"
@@ -17,17 +17,17 @@ namespace {
 // The module: y[i] = x[i] + weights[1], and y[0] = y[len - 1]
 //===----------------------------------------------------------------------===//
 
-constexpr int64_t kForeign = 13; // a length with which it gives a wrong place
-constexpr int64_t kRest = 640;   // bytes of the arena behind the tensor
+constexpr int64_t kForeign = 13; // a length with which a pointer is wrong
+constexpr int64_t kRest = 640;   // bytes of the arena after the tensor
 alignas(64) constexpr int64_t kWeights[8] = {5, 100};
 
-/// What the kernels were given last.
+/// The last arguments of the kernels.
 struct Seen {
   const void *weights, *absent;
   int64_t distance;
 } seen;
 
-/// By way of scratch memory.
+/// Uses scratch memory.
 void add(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
          void *scratch, adze_fault *) {
   const auto *x = static_cast<const int64_t *>(ptrs[0]);
@@ -41,7 +41,7 @@ void add(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
   seen.absent = ptrs[2];
 }
 
-/// Replaces one element of a tensor that its operand is a part of.
+/// Replaces one element of a tensor of which its operand is a part.
 void replace(void *const *ptrs, const int64_t *syms, int64_t, int64_t, void *,
              adze_fault *) {
   const auto *rest = static_cast<const int64_t *>(ptrs[0]);
@@ -135,13 +135,13 @@ const adze_module_desc *query(uint32_t) {
   return &desc;
 }
 
-/// Of a compiler that does not write the bytes of places.
+/// From a compiler that does not write the bytes of pointers.
 const adze_module_desc *queryOld(uint32_t) {
   static const adze_module_desc desc = makeDesc(kOldKernels);
   return &desc;
 }
 
-/// Whose output's numbers stand for strings.
+/// A module whose output has numbers of strings.
 const adze_module_desc *queryStrings(uint32_t) {
   static const adze_module_value outputs[] = {
       {"y", kDLInt, 64, ADZE_STRINGS, 1, kOut}};
@@ -156,7 +156,7 @@ const adze_module_desc *queryStrings(uint32_t) {
   return &desc;
 }
 
-/// The program for CPUs where that for devices is another one: y = x.
+/// A separate program for CPUs: y = x.
 int32_t runOnCpu(const adze_host_table *host, adze_exec *exec,
                  void *const *inputs, void *const *outputs, void *,
                  const void *, const int64_t *syms) {
@@ -247,8 +247,9 @@ struct Copied {
 
 } // namespace
 
-// The operand and both results are copied to the host, the results back; the
-// rest is the call's own input and output. Weights are on the host already.
+// The operand and both results are copied to the host, and the results back;
+// the other copies are the call's own input and output. Weights are on the host
+// already.
 TEST_F(CudaFallback, CopiesWhatKernelsUse) {
   for (int64_t len : {2, 5, 4000, 5}) {
     Call call(len);

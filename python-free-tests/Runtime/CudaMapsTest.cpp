@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that take tensor maps, on the fake driver: a module, linked in, with
-// one kernel, whose map the driver checks at each launch.
+// Kernels with tensor maps, on the fake driver: a linked module with one
+// kernel, whose map the driver checks at each launch.
 
 #include "FakeCuda.h"
 #include "RuntimeTest.h"
@@ -129,8 +129,7 @@ struct CudaMaps : testing::Test {
 
 } // namespace
 
-// A map is encoded once for a place and its sizes; runs that are replayed need
-// none.
+// A map is encoded once per address and sizes; replayed runs need none.
 TEST_F(CudaMaps, AreEncodedOnceAPlace) {
   Call one(1), many(100);
   int64_t before = fakeCount("fake_cuda_maps");
@@ -144,7 +143,8 @@ TEST_F(CudaMaps, AreEncodedOnceAPlace) {
   EXPECT_EQ(fakeCount("fake_cuda_maps") - before, 2);
 }
 
-// A kernel that waits by itself is launched while the one before it may run.
+// A kernel that waits by itself is launched while the previous one may still
+// run.
 TEST_F(CudaMaps, KernelsThatWaitOverlap) {
   Call call(3);
   int64_t launches = fakeCount("fake_cuda_launches"),
@@ -155,8 +155,8 @@ TEST_F(CudaMaps, KernelsThatWaitOverlap) {
   EXPECT_EQ(fakeCount("fake_cuda_overlaps") - overlaps, 1);
 }
 
-// Maps need places at multiples of 16 bytes: other tensors of the device are
-// copied.
+// Maps require addresses at multiples of 16 bytes: other tensors of the device
+// are copied.
 TEST_F(CudaMaps, TensorsAtOtherPlacesAreCopied) {
   Call first(6), next(5);
   DLManagedTensorVersioned *made = nullptr;

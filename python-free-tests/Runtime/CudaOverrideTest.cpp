@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Overridable weights on a device: the fake module, linked in, whose second
-// input has zeros of the weights by default.
+// Overridable weights on a device: the linked fake module, whose second input
+// defaults to zeros of the weights.
 
 #include "FakeCuda.h"
 #include "RuntimeTest.h"
@@ -89,7 +89,7 @@ TEST(CudaOverrides, AreSentOnce) {
   EXPECT_EQ(run(context), plus(4));
 }
 
-// What a run left on the device may be the weight.
+// A result of a run on the device may be the weight.
 TEST(CudaOverrides, TakeTensorsOfTheDevice) {
   adze::Module module =
       adze::Module::link(reinterpret_cast<adze_query_fn>(queryOverridable));

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The device road of the run time. Registered twice: with the fake driver, and,
-// where there is a GPU, with the real one.
+// Runs of the run time on devices. Registered twice: with the fake driver, and,
+// if there is a GPU, with the real one.
 
 #include "FakeCuda.h"
 #include "RuntimeTest.h"
@@ -54,7 +54,7 @@ TEST_F(Cuda, TensorsOfTheDeviceAreUsedInPlace) {
   ASSERT_ADZE_OK(
       adze_run_alloc(context.get(), call.inputs.data(), 2, first.made, 3));
   EXPECT_EQ(first.made[0]->dl_tensor.device.device_type, kDLCUDA);
-  // x of the next run is sum of this one, which stays where it is.
+  // x of the next run is sum of this one, which stays on the device.
   next.inputs[0] = &first.made[0]->dl_tensor;
   ASSERT_ADZE_OK(next.run(context.get()));
   for (size_t i = 0; i < next.sum.data.size(); ++i)
@@ -63,7 +63,7 @@ TEST_F(Cuda, TensorsOfTheDeviceAreUsedInPlace) {
 }
 
 namespace {
-/// A module beside the fake one whose factor is 3.
+/// Another module, with factor 3 instead of that of the fake module.
 struct CudaSwap : Cuda {
   std::string path =
       testing::TempDir() + "adze-cuda-swap-" + std::to_string(getpid()) + ".so";
@@ -84,7 +84,7 @@ struct CudaSwap : Cuda {
 };
 } // namespace
 
-// Also those whose runs are replayed from a graph, and those made afterwards.
+// Also contexts whose runs replay a graph, and contexts created afterwards.
 TEST_F(CudaSwap, ContextsTakeNewWeights) {
   FakeCall call(3, 8);
   for (int i = 0; i < 4; ++i)
@@ -153,8 +153,8 @@ TEST_F(CudaSwap, WhileOthersRun) {
     thread.join();
 }
 
-// By launches, by capture and by replay; and when nobody waits, in the next
-// run of the context.
+// By launches, by capture and by replay; without a wait, in the next run of the
+// context.
 TEST_F(Cuda, FaultsOfKernelsEndTheRunAndOnlyIt) {
   FakeCall call(3, 8), bad(3, 8);
   bad.x.data[2 * 8 + 5] = 2e30f;
@@ -198,7 +198,7 @@ TEST_F(Cuda, RepeatedRunsAreReplayedFromAGraph) {
   }
 }
 
-// Memory that a run asks for cannot be part of a graph.
+// Memory that a run allocates cannot be part of a graph.
 TEST_F(Cuda, RunsThatAskForMemoryAreNotReplayed) {
   int64_t before = fakeCount("fake_cuda_graph_launches");
   FakeCall call(5, 8);

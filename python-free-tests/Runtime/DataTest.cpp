@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Data-dependent sizes: a module, linked in, that gives the even
-// numbers of its input, and the sum of all in a box that grows as it goes.
+// Data-dependent sizes: a linked module that returns the even numbers of its
+// input, and the sum of all in a box that grows during the run.
 
 #include "RuntimeTest.h"
 
@@ -18,7 +18,7 @@ namespace {
 // The module
 //===----------------------------------------------------------------------===//
 
-enum { LEN, EVENS }; // a symbol of the input, one of the data
+enum { LEN, EVENS }; // a symbol of the input, one that is data-dependent
 
 void countEvens(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
                 void *, adze_fault *) {
@@ -29,7 +29,7 @@ void countEvens(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
   *static_cast<int64_t *>(ptrs[1]) = count;
 }
 
-/// By way of scratch memory of a size that the run has told.
+/// Uses scratch memory of a size that is known during the run.
 void pickEvens(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
                void *scratch, adze_fault *) {
   const auto *x = static_cast<const int64_t *>(ptrs[0]);
@@ -47,7 +47,7 @@ int64_t zero(const int64_t *) { return 0; }
 int64_t eight(const int64_t *) { return 8; }
 int64_t evenBytes(const int64_t *syms) { return syms[EVENS] * 8; }
 
-/// Box 0 gets the input's elements one by one; what is there has to stay.
+/// Box 0 gets the input's elements one by one; its contents must be kept.
 int32_t growBox(const adze_host_table *host, adze_exec *exec, const int64_t *x,
                 int64_t count) {
   for (uint64_t i = 0; i < uint64_t(count); ++i) {
@@ -136,7 +136,7 @@ const adze_module_desc *query(uint32_t) {
   return &desc;
 }
 
-/// What a module of before the data's symbols says.
+/// The descriptor of a module from before data-dependent symbols.
 void countEvensOld(void *const *ptrs, const int64_t *syms, int64_t begin,
                    int64_t end, void *scratch) {
   countEvens(ptrs, syms, begin, end, scratch, nullptr);
@@ -233,7 +233,7 @@ TEST(Data, GivenOutputsMustHaveTheSize) {
   EXPECT_ADZE_ERROR(adze_run(context.get(), inputs, 1, wrong, 2),
                     ADZE_INVALID_ARGUMENT,
                     "output 'evens': expected dim 0 = 2, but got 3");
-  // The context is as good as before.
+  // The context remains usable.
   ASSERT_ADZE_OK(adze_run(context.get(), inputs, 1, right, 2));
 }
 
@@ -268,7 +268,7 @@ TEST(Data, BoxesStayAndGoWithTheContext) {
   EXPECT_EQ(runAlloc(context.get(), x).size(), 90u);
   ASSERT_ADZE_OK(adze_memory_stats(context.get(), &after, sizeof(after)));
   EXPECT_EQ(before.current_bytes, after.current_bytes);
-  // The two outputs and nothing else.
+  // Only the two outputs.
   EXPECT_EQ(after.allocations - before.allocations, 2u);
 }
 

@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * The C library's functions that take memory, with failures on request.
+ * The allocation functions of the C library, with failures on request.
  */
 #include "FailAllocations.h"
 
@@ -27,7 +27,7 @@ long fail_no_more(void) {
 
 long fail_counted(void) { return counted; }
 
-/* Counts one allocation; returns true if it has to fail. */
+/* Counts one allocation; returns true if it must fail. */
 static bool fail_this_allocation(void) {
   if (!armed)
     return false;

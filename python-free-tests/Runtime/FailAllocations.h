@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Makes a chosen allocation of the program's own objects fail. The link option
- * --wrap sends their calls of the C library through FailAllocations.c.
+ * Makes a selected allocation of the program's own objects fail. The link
+ * option --wrap redirects their calls of the C library to FailAllocations.c.
  */
 #ifndef ADZE_TEST_RUNTIME_FAIL_ALLOCATIONS_H
 #define ADZE_TEST_RUNTIME_FAIL_ALLOCATIONS_H
@@ -15,9 +15,9 @@ extern "C" {
 /* Allocation number `at` from now on fails, counted from 1; all later ones fail
  * as well if `also_later`. */
 void fail_allocations(long at, bool also_later);
-/* Nothing fails any more. Returns how many allocations failed. */
+/* Ends the failures. Returns how many allocations failed. */
 long fail_no_more(void);
-/* How many allocations there were since fail_allocations. */
+/* Returns the number of allocations since fail_allocations. */
 long fail_counted(void);
 
 #ifdef __cplusplus

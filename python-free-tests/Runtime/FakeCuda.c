@@ -1,10 +1,10 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * A CUDA driver for machines without one: device memory is memory of its own,
- * and the hand-written modules' kernels run on the CPU. Launches and
- * copies check that they touch device memory only. Addresses of the device are
- * pages that nobody may touch: who reads device memory without a copy crashes,
- * as on a GPU. Built as libcuda.so.1.
+ * A CUDA driver for machines without one: device memory is simulated, and the
+ * kernels of hand-written modules run on the CPU. Launches and copies check
+ * that they access device memory only. Addresses of the device are inaccessible
+ * pages, so reading device memory without a copy crashes, as on a GPU. Built as
+ * libcuda.so.1.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ typedef struct block {
   struct block *next;
   uintptr_t begin; /* on the device: reserved, not accessible */
   size_t bytes;
-  char *storage; /* what is there */
+  char *storage; /* the contents */
 } block;
 
 typedef struct {
@@ -44,7 +44,7 @@ static int64_t num_graph_launches, num_launches, num_overlaps, num_maps,
     held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
-/* What the tests ask. */
+/* Queries of the tests. */
 API int64_t fake_cuda_graph_launches(void);
 API int64_t fake_cuda_launches(void);
 API int64_t fake_cuda_overlaps(void);
@@ -61,8 +61,8 @@ int64_t fake_cuda_held_bytes(void) { return held_bytes; }
 int64_t fake_cuda_bytes_in(void) { return copied_bytes[0]; }
 int64_t fake_cuda_bytes_out(void) { return copied_bytes[1]; }
 
-/* Returns where the bytes at an address of the device are stored; null for
- * other addresses. */
+/* Returns the host address of the bytes at a device address; null for other
+ * addresses. */
 static void *storage_of(uintptr_t address, size_t bytes) {
   char *found = NULL;
   pthread_mutex_lock(&mutex);
@@ -174,8 +174,8 @@ FN(cuTensorMapEncodeTiled, tensor_map *map, int type, uint32_t rank,
   return OK;
 }
 
-/* Two blocks stay, and its map is that of its first tensor: rows of 8 numbers
- * of 16 bits, in boxes of every second of 4 rows. */
+/* Two blocks per multiprocessor; its map is that of its first tensor: rows of 8
+ * numbers of 16 bits, in boxes of every second of 4 rows. */
 static int check_mapped(unsigned grid, void **arguments) {
   const tensor_map *map = arguments[5];
   uint64_t rows = *(const uint64_t *)arguments[2],
@@ -188,7 +188,8 @@ static int check_mapped(unsigned grid, void **arguments) {
              : INVALID;
 }
 
-/* The last ones: symbols, programs, faults; but for the check of ranges. */
+/* The last arguments: symbols, programs, faults; not for the check of
+ * ranges. */
 static int count_arguments(char kernel) {
   return kernel == 'a'                                     ? 8
          : kernel == 'r' || kernel == 'g' || kernel == 'm' ? 6
@@ -199,7 +200,7 @@ static int64_t load_integer(const void *place, uint64_t bytes) {
   return bytes == 4 ? *(const int32_t *)place : *(const int64_t *)place;
 }
 
-/* What the PTX of runtime/lib/CudaChecks.c does. */
+/* The function of the PTX of runtime/lib/CudaChecks.c. */
 static int run_check(const node *n) {
   uint64_t bytes = n->arguments[3];
   int64_t *record = storage_of(n->arguments[0], 32);
@@ -259,7 +260,7 @@ static int run_kernel(const node *n) {
   return OK;
 }
 
-/* One of the two is on the device; the other may be, too. */
+/* One of the two is on the device; the other one may be, too. */
 static int run_copy(const node *n) {
   void *to = storage_of(n->arguments[0], n->arguments[2]),
        *from = storage_of(n->arguments[1], n->arguments[2]);
@@ -270,7 +271,7 @@ static int run_copy(const node *n) {
   return OK;
 }
 
-/* Each number is one greater. */
+/* Adds 1 to each number. */
 static int run_mapped(const node *n) {
   uint64_t count = n->arguments[2] * 8;
   const uint16_t *x = storage_of(n->arguments[0], count * 2);
@@ -349,9 +350,9 @@ FN(cuLaunchKernelEx, const launch_config *config, const char *name,
 /* ---- Memory ---------------------------------------------------------------
  */
 
-/* Addresses stay reserved when memory is freed, for others of the same size:
- * the dynamic loader would map modules there, which ThreadSanitizer does not
- * see. */
+/* Addresses stay reserved when memory is freed, and are reused for the same
+ * size: the dynamic loader would map modules there, which ThreadSanitizer does
+ * not detect. */
 static block *take_reserved(size_t bytes) {
   pthread_mutex_lock(&mutex);
   block **at = &reserved;

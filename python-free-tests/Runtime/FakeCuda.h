@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What tests ask the fake CUDA driver.
+// Queries of the fake CUDA driver.
 #ifndef ADZE_TEST_FAKE_CUDA_H
 #define ADZE_TEST_FAKE_CUDA_H
 
@@ -9,7 +9,7 @@
 
 namespace adze::test {
 
-/// A counter of the fake driver; -1 with the real one.
+/// Returns a counter of the fake driver; -1 with the real one.
 inline int64_t fakeCount(const char *name) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   auto *call =
@@ -17,8 +17,8 @@ inline int64_t fakeCount(const char *name) {
   return call ? call() : -1;
 }
 
-/// Where the fake driver stores what is at an address of its devices; `data`
-/// itself where it is no such address.
+/// Returns the host address of an address on a device of the fake driver;
+/// `data` itself for other addresses.
 inline const void *fakeStorage(const void *data) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   using Storage = const void *(*)(const void *);

@@ -45,7 +45,7 @@ static void add(void *const *ptrs, const int64_t *syms, int64_t begin,
     sum[i] = x[i] + y[i] * weight[0];
 }
 
-/* Sums in scratch memory, which no other piece may touch meanwhile. */
+/* Sums in scratch memory, which no other program may access meanwhile. */
 static void rows(void *const *ptrs, const int64_t *syms, int64_t begin,
                  int64_t end, void *scratch, adze_fault *faults) {
   const float *sum = ptrs[0];
@@ -123,7 +123,7 @@ static int32_t run(const adze_host_table *host, adze_exec *exec,
   code = host->copy(exec, outputs[0], arena, (uint64_t)tensor_bytes(syms));
   if (code)
     return code;
-  /* A batch of 5 goes by way of memory from the host table. */
+  /* A batch of 5 uses memory from the host table. */
   uint64_t bytes = (uint64_t)syms[BATCH] * sizeof(float);
   void *totals = syms[BATCH] == 5 ? host->alloc(exec, bytes) : outputs[1];
   if (!totals)

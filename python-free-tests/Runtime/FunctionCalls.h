@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A module without inputs, linked in, whose program is the test's: it calls
-// the functions of the host table one by one.
+// A linked module without inputs, whose program is the test's: it calls
+// functions of the host table one by one.
 
 #ifndef ADZE_TEST_RUNTIME_FUNCTION_CALLS_H
 #define ADZE_TEST_RUNTIME_FUNCTION_CALLS_H
@@ -18,8 +18,7 @@ namespace adze::test {
 
 constexpr int64_t kBool = ADZE_VALUE_TYPE(kDLBool, 8, ADZE_TENSOR);
 
-/// A value of a call: of results the dims that are expected, then those that
-/// came.
+/// A value of a call; for results, the expected dims, then the actual ones.
 struct Operand {
   int64_t type;
   std::vector<int64_t> dims;
@@ -59,7 +58,7 @@ inline size_t bytesOf(const Operand &operand) {
   return bytes;
 }
 
-/// What a program sees of the run time.
+/// The interface of the run time for a program.
 struct Calls {
   const adze_host_table *host;
   adze_exec *exec;
@@ -89,7 +88,7 @@ struct Calls {
       std::copy_n(words.begin() + static_cast<long>(at) + 2, result.dims.size(),
                   result.dims.begin());
       at += 2 + result.dims.size();
-      result.data.resize(bytesOf(result) + 1); // never without a place
+      result.data.resize(bytesOf(result) + 1); // never without a buffer
       if (int32_t code =
               host->fetch(exec, i, result.data.data(), bytesOf(result)))
         return code;

@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The functions that host programs call, one by one, with data that is as
-// wrong as data can be.
+// The functions that host programs call, one by one, also with invalid data.
 
 #include "FunctionCalls.h"
 
@@ -92,13 +91,13 @@ TEST(Functions, RegularExpressionsHaveBounds) {
             std::string::npos);
   EXPECT_NE(match(repeat("a", 200000), "a").message.find("at most"),
             std::string::npos);
-  // What takes a machine that tries one way after the other forever.
+  // An expression that takes exponential time with backtracking.
   EXPECT_FALSE(match("(a*)*(a*)*(a*)*b", repeat("a", 50000)).matches);
   EXPECT_TRUE(
       match(repeat("a?", 2000) + repeat("a", 2000), repeat("a", 2000)).matches);
 }
 
-/// Bytes that are no UTF-8 are characters of their own, and stay.
+/// Bytes that are not UTF-8 are separate characters, and are kept.
 TEST(Functions, BadUtf8) {
   std::vector<std::string> texts = {"\xC3",
                                     "\xC3"
@@ -130,7 +129,7 @@ TEST(Functions, BadUtf8) {
     Operand low{kString, {8}, lower[0].data};
     if (int32_t code = call("string_concat", {low, empty}, rejoined))
       return code;
-    // Each is another string.
+    // All of them are different strings.
     return call(
         "unique",
         {{kString, {8}, rejoined[0].data}, vector(std::vector<int64_t>{1, -1})},
@@ -166,7 +165,7 @@ TEST(Functions, StringsAreSplit) {
   EXPECT_EQ(split(2, INT64_MIN)[0].dims[1], 4);
 }
 
-/// Tokens of one string, by the numbers of the module's strings.
+/// The tokens of one string, by the numbers of the module's strings.
 TEST(Functions, TokensAreFound) {
   enum { Separators = 0, Tokens = 1, Characters = 2 };
   struct {
@@ -232,7 +231,7 @@ TEST(Functions, NumbersAreReadOrRefused) {
   }
 }
 
-/// NaN is one value; it comes last.
+/// NaN is one value, which is last.
 TEST(Functions, UniqueOfNotANumber) {
   gStrings = {""};
   Operand x = vector(std::vector<float>{NAN, 2, NAN, -0.0f, 0.0f, 1});
@@ -245,7 +244,7 @@ TEST(Functions, UniqueOfNotANumber) {
   EXPECT_EQ(results[3].at<int64_t>(3), 2);
 }
 
-/// Numbers of either sign and any size, in order and as they come.
+/// Numbers of both signs and all sizes, sorted and in order of appearance.
 TEST(Functions, UniqueOfAnyNumbers) {
   gStrings = {""};
   auto run = [&](Operand x, int64_t sorted) {
@@ -302,7 +301,7 @@ TEST(Functions, BoxesOfAnyKind) {
   EXPECT_LE(run(INT64_MAX), 5);
 }
 
-/// Boxes (corners, one class, falling scores) that greedy suppression keeps,
+/// Boxes (corners, one class, descending scores) that greedy suppression keeps,
 /// each compared with all kept ones.
 std::vector<int64_t> suppressAll(const std::vector<float> &corners,
                                  float threshold) {
@@ -333,7 +332,7 @@ std::vector<int64_t> suppressAll(const std::vector<float> &corners,
   return kept;
 }
 
-/// Boxes are looked up by cells: wherever they lie, and whatever size one has.
+/// Boxes are indexed by cells, for all positions and sizes.
 TEST(Functions, BoxesFarApart) {
   gStrings = {""};
   std::mt19937 random(5);
@@ -414,7 +413,7 @@ TEST(Functions, SequencesOfWrongPlacesAndSizes) {
   }
 }
 
-/// Numbers of strings and values that there are none of.
+/// Invalid numbers of strings and values.
 TEST(Functions, NumbersOfNothing) {
   Operand x = setStrings({"a"});
   for (int64_t number : {int64_t(-1), int64_t(2), INT64_MAX, INT64_MIN}) {
@@ -428,8 +427,8 @@ TEST(Functions, NumbersOfNothing) {
   }
 }
 
-/// The numbers that NumPy's RandomState draws: of a seed of 32 bits, and of a
-/// key of two words; further on than one state of the generator.
+/// The numbers of NumPy's RandomState, for a seed of 32 bits and for a key of
+/// two words, beyond one state of the generator.
 TEST(Functions, RandomNumbersOfASeed) {
   constexpr int64_t kDouble = ADZE_VALUE_TYPE(kDLFloat, 64, ADZE_TENSOR);
   std::vector<Operand> uniform = {{kDouble, {3}}};

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The function that decodes images: formats that need no library against known
-// pixels, and data of each format that are damaged.
+// The function that decodes images: formats without a library, against known
+// pixels, and damaged data of each format.
 
 #include "FunctionCalls.h"
 
@@ -46,7 +46,7 @@ std::string word(uint32_t value) {
   return bytes;
 }
 
-/// A BMP file of this many bits a pixel, whose rows are whole words.
+/// A BMP file of this many bits per pixel, whose rows are whole words.
 std::string bmp(int32_t width, int32_t height, uint32_t bits,
                 const std::string &palette, const std::string &rows) {
   uint32_t start = 54 + static_cast<uint32_t>(palette.size());
@@ -81,7 +81,7 @@ TEST(Images, PixmapsOfTextAndOfBytes) {
 }
 
 TEST(Images, Bitmaps) {
-  // The last row comes first; rows end with whole words.
+  // The last row is stored first; rows end with whole words.
   std::string rows =
       std::string("\x03\x02\x01\0", 4) + std::string("\x06\x05\x04\0", 4);
   EXPECT_EQ(decode(bmp(1, 2, 24, "", rows)).samples,
@@ -93,7 +93,7 @@ TEST(Images, Bitmaps) {
   EXPECT_EQ(one.samples, (Samples{10, 11, 12, 1, 2, 3, 10, 11, 12}));
   Decoded four = decode(bmp(2, 1, 4, palette, std::string("\x10\0\0\0", 4)));
   EXPECT_EQ(four.samples, (Samples{1, 2, 3, 10, 11, 12}));
-  // A color that the palette has not.
+  // A color that the palette lacks.
   Decoded eight = decode(bmp(1, 1, 8, palette, std::string("\x02\0\0\0", 4)));
   EXPECT_FALSE(eight.ok);
   EXPECT_NE(eight.message.find("format BMP"), std::string::npos);
@@ -115,7 +115,7 @@ TEST(Images, DataThatEndEarlyOrAreNoImage) {
 }
 
 TEST(Images, DamagedHeadersOfLibraries) {
-  // Each is refused with the format, or with the library that is not there.
+  // Each is rejected with the format, or with the missing library.
   const std::pair<std::string, const char *> rows[] = {
       {"\xff\xd8\xff\xe0", "JPEG"},
       {"\x89PNG\r\n\x1a\n", "PNG"},

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Pieces of the run time by themselves: the thread pool, the checksum, CPU
-// features, and the checker of module files under random damage.
+// Internal functions of the run time: the thread pool, the checksum, CPU
+// features, and the checker of module files with random damage.
 
 #include "RuntimeTest.h"
 #include "Stamp.h"
@@ -37,7 +37,7 @@ adze_status rt_check_module_file(int fd, const char *name, bool verify,
 using namespace adze::test;
 
 namespace {
-/// Every item is taken once, by whichever lanes come.
+/// Every item is processed once, by any number of lanes.
 struct Job {
   std::atomic<int> next{0};
   std::vector<int> taken;
@@ -63,7 +63,8 @@ void runMany(rt_pool *pool, int jobs, int lanes) {
   for (int i = 0; i < jobs; ++i) {
     Job job(1 + i % 50, lanes);
     rt_pool_run(pool, lanes, Job::run, &job);
-    // Written by any lane, read here without a lock: the pool orders it.
+    // Written by any lane, read here without a lock: the pool orders the
+    // accesses.
     job.expectDone();
   }
 }
@@ -90,8 +91,7 @@ TEST(Pool, SleepersAreWoken) {
   rt_pool_destroy(pool);
 }
 
-// A lane that waits for another one: only threads that really run at once get
-// past it.
+// Lanes that wait for each other: only concurrent threads finish.
 TEST(Pool, LanesRunAtOnce) {
   rt_pool *pool = rt_pool_create(2, 1000);
   ASSERT_TRUE(pool);
@@ -111,7 +111,7 @@ TEST(Pool, LanesRunAtOnce) {
   rt_pool_destroy(pool);
 }
 
-// A core keeps in its caches what its lane did in the job before.
+// A core has data of its lane of the previous job in its caches.
 TEST(Pool, AThreadsLaneStays) {
   rt_pool *pool = rt_pool_create(4, 20);
   ASSERT_TRUE(pool);
@@ -201,7 +201,7 @@ TEST(LinkedModule, Runs) {
   call.expectRight();
 }
 
-// A query that serves no ABI of ours, and a descriptor that is smaller than
+// A query that supports no known ABI, and a descriptor that is smaller than
 // that of the first modules.
 TEST(LinkedModule, OtherAbisAreRefused) {
   adze_module *module = nullptr;
@@ -259,7 +259,7 @@ const adze_module_kernel *makeOldRows() {
   return reinterpret_cast<const adze_module_kernel *>(rows.data());
 }
 
-/// The hand-written module as the first release would have made it.
+/// The hand-written module in the format of the first release.
 const adze_module_desc *queryOld(uint32_t abi) {
   static const adze_cpu_kernel kernels[] = {makeOld<0>(), makeOld<1>(),
                                             makeOld<2>()};
@@ -272,7 +272,7 @@ const adze_module_desc *queryOld(uint32_t abi) {
   desc.variants = &variant;
   desc.kernels = makeOldRows();
   desc.run = &runOld;
-  // What follows is not the module's.
+  // The following bytes do not belong to the module.
   memset(&desc.row_sizes, 0xff, sizeof(desc) - desc.size);
   return abi == 1 ? &desc : nullptr;
 }
@@ -309,7 +309,7 @@ TEST(LinkedModule, FaultsBehindTheTableAreRefused) {
                     ADZE_INVALID_MODULE, "damaged descriptor");
 }
 
-/// Rows as a newer compiler appends to them.
+/// Rows with fields that a newer compiler appends.
 template <typename T>
 struct Wider {
   T row;
@@ -392,8 +392,8 @@ TEST(LinkedModule, DamagedRowSizesAreRefused) {
   }
 }
 
-// Headers and note with random bytes, sizes and offsets: whatever is said, the
-// checker neither crashes nor reads beyond the file.
+// Headers and notes with random bytes, sizes and offsets: the checker must
+// neither crash nor read beyond the file.
 TEST(ModuleFileFuzz, RandomDamageIsNeverFatal) {
   Bytes whole = readFile(ADZE_FAKE_MODULE);
   ASSERT_GT(whole.size(), 4096u);
@@ -422,8 +422,8 @@ TEST(ModuleFileFuzz, RandomDamageIsNeverFatal) {
     refused += !Outcome(rt_check_module_file(fd, "fuzz", true, &note)).ok();
   }
   close(fd);
-  // Nearly all are: some changes only touch the weights or write what was
-  // there.
+  // Nearly all changes are detected: some only change the weights or write the
+  // same byte.
   EXPECT_GT(refused, 3500);
 }
 
@@ -449,7 +449,7 @@ struct MappedFile {
   }
 };
 
-/// Sanitizers would map memory of their own for each page.
+/// Sanitizers would map additional memory for each page.
 __attribute__((no_sanitize("address", "thread"))) unsigned
 readEachPage(const volatile char *data) {
   unsigned sum = 0;
@@ -479,7 +479,7 @@ TEST(Prefault, PagesAreThereWhenItEnds) {
   rt_prefault *prefault = file.start();
   ASSERT_NE(prefault, nullptr);
   rt_prefault_end(prefault, /*finish=*/true);
-  EXPECT_LE(faultsOfReading(file), 1); // the page that it begins in
+  EXPECT_LE(faultsOfReading(file), 1); // the page in which it begins
 }
 
 TEST(Prefault, EndsInTheMiddleAndInAFork) {
@@ -488,7 +488,7 @@ TEST(Prefault, EndsInTheMiddleAndInAFork) {
   rt_prefault *prefault = file.start();
   ASSERT_NE(prefault, nullptr);
   pid_t child = fork();
-  if (child == 0) { // where that thread is not
+  if (child == 0) { // on which that thread does not run
     rt_prefault_end(prefault, /*finish=*/false);
     _exit(7);
   }

@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Files that are not what they should be: refused with the reason, before
-// dlopen.
+// Invalid files: rejected with the reason before dlopen.
 
 #include "RuntimeTest.h"
 #include "Stamp.h"
@@ -89,13 +88,13 @@ TEST_F(ModuleFile, CutInTheMiddle) {
   EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE, "truncated");
 }
 
-/// Two damages, of which the second is found while the first waits for what
-/// the other segments say. The leak check sees the first one's status.
+/// Two damaged parts, of which the second is found while the first waits for
+/// the other segments. The leak check detects the status of the first one.
 TEST_F(ModuleFile, DamagedNoteBeforeDamagedSegment) {
   auto *header = reinterpret_cast<Elf64_Ehdr *>(file.data());
   auto *segments =
       reinterpret_cast<Elf64_Phdr *>(file.data() + header->e_phoff);
-  // The file's magic read as a note has a name of a gigabyte.
+  // The file's magic number read as a note has a name of a gigabyte.
   segments[0].p_type = PT_NOTE;
   segments[0].p_offset = 0;
   segments[0].p_filesz = 64;
@@ -103,7 +102,7 @@ TEST_F(ModuleFile, DamagedNoteBeforeDamagedSegment) {
   EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE, "damaged program headers");
 }
 
-// Every length: nothing may crash, and only the whole file opens.
+// Every length: no prefix may crash, and only the whole file opens.
 TEST_F(ModuleFile, CutAnywhere) {
   Bytes whole = file;
   for (size_t size = 0; size < whole.size(); size += size < 2048 ? 7 : 97) {
@@ -114,7 +113,7 @@ TEST_F(ModuleFile, CutAnywhere) {
   }
 }
 
-// One byte changed anywhere outside the weights: refused, without a crash.
+// One changed byte outside of the weights: rejected without a crash.
 TEST_F(ModuleFile, ChangedAnywhere) {
   uint64_t begin = note()->weights_offset;
   uint64_t end = begin + note()->weights_size;
@@ -130,7 +129,7 @@ TEST_F(ModuleFile, ChangedAnywhere) {
   }
 }
 
-// Each run says so, also that of another context.
+// Each run reports it, also that of another context.
 TEST_F(ModuleFile, DamagedWeightsAreFoundByTheFirstRun) {
   file[note()->weights_offset + 100] ^= 1;
   for (const char *verify : {"all", "on"}) {
@@ -160,7 +159,7 @@ TEST_F(ModuleFile, TooLong) {
 }
 
 TEST_F(ModuleFile, ForeignSharedObject) {
-  // The owner's name makes it ours.
+  // The owner's name identifies it.
   *(reinterpret_cast<char *>(note()) - 12) = 'X';
   EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE,
                     "a shared object without note 'Adze'");
@@ -205,7 +204,7 @@ TEST_F(ModuleFile, WeightsOutsideTheFile) {
   EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE, "weights lie outside");
 }
 
-// dlopen alone would give the old code: it goes by the name.
+// dlopen alone would return the old code, as it identifies modules by name.
 TEST_F(ModuleFile, ReplacedWhileTheOldOneIsOpen) {
   writeFile(path, file);
   adze_module *module = nullptr;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a module and its runs tell: signature, JSON, profile, log.
+// Information about a module and its runs: signature, JSON, profile, log.
 
 #include "RuntimeTest.h"
 
@@ -10,7 +10,7 @@
 using namespace adze::test;
 
 namespace {
-/// Accepts exactly JSON's grammar (numbers loosely); no values are kept.
+/// Accepts exactly JSON's grammar (numbers loosely); stores no values.
 class JsonReader {
 public:
   static bool accepts(const std::string &text) {

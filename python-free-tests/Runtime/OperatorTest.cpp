@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operators that are functions of the program: what they see of their call,
-// what they make, and all that can be wrong with either.
+// Operators that are functions of the program: their arguments and results, and
+// errors of both.
 
 #include "FunctionCalls.h"
 #include "adze.hpp"
@@ -27,7 +27,7 @@ const adze_module_attribute kAttributes[] = {
     {"names", ADZE_ATTRIBUTE_STRINGS, 0, 2, kNames},
     {"none", ADZE_ATTRIBUTE_INTS, 0, 0, nullptr},
     {"scales", ADZE_ATTRIBUTE_FLOATS, 0, 3, kScales}};
-// The node leaves its second input out.
+// The second input is absent.
 const int32_t kInputs[] = {0, -1, 1};
 const adze_module_operator kOperators[] = {
     {"com.example.Clip", "clip_1", 3, 7, kInputs, kAttributes}};
@@ -89,7 +89,7 @@ TEST(Operators, SeeTheirAttributes) {
         EXPECT_EQ(count, 7u);
       },
       {}, {});
-  // The row says that the node has three inputs, of which the call gives none.
+  // By its row, the node has three inputs, of which the call passes none.
   EXPECT_EQ(outcome.code, ADZE_INVALID_MODULE);
   outcome = runWith([&](adze::Call &) { ++calls; },
                     {floats({1.0f}), floats({2.0f})}, {});
@@ -164,7 +164,7 @@ TEST(Operators, ErrorsNameOperatorAndNode) {
               inputs, {});
   EXPECT_EQ(outcome.code, ADZE_RUN_ERROR);
   EXPECT_EQ(outcome.message, "node 'Node_0': com.example.Clip: no such table");
-  // Whatever the code of the function's status is.
+  // For any code of the function's status.
   outcome =
       runWith([](adze::Call &) { throw adze::Error(ADZE_IO_ERROR, "disk"); },
               inputs, {});
@@ -255,7 +255,7 @@ TEST(Operators, TheLastFunctionCounts) {
     first.reset();
     EXPECT_FALSE(alive.expired());
   }
-  // The functions go with the module and its contexts.
+  // The functions are released with the module and its contexts.
   EXPECT_TRUE(alive.expired());
 }
 

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Overridable weights: a module linked in, y = x + w, whose w has a default in
-// the weights.
+// Overridable weights: a linked module, y = x + w, whose w has a default in the
+// weights.
 
 #include "RuntimeTest.h"
 #include "adze.hpp"
@@ -136,7 +136,7 @@ TEST(Overrides, OfOneRun) {
               {adze::view(y.data(), {3})});
   EXPECT_EQ(y, (Floats{8, 10, 12}));
   EXPECT_EQ(run(context), (Floats{11, 22, 33}));
-  // NULL stands for what the context has.
+  // NULL selects the value of the context.
   DLTensor in = adze::view(x.data(), {3}).dlpack();
   adze::View output = adze::view(y.data(), {3});
   DLTensor out = output.dlpack();

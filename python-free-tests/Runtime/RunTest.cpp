@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Right calls: results, threads, the caller's pool and allocator, the
+// Valid calls: results, threads, the caller's pool and allocator, the
 // floating-point environment, dynamic shapes, workspaces.
 
 #include "RuntimeTest.h"
@@ -182,8 +182,8 @@ TEST(Run, CallersPoolMayRunAllTasksInOneThread) {
 }
 
 #if defined(__x86_64__)
-// expectRight sees to it that subnormal results are not flushed, in the
-// caller's thread and in the pool's.
+// expectRight checks that subnormal results are not flushed, in the caller's
+// thread and in those of the pool.
 TEST(Run, CallersFloatStateIsSetAsideAndPutBack) {
   constexpr unsigned ftz = 0x8000, daz = 0x0040, towardsZero = 0x6000;
   FakeCall plain(64, 1024);

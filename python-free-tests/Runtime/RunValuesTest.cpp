@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs with values of every kind: a module, linked in, that doubles strings,
-// puts numbers behind a sequence, and hands an optional and a map through.
+// Runs with values of every kind: a linked module that doubles strings, appends
+// numbers to a sequence, and returns an optional and a map unchanged.
 
 #include "ValueTypes.h"
 
@@ -16,8 +16,8 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 const float kNumbers[] = {1.5f, 2.5f};
-const char *gFunction = "string_concat"; // that the program asks for
-int64_t gPlace = 0;                      // of the element to put out
+const char *gFunction = "string_concat"; // that the program requests
+int64_t gPlace = 0;                      // of the element to return
 
 int32_t run(const adze_host_table *host, adze_exec *exec, void *const *inputs,
             void *const *outputs, void *, const void *, const int64_t *syms) {
@@ -314,7 +314,7 @@ TEST_F(RunValues, ErrorsNameTheNode) {
   gPlace = 5;
   EXPECT_ADZE_ERROR(runOnce(), ADZE_RUN_ERROR,
                     "node 'At_2': expected a place in a sequence of 1");
-  // The element has another rank than the program was compiled for.
+  // The element has another rank than at compile time.
   gPlace = 0;
   ValuePtr matrix = makeTensor(kF32, {2, 2});
   list = makeSequence({matrix.get()});

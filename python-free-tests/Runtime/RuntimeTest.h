@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the run time's tests share: handles that release themselves, and
+// Common parts of the run time's tests: handles that release themselves, and
 // tensors over vectors.
 
 #ifndef ADZE_TEST_RUNTIME_TEST_H
@@ -33,7 +33,7 @@ struct Outcome {
     ASSERT_TRUE(outcome.ok()) << outcome.message;                              \
   } while (0)
 
-/// The call fails with this code, and its message holds this text.
+/// The call fails with this code, and its message contains this text.
 #define EXPECT_ADZE_ERROR(call, expectedCode, text)                            \
   do {                                                                         \
     ::adze::test::Outcome outcome(call);                                       \

@@ -58,7 +58,7 @@ inline uint32_t crcStep(uint32_t crc, unsigned char byte) {
   return crc;
 }
 
-/// Renews the checksum alone.
+/// Updates the checksum only.
 inline void renewChecksum(Bytes &file) {
   adze_module_note *note = findNote(file);
   note->checksum = 0;
@@ -70,8 +70,7 @@ inline void renewChecksum(Bytes &file) {
   note->checksum = ~crc;
 }
 
-/// Fills in the whole note; false if the file
-/// has none.
+/// Fills in the whole note; returns false if the file has none.
 inline bool stamp(Bytes &file) {
   adze_module_note *note = findNote(file);
   if (!note)
@@ -86,7 +85,8 @@ inline bool stamp(Bytes &file) {
   return true;
 }
 
-/// Gives the fake module's file the factor 3 for 2; false if it is another one.
+/// Changes the factor of the fake module's file from 2 to 3; returns false for
+/// other files.
 inline bool setFactorThree(Bytes &file) {
   float factor = 3.0f;
   std::memcpy(file.data() + findNote(file)->weights_offset, &factor,

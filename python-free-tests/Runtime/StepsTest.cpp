@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Launches in steps: a module, linked in, whose programs add up all that the
-// step before stored, or what their group stored.
+// Launches in steps: a linked module whose programs sum all results of the
+// previous step, or those of their group.
 
 #include "RuntimeTest.h"
 
@@ -20,7 +20,7 @@ int64_t groups = 1;    // of a step; WIDTH is a multiple
 int64_t work = 0;      // of a launch, a third
 std::atomic<int64_t> firstBegun{-1};
 
-/// Program p of step t: the sum of its group's of step t - 1, and its own
+/// Program p of step t: the sum of its group in step t - 1, plus its own
 /// number.
 void addUp(void *const *ptrs, const int64_t *syms, int64_t begin, int64_t end,
            void *, adze_fault *) {
@@ -163,7 +163,7 @@ TEST_P(Steps, SeeWhatTheirGroupStored) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, Steps, testing::Values("1", "2", "5", "70"));
 
-/// With a pool of the caller's, which runs the lanes as it likes.
+/// With a pool of the caller, which runs the lanes in any order.
 OptionsPtr makePool(const char *threads, adze_parallel_for_fn run) {
   OptionsPtr options = makeOptions("threads", threads);
   EXPECT_TRUE(
@@ -171,7 +171,7 @@ OptionsPtr makePool(const char *threads, adze_parallel_for_fn run) {
   return options;
 }
 
-/// One after the other, the last one first.
+/// One after the other, from the last one to the first.
 TEST(Steps, NeedNoOtherLane) {
   OptionsPtr options =
       makePool("3", [](void *, int64_t count, adze_task_fn task, void *data) {
@@ -184,7 +184,7 @@ TEST(Steps, NeedNoOtherLane) {
   check(options.get(), 11, 40, 8, /*all=*/20000);
 }
 
-/// What a core has in its caches are the same rows in all launches.
+/// The rows in the caches of a core are the same in all launches.
 TEST(Steps, BeginWithAShareOfTheLanesOwn) {
   OptionsPtr options =
       makePool("4", [](void *, int64_t count, adze_task_fn task, void *data) {
@@ -195,7 +195,7 @@ TEST(Steps, BeginWithAShareOfTheLanesOwn) {
       });
   check(options.get(), 1, 400);
   EXPECT_EQ(firstBegun, 200);
-  // Of one step a share has pieces of one program.
+  // In one step, a share has the pieces of one program.
   check(options.get(), 1, 401);
   EXPECT_EQ(firstBegun, 200);
   check(options.get(), 3, 400);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// arun's tensors: files of each kind there and back, damaged files, random
+// arun's tensors: round trips through files of each kind, damaged files, random
 // contents, comparisons.
 
 #include "Tensor.h"
@@ -128,7 +128,7 @@ TEST(TensorFile, DamagedFilesAreRefused) {
     adze::run::Bytes cut(message.begin(), message.begin() + size);
     EXPECT_NE(readTensorProto(cut, back, name), "") << size;
   }
-  // Changed bytes may still make sense: they only must not crash.
+  // Changed bytes may still be valid: they only must not crash.
   for (size_t at = 0; at < npy.size(); ++at)
     for (char flip : {1, 64, -128}) {
       Tensor back;

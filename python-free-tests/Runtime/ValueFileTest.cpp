@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// arun's values: to the run time and back, to files and back, damaged files.
+// arun's values: round trips through the run time and files, damaged files.
 
 #include "Value.h"
 
@@ -51,7 +51,7 @@ Value makeMap(Value keys, std::vector<Value> elements) {
   return map;
 }
 
-/// One of each, with what is in it.
+/// One value of each kind, and its contents.
 std::vector<Value> makeAll() {
   Value tensor = makeTensor({2, 2}, {1, 2, 3, 4});
   Value strings = makeStrings({"a", std::string("b\0c", 3), ""});
@@ -100,7 +100,7 @@ TEST(Values, GoToFilesAndBack) {
     ASSERT_EQ(readValueProto(file, value.kind, back, name), "");
     EXPECT_EQ(name, "v");
     EXPECT_EQ(compare(back, value, compareBits), "");
-    // Cut anywhere it is an error, or a value of less.
+    // A truncated file is an error, or a smaller value.
     for (size_t size = 0; size < file.size(); ++size) {
       Value part;
       (void)readValueProto({file.begin(), file.begin() + long(size)},
@@ -129,10 +129,10 @@ TEST(Values, DamagedFilesAreTold) {
   // Two keys, no values.
   EXPECT_EQ(read("\x10\7\x1a\2\1\2", ADZE_MAP),
             "a MapProto of 2 keys and 0 values");
-  // Three strings, one there.
+  // Three strings, one of which is present.
   EXPECT_EQ(read("\x08\3\x10\x08\x32\1a", ADZE_STRINGS),
             "expected 3 strings, but got 1");
-  // A sequence in itself, again and again.
+  // A sequence nested many times.
   std::string deep;
   for (int i = 0; i < 40; ++i)
     deep = "\x2a" + std::string(1, char(deep.size())) + deep;

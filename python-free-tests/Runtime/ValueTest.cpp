@@ -12,7 +12,7 @@ struct ValueRelease {
 };
 using ValuePtr = std::unique_ptr<adze_value, ValueRelease>;
 
-/// A tensor that counts how often it was deleted.
+/// A tensor that counts its deletions.
 struct Managed {
   DLManagedTensorVersioned tensor{};
   int deleted = 0;
@@ -89,7 +89,7 @@ TEST(Value, StringsKeepTheirBytes) {
                     "expected a sequence, but got a string tensor");
 }
 
-/// Makes a map of `keys` with these scalars.
+/// Creates a map from `keys` to these scalars.
 static ValuePtr makeMap(const ValuePtr &keys,
                         std::initializer_list<float> scores) {
   std::vector<ValuePtr> owners;
@@ -138,7 +138,7 @@ TEST(Value, MapsOfOneKeySetAreATable) {
             std::vector<float>({1, 2, 3, 4, 5, 6}));
   tensor->deleter(tensor);
 
-  // Other keys, no maps, and nothing at all are no table.
+  // Other keys, values other than maps, and an empty sequence are not a table.
   adze_value *mixed[] = {a.get(), other.get()};
   ASSERT_ADZE_OK(adze_value_from_sequence(mixed, 2, &raw));
   ValuePtr mixedOwner(raw);
@@ -211,7 +211,8 @@ TEST(Value, WrongMapsAreRefused) {
   ASSERT_ADZE_OK(adze_value_from_strings(names, nullptr, &three, 1, &strings));
   ASSERT_ADZE_OK(adze_value_from_sequence(&floats, 1, &sequence));
   adze_value *const values[] = {floats, floats};
-  // Keys that are no integers, too many, and no tensor at all.
+  // Keys that are not integers, too many keys, and a value that is not a
+  // tensor.
   for (adze_value *keys : {floats, strings, sequence})
     EXPECT_ADZE_ERROR(adze_value_from_map(keys, values, 2, &map),
                       ADZE_INVALID_ARGUMENT, "expected a vector of 2 integers");

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Types of values as a module's tables spell them, which several tests use.
+// Types of values as in the tables of modules, for several tests.
 #ifndef ADZE_TEST_RUNTIME_VALUE_TYPES_H
 #define ADZE_TEST_RUNTIME_VALUE_TYPES_H
 

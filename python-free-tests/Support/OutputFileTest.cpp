@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What signals leave of files that are being written.
+// The state of output files after signals.
 #include "Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -16,7 +16,7 @@ using namespace llvm;
 namespace adze {
 namespace {
 
-/// Threads that write outputs again and again, until a signal comes.
+/// Threads that write outputs repeatedly until a signal arrives.
 [[noreturn]] void writeUntilKilled(const std::string &folder) {
   sys::PrintStackTraceOnErrorSignal("");
   prepareOutputs();
@@ -42,7 +42,7 @@ TEST(OutputFile, SignalsLeaveWholeFilesAlone) {
       writeUntilKilled(folder.str().str());
     usleep(2000 + 37 * round);
     kill(child, SIGTERM);
-    kill(child, SIGTERM); // as `timeout` does
+    kill(child, SIGTERM); // like `timeout`
     int status = 0;
     waitpid(child, &status, 0);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Packing by layout maps, against the map itself.
+// Packing by layout maps, against the map.
 #include "Support/PackedLayout.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/AffineMap.h"
@@ -19,7 +19,7 @@ protected:
     return cast<AffineMapAttr>(attr).getValue();
   }
 
-  /// Packs 0, 1, 2, .. and looks each element up where the map says.
+  /// Packs 0, 1, 2, .. and checks each element at the index of the map.
   void check(ArrayRef<int64_t> shape, StringRef text) {
     AffineMap map = parse(text);
     SmallVector<int64_t> packedShape = adze::getPackedShape(shape, map);
@@ -36,7 +36,7 @@ protected:
                                    v.size() * 4);
     };
     adze::packElements(bytes(from), shape, map, 4, bytes(to));
-    // In pieces of any size it is the same.
+    // Packing in pieces of any size has the same result.
     for (uint64_t pieceBytes : {1, 300, 1000, 100000}) {
       std::vector<char> pieces;
       adze::packInPieces(

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Units that use the threads that they run on.
+// Units of work that use the threads that they run on.
 #include "Support/ParallelUnits.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
@@ -37,7 +37,7 @@ TEST_P(ParallelUnitsTest, EachUnitRunsOnce) {
     EXPECT_EQ(count, 1);
 }
 
-/// No thread takes a unit while it waits for the parts of another one.
+/// No thread starts a unit while it waits for the parts of another one.
 TEST_P(ParallelUnitsTest, AUnitThatWaitsTakesNoOther) {
   std::atomic<bool> isNested(false);
   for (int round = 0; round < 50; ++round)

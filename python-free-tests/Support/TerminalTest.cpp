@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The line of progress.
+// The progress line.
 #include "Support/Terminal.h"
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
  * Ends with status 1 and no message when its allocation fails: a failure that
- * check-allocations.sh has to find.
+ * check-allocations.sh must detect.
  */
 #include <stdlib.h>
 

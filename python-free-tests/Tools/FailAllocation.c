@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The C library's own names of what is replaced here. */
+/* The C library's internal names of the replaced functions. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *data, size_t bytes);
@@ -39,7 +39,7 @@ static atomic_long counted;
 static long fails_at;
 static bool fails_later;
 
-/* Of ADZE_FAIL_EACH. */
+/* The variables of ADZE_FAIL_EACH. */
 static long next_child, child_step, children_left;
 static int ends = -1;
 static char out_path[4096], whole_path[4096];
@@ -47,7 +47,7 @@ static const char *output;
 
 static int (*real_main)(int, char **, char **);
 
-/* Nothing can handle a failure in the constructors before main. */
+/* Failures in constructors before main cannot be handled. */
 static int begin(int argc, char **argv, char **environment) {
   const char *number = getenv("ADZE_FAIL_ALLOCATION");
   fails_later = getenv("ADZE_FAIL_LATER") != NULL;
@@ -119,15 +119,15 @@ static bool are_equal(const char *path, const char *other) {
   return equal;
 }
 
-/* A forked child has the thread that forks it alone, and would wait for others
+/* A forked child has only the thread that forks, and would wait for others
  * without end. */
 static bool has_one_thread(void) {
   struct stat tasks;
   return stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink == 3;
 }
 
-/* Whether a temporary file of the output is there: OUTPUT.tmp-... A child would
- * write and rename or remove the file that its parent writes. */
+/* Returns true if a temporary file of the output exists: OUTPUT.tmp-... A child
+ * would write, rename or remove the file that its parent writes. */
 static bool has_begun(void) {
   char folder[4096];
   const char *slash = output ? strrchr(output, '/') : NULL;
@@ -146,7 +146,7 @@ static bool has_begun(void) {
   return found;
 }
 
-/* `was_made`: the output was there before the allocation. */
+/* `was_made`: the output existed before the allocation. */
 static const char *judge(int status, bool was_made) {
   bool made = output && access(output, F_OK) == 0;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -161,7 +161,7 @@ static const char *judge(int status, bool was_made) {
   return made && !was_made ? "an output in spite of an error" : "message";
 }
 
-/* Whether we are the child, in which the allocation fails. */
+/* True in the child, in which the allocation fails. */
 static bool fork_child(long number) {
   next_child = --children_left > 0 ? next_child + child_step : 0;
   if (!has_one_thread() || has_begun()) {
@@ -175,7 +175,7 @@ static bool fork_child(long number) {
     close(ends);
     ends = -1;
     next_child = 0;
-    unsetenv("LD_PRELOAD"); /* of what the program starts when it crashes */
+    unsetenv("LD_PRELOAD"); /* programs that it starts when it crashes */
     dup2(log, 1);
     dup2(log, 2);
     alarm(120);
@@ -193,7 +193,7 @@ static bool fork_child(long number) {
 }
 
 static bool fails(void) {
-  static bool is_forking; /* what that allocates does not count */
+  static bool is_forking; /* allocations of the call do not count */
   if (is_forking)
     return false;
   long number = ++counted;

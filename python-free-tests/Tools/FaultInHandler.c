@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * A library for LD_PRELOAD: the handler of a crash crashes at its first step,
- * which is to limit its time.
+ * A library for LD_PRELOAD: the crash handler crashes in its first step, which
+ * sets its time limit.
  */
 #include <signal.h>
 #include <unistd.h>

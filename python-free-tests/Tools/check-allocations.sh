@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Makes each allocation of a command fail, in a copy of the process of its own
+# Makes each allocation of a command fail, in a separate copy of the process
 # (FailAllocation.c):
 #
 #   check-allocations.sh SHIM NUMBER SEED OUTPUT COMMAND...
 #
-# About NUMBER allocations fail (0: all), at equal distances from one that SEED
-# chooses; with FIRST=1 in the environment the first NUMBER. The command has to
-# end with status 0, or with 1 or 70 and a message, within two minutes. OUTPUT (-
-# for none) is the file that it makes: whole or not there. The command writes the
-# name OUTPUT itself. JOBS commands run in parallel. Where a copy of its process
-# would lack threads or share the output, it runs from the beginning instead.
+# About NUMBER allocations fail (0: all), at equal distances from one that SEED selects;
+# with FIRST=1 in the environment, the first NUMBER. The command must end with status 0,
+# or with 1 or 70 and a message, within two minutes. OUTPUT (- for none) is the file that
+# it writes: it must be complete or absent. The command must contain the name OUTPUT. JOBS
+# commands run in parallel. If a copy of the process would lack threads or share the
+# output, the command runs from the beginning instead.
 set -uo pipefail
 shim=$1 number=$2 seed=$3 output=$4
 shift 4
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# What it does when nothing fails.
+# The result without failures.
 rm -f "$output"
 if ! ADZE_COUNT_ALLOCATIONS=$folder/count LD_PRELOAD=$shim "$@" >"$folder/out" 2>&1; then
   cat "$folder/out"
@@ -54,7 +54,7 @@ for pid in $pids; do
   [ $status = 0 ] || { cat "$folder/$job/log"; echo "check-allocations: the command ends with status $status" >&2; failures=1; }
   job=$((job + 1))
 done
-# alone NUMBER COMMAND...: how the command ends when that allocation fails.
+# alone NUMBER COMMAND...: prints how the command ends if that allocation fails.
 alone() {
   local at=$1 end
   shift
@@ -65,7 +65,7 @@ alone() {
   1 | 70)
     end=message
     [ -s "$folder/out" ] || end="no message"
-    # All of it is there if what comes afterwards fails.
+    # The output is complete if a later step fails.
     [ ! -e "$output" ] || cmp -s "$output" "$folder/whole" || end="a part of the output"
     ! compgen -G "$output.tmp-*" >/dev/null || end="a temporary file"
     ;;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Compiles in a root folder that holds nothing but atranslate, the shared
-# libraries it names, and the model: no compiler, linker, Python or /tmp.
-#   check-chroot.sh BUILD MODEL.onnx        skipped (77) where chroot is forbidden
+# Compiles in a root folder that contains only atranslate, its shared libraries, and the
+# model: no compiler, linker, Python or /tmp.
+# check-chroot.sh BUILD MODEL.onnx        skipped (77) if chroot is not permitted
 set -euo pipefail
 build=$1 model=$2
 root=$build/chroot-test

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# What importing costs: check-import.sh BUILD MODEL SECONDS MIB runs
-# `atranslate --check` on MODEL some times. It fails if the fastest run takes
-# more than SECONDS (processor time, so that other work on the machine does not
-# count, waiting for the file neither), or if one has more than MIB mebibytes of
-# anonymous memory at any time that was looked at.
+# The cost of importing: check-import.sh BUILD MODEL SECONDS MIB runs `atranslate --check`
+# on MODEL several times. It fails if the fastest run takes more than SECONDS of CPU time
+# (so neither other work on the machine nor waiting for the file counts), or if a run has
+# more than MIB mebibytes of anonymous memory at any sample.
 set -euo pipefail
 build=$1 model=$2 seconds=$3 most=$4
 TIMEFORMAT='%U %S %R'

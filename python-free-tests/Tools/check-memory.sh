@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Peak anonymous memory of atranslate: check-memory.sh BUILD MODEL MIB compiles
-# MODEL at -O2 and fails above MIB mebibytes. MODEL "external": y = MatMul(x, w),
-# w of 3 GiB beside the model (a sparse file, which packing makes dense).
+# Peak anonymous memory of atranslate: check-memory.sh BUILD MODEL MIB compiles MODEL at
+# -O2 and fails above MIB mebibytes. MODEL "external": y = MatMul(x, w), with w of 3 GiB
+# next to the model (a sparse file, which packing makes dense).
 set -euo pipefail
 build=$1 model=$2 most=$3
 work=$(mktemp -d "$build/memory-XXXXXX")
@@ -19,7 +19,7 @@ if [ "$model" = external ]; then
     printf '\x0b\x0a\x03\x12\x01\x6e\x0a\x04\x08\x80\x80\x02\x42\x04\x0a\x00\x10\x11'
   } >"$model"
   truncate -s 3221225472 "$work/weights.bin"
-  # Not all of one value, which would need no memory at all.
+  # Not all elements are equal, as a splat would need no memory.
   printf '\x00\x00\x80\x3f' | dd of="$work/weights.bin" bs=1 seek=4096 conv=notrunc status=none
 fi
 "$build/bin/atranslate" "$model" -q -O2 --weights=file -o "$work/m.so" &

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Packing of buffers: never two alive at one place, and near the lower bound.
+// Packing of buffers: live buffers never overlap, and the size is near the
+// lower bound.
 #include "Transforms/ArenaPacking.h"
 #include "gtest/gtest.h"
 #include <random>
@@ -10,7 +11,7 @@ using adze::LiveBuffer;
 
 namespace {
 
-/// The greatest sum of sizes alive at one step.
+/// Returns the greatest sum of live sizes at one step.
 int64_t lowerBound(const std::vector<LiveBuffer> &buffers, unsigned steps) {
   int64_t best = 0;
   for (unsigned step = 0; step < steps; ++step) {
@@ -77,7 +78,8 @@ std::vector<LiveBuffer> makeSymbolic(unsigned seed, int64_t symbol) {
 
 TEST(ArenaPackingTest, OrderOfOneSizeServesAll) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    // The better one is near the bound at the size that it was made for.
+    // The better packing is near the bound at the size that it was computed
+    // for.
     std::vector<LiveBuffer> made = makeSymbolic(seed, 128);
     int64_t best = INT64_MAX;
     for (const adze::PackingOrder &order : adze::getPackingOrders(made))

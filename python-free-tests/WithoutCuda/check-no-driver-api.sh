@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# check-no-driver-api.sh RUNTIME-TESTS: the test of the C API that needs a machine
-# without a CUDA driver passes, and is not skipped, where the driver is hidden.
+# check-no-driver-api.sh RUNTIME-TESTS: the test of the C API for machines without a CUDA
+# driver passes, and is not skipped, if the driver is hidden.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# check-no-driver.sh BUILD DIGITS: without a CUDA driver a module for CPU and GPU
-# runs on the CPU, and what needs the GPU is an error that says so.
+# check-no-driver.sh BUILD DIGITS: without a CUDA driver, a module for CPU and GPU runs on
+# the CPU, and operations that need the GPU are errors that report it.
 set -euo pipefail
 build=$1 digits=$2
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ fail() {
 "$build/bin/atranslate" "$digits/digits.onnx" --target=cpu --target=cuda:sm_90a -o "$work/both.so"
 "$build/bin/atranslate" "$digits/digits.onnx" --target=cuda:sm_90a -o "$work/gpu.so"
 
-# A file that is no library hides the driver where there is one.
+# A file that is not a library hides an installed driver.
 mkdir "$work/lib"
 : >"$work/lib/libcuda.so.1"
 

@@ -13,8 +13,8 @@ fail() {
 }
 ptxas=$(PATH=$PATH:/usr/local/cuda/bin command -v ptxas || true)
 
-# A toolkit that is named and empty hides those in the usual places; a ptxas on
-# the path must not be taken in its stead.
+# An empty toolkit folder that is set explicitly hides those in the usual locations; a
+# ptxas in PATH must not be used instead.
 mkdir "$work/toolkit" "$work/decoy"
 printf '#!/bin/sh\ntouch "%s/called"\nexit 1\n' "$work" >"$work/decoy/ptxas"
 chmod +x "$work/decoy/ptxas"

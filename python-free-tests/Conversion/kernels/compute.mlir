@@ -1,5 +1,5 @@
-// Reductions of every kind and dimension, integers, bools, small floats,
-// several stores, tiles that a loop carries in scratch.
+// Reductions of each kind and dimension, integers, bools, small floats, several stores,
+// loop-carried tiles in scratch memory.
 
 tile.kernel @reduce_columns(%x: memref<13x70xf32>, %y: memref<70xf32>, %z: memref<70xf32>) {
   %t = tile.load %x[0, 0] sizes [13, 70] : memref<13x70xf32> -> tensor<13x70xf32>
@@ -114,7 +114,7 @@ tile.kernel @doubles(%x: memref<50xf64>, %y: memref<50xf64>) {
   tile.return
 }
 
-// The place of the greatest element of each row.
+// The index of the greatest element of each row.
 tile.kernel @arg_max(%x: memref<7x100xf32>, %y: memref<7xi64>) {
   %t = tile.load %x[0, 0] sizes [7, 100] : memref<7x100xf32> -> tensor<7x100xf32>
   %m = tile.reduce max %t dim 1 : tensor<7x100xf32> -> tensor<7xf32>
@@ -146,7 +146,7 @@ tile.kernel @in_place(%x: memref<?x75xf32> {adze.dims = #rows}) {
   tile.return
 }
 
-// In place with a shift: what is loaded must be loaded before the store.
+// In place with a shift: elements must be loaded before they are overwritten.
 tile.kernel @shift(%x: memref<300xf32>) {
   %t = tile.load %x[0] sizes [299] : memref<300xf32> -> tensor<299xf32>
   %u = tile.load %x[1] sizes [299] : memref<300xf32> -> tensor<299xf32>
@@ -171,7 +171,7 @@ tile.kernel @reshaped(%x: memref<12x30xf32>, %y: memref<30x12xf32>, %z: memref<6
   tile.return
 }
 
-// A branch over tiles, and carried values that trade places.
+// A branch over tiles, and carried values that are swapped.
 tile.kernel @control(%x: memref<5x200xf32>, %y: memref<5x200xf32>, %z: memref<5xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -198,7 +198,7 @@ tile.kernel @control(%x: memref<5x200xf32>, %y: memref<5x200xf32>, %z: memref<5x
   tile.return
 }
 
-// An operand that is computed on the way to a dot, on either side.
+// A computed left or right operand of a dot.
 tile.kernel @computed_operands(%x: memref<20x24xf32>, %w: memref<24x50xi8>, %s: memref<50xf32>, %y: memref<20x50xf32>) {
   %a = tile.load %x[0, 0] sizes [20, 24] : memref<20x24xf32> -> tensor<20x24xf32>
   %e = math.exp %a : tensor<20x24xf32>

@@ -1,5 +1,5 @@
-// One function a kernel, of arguments eight times what is in memory: the test
-// knows what each must give.
+// One function per kernel, whose arguments are eight times the numbers in memory; the
+// test knows the expected results.
 
 tile.kernel @f_exp(%x: memref<4096xf32>, %y: memref<4096xf32>) {
   %t = tile.load %x[0] sizes [4096] : memref<4096xf32> -> tensor<4096xf32>

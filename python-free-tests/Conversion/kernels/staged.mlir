@@ -1,5 +1,5 @@
-// Right operands of dots that many blocks of rows read: copied in panels, once
-// a program, or once a part of the depth where that is known at run time only.
+// Right operands of dots that many blocks of rows read: copied to panels once per
+// program, or once per part of the depth if that is dynamic.
 
 #mk = affine_map<()[s0, s1, s2] -> (s0, s2)>
 #kn = affine_map<()[s0, s1, s2] -> (s2, s1)>

@@ -1,7 +1,7 @@
-// Windows of every kind: strides, permuted and inner dims, negative offsets,
-// pads, overhang, packed layouts. All sizes are odd on purpose.
+// All kinds of windows: strides, permuted and inner dims, negative offsets, padding,
+// out-of-bounds parts, packed layouts. All sizes are odd.
 
-// A pooling window: stride 2, overhang on all sides, pad -inf.
+// A pooling window: stride 2, out-of-bounds parts on all sides, padding -inf.
 tile.kernel @max_pool(%x: memref<2x15x15x40xf32>, %y: memref<2x8x8x40xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -28,7 +28,7 @@ tile.kernel @max_pool(%x: memref<2x15x15x40xf32>, %y: memref<2x8x8x40xf32>) {
   tile.return
 }
 
-// Channels first, three channels, kernel 5, stride 2: the first layer of a net.
+// Channels first, three channels, kernel 5, stride 2: the first layer of a network.
 #w = affine_map<(o, i, r, s) -> (o floordiv 16, r, s, i, o mod 16)>
 tile.kernel @first_conv(%x: memref<1x3x23x23xf32>, %w: memref<24x3x5x5xf32, #w>,
                         %b: memref<24xf32>, %y: memref<1x12x12x24xf32>) {
@@ -79,7 +79,7 @@ tile.kernel @merged_rows(%x: memref<1x7x7x48xf32>, %w: memref<48x33xf32>, %y: me
   tile.return
 }
 
-// Loads along one dim, stores along another, with overhang.
+// Loads along one dim, stores along another, with remainders.
 #mn = affine_map<()[s0, s1] -> (s0, s1)>
 #nm = affine_map<()[s0, s1] -> (s1, s0)>
 tile.kernel @transpose(%x: memref<?x?xf32> {adze.dims = #mn}, %y: memref<?x?xf32> {adze.dims = #nm}) {
@@ -98,7 +98,7 @@ tile.kernel @transpose(%x: memref<?x?xf32> {adze.dims = #mn}, %y: memref<?x?xf32
   tile.return
 }
 
-// Pieces stored into views, so that overhang of one does not touch the next.
+// Parts stored to views, so that the remainder of one does not overwrite the next.
 tile.kernel @concat(%x: memref<5x24xf32>, %z: memref<5x13xf32>, %y: memref<5x37xf32>) {
   %a = memref.subview %y[0, 0] [5, 24] [1, 1] : memref<5x37xf32> to memref<5x24xf32, strided<[37, 1]>>
   %b = memref.subview %y[0, 24] [5, 13] [1, 1] : memref<5x37xf32> to memref<5x13xf32, strided<[37, 1], offset: 24>>
@@ -116,7 +116,7 @@ tile.kernel @strided_store(%x: memref<9x17xf32>, %y: memref<9x50xf32>) {
   tile.return
 }
 
-// Elements at computed places, some out of bounds.
+// Elements at computed indices, some out of bounds.
 tile.kernel @gather(%x: memref<11x19xf32>, %i: memref<6x19xi64>, %y: memref<6x19xf32>) {
   %idx = tile.load %i[0, 0] sizes [6, 19] : memref<6x19xi64> -> tensor<6x19xi64>
   %two = arith.constant 2 : i64
@@ -128,7 +128,8 @@ tile.kernel @gather(%x: memref<11x19xf32>, %i: memref<6x19xi64>, %y: memref<6x19
   tile.return
 }
 
-// B transposed in memory, K that no block divides, N past the edge.
+// B transposed in memory, a remainder of K, and a block of N that extends beyond the
+// edge.
 #mk = affine_map<()[s0, s1, s2] -> (s0, s2)>
 #nk = affine_map<()[s0, s1, s2] -> (s1, s2)>
 tile.kernel @gemm_nt(%x: memref<?x?xf32> {adze.dims = #mk}, %w: memref<?x?xf32> {adze.dims = #nk},

@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The example in each graph pass's description is run: what the pass makes of
-// the text under "Before:" is the text under "After:". Values that only the
-// second text names stand for anything. An example that is a whole @main is
-// compared as a whole, with its attributes. "Before (cuda=sm_90a):" is for that
-// target, "After (option=value):" with that option.
+// Runs the example in each graph pass's description: the pass must rewrite the
+// text under "Before:" to the text under "After:". Values that only the second
+// text names match any value. An example that is a whole @main is compared as a
+// whole, with its attributes. "Before (cuda=sm_90a):" sets that target, "After
+// (option=value):" sets that option.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Host/IR/Host.h"
@@ -30,7 +30,7 @@ struct Example {
   std::string pass, pipeline, before, after;
 };
 
-/// The text of the next ```mlir block, which is taken off.
+/// Returns the text of the next ```mlir block and removes it from `text`.
 std::string takeBlock(StringRef &text) {
   text = text.split("```mlir\n").second;
   auto [block, rest] = text.split("```");
@@ -54,7 +54,7 @@ std::vector<Example> readExamples(StringRef file) {
     example.pass = match[1].str();
     bool onFunctions = match[3] == "func::FuncOp";
     text = text.substr(match[0].end() - text.begin());
-    // Its own description, up to the next pass.
+    // The description of this pass, up to the next pass.
     StringRef rest = text.split("\ndef ").first;
     std::string target;
     if (targets.match(rest, &match))
@@ -71,7 +71,7 @@ std::vector<Example> readExamples(StringRef file) {
     example.pipeline = "builtin.module(" + target + pass + ")";
     examples.push_back(example);
   }
-  // No pass is overlooked because its definition is written in another way.
+  // No pass may be skipped because its definition has another format.
   EXPECT_EQ(examples.size(), (*buffer)->getBuffer().count(" Pass<\""))
       << file.str();
   return examples;
@@ -92,7 +92,7 @@ void collectOperands(StringRef line, llvm::StringSet<> &defined, Names &free) {
   signature.split(")").first.split(types, ", ");
   llvm::Regex name("(%[a-z0-9]+)( = (%[a-z0-9]+))?");
   for (unsigned i = 0; i < types.size() && name.match(op, &match); ++i) {
-    if (!match[3].empty()) // an argument of a region and what it is
+    if (!match[3].empty()) // an argument of a region and its operand
       defined.insert(match[1]);
     StringRef operand = match[3].empty() ? match[1] : match[3];
     if (!defined.contains(operand))
@@ -101,8 +101,8 @@ void collectOperands(StringRef line, llvm::StringSet<> &defined, Names &free) {
   }
 }
 
-/// `@main` of the values that a fragment does not define; it returns what the
-/// last op gives.
+/// Creates `@main` whose arguments are the values that a fragment does not
+/// define; it returns the results of the last op.
 std::string makeModule(StringRef fragment, Names &free) {
   auto [body, functions] = fragment.split("    func.func");
   llvm::StringSet<> defined;
@@ -127,7 +127,7 @@ std::string makeModule(StringRef fragment, Names &free) {
   return functions.empty() ? text : text + "func.func" + functions.str();
 }
 
-/// Whether the values that two functions return are computed alike.
+/// Returns true if two functions return equal computations.
 class Comparison {
 public:
   Comparison(const Names &given, const Names &named)

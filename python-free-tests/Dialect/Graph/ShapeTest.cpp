@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The normal form of symbolic dims and the rules written on it.
+// The normal form of symbolic dims, and the rules on it.
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Graph.h"
@@ -24,7 +24,7 @@ protected:
   AffineExpr num(int64_t value) {
     return getAffineConstantExpr(value, &context);
   }
-  /// The dims of a tensor by integers, -1 for a null one.
+  /// Returns the dims of a tensor as integers, with -1 for a null dim.
   Dims dims(std::initializer_list<AffineExpr> exprs) { return Dims(exprs); }
 
   MLIRContext context;
@@ -48,7 +48,7 @@ TEST_F(ShapeTest, NormalFormIsStable) {
   }
 }
 
-/// Of sizes that are equal or 1, whatever which is which.
+/// For sizes that are equal or 1, in any order.
 TEST_F(ShapeTest, BroadcastsHaveTheSizeThatIsNotOne) {
   auto evaluate = [&](AffineExpr expr, ArrayRef<int64_t> values) {
     SmallVector<AffineExpr> symbols;
@@ -88,7 +88,8 @@ TEST_F(ShapeTest, BroadcastsOfTheSameSizesAreOneExpression) {
     EXPECT_TRUE(getBroadcastSizes(other).empty());
 }
 
-/// Twice a size is never 1: it is the size of what broadcasts to it.
+/// Twice a size is never 1, so it is the size of anything that broadcasts to
+/// it.
 TEST_F(ShapeTest, BroadcastsToWhatIsNeverOneAreThat) {
   AffineExpr twice = s0.floorDiv(2) * 2, four = s1 * 4;
   EXPECT_EQ(broadcastExprs(s0, twice), twice);
@@ -99,7 +100,7 @@ TEST_F(ShapeTest, BroadcastsToWhatIsNeverOneAreThat) {
   EXPECT_FALSE(getBroadcastSizes(broadcastExprs(s0, s0 * 2 + 1)).empty());
 }
 
-/// A slice of the last element is repeated, whatever there is in front of it.
+/// A slice of the last element is repeated for any prefix.
 TEST_F(ShapeTest, FirstsAndLastsSpread) {
   AffineExpr last = subExprs(s0, maxExprs(s0 - 1, num(0)));
   EXPECT_EQ(spreadFirst(s0, last), s0);
@@ -109,7 +110,7 @@ TEST_F(ShapeTest, FirstsAndLastsSpread) {
   EXPECT_FALSE(spreadFirst(s0, minExprs(num(2), s0)));
 }
 
-/// The normal form has the value of the expression for many symbols.
+/// The normal form has the value of the expression for many values of symbols.
 TEST_F(ShapeTest, NormalFormKeepsTheValue) {
   auto evaluate = [&](AffineExpr expr, int64_t a, int64_t b) {
     AffineExpr value = expr.replaceSymbols({num(a), num(b)});
@@ -144,7 +145,7 @@ TEST_F(ShapeTest, Division) {
   EXPECT_FALSE(divideExactly(s0, num(0)));
 }
 
-/// So that a size is told where the others are 0.
+/// So a size is known if the other sizes are 0.
 TEST_F(ShapeTest, QuotientsCancel) {
   AffineExpr s2 = getAffineSymbolExpr(2, &context);
   EXPECT_EQ(floorDivExprs(mulExprs(s0 * s1, s2), s0 * s1 * 2),
@@ -152,7 +153,7 @@ TEST_F(ShapeTest, QuotientsCancel) {
   EXPECT_EQ(floorDivExprs(s0 * s1 + s0 * s2, s2 * s0),
             floorDivExprs(s1 + s2, s2));
   EXPECT_EQ(floorDivExprs(s0 * s0 * s1, s0 * s0 * s2), floorDivExprs(s1, s2));
-  // Not what is in some of the terms.
+  // No rule applies if only some terms have the factor.
   AffineExpr kept = floorDivExprs(s0 * s1 + 1, s0 * s2);
   EXPECT_EQ(kept.getKind(), AffineExprKind::FloorDiv);
   EXPECT_EQ(kept, normalize((s0 * s1 + 1).floorDiv(s0 * s2)));
@@ -171,8 +172,8 @@ TEST_F(ShapeTest, Comparison) {
   EXPECT_FALSE(isNonNegative(s0 - 1));
 }
 
-/// What quotients and remainders are of what they are made of; for each answer
-/// there are numbers.
+/// Relations of quotients and remainders to their operands; each answer is
+/// checked with numbers.
 TEST_F(ShapeTest, SignsOfQuotients) {
   SmallVector<AffineExpr> exprs;
   for (AffineExpr x : {s0, s0 + 1, s0 * 3, s0 + s1, s0 * s1})
@@ -212,7 +213,7 @@ TEST_F(ShapeTest, TypesCarryTheirDims) {
   EXPECT_EQ(type.getShape()[1], 3);
   EXPECT_EQ(makeType(f32, {num(2), num(3)}),
             RankedTensorType::get({2, 3}, f32));
-  // One dim that is not known: none can be written down.
+  // A single unknown dim cannot be expressed.
   RankedTensorType unknown = makeType(f32, {s0, AffineExpr()});
   EXPECT_FALSE(unknown.getEncoding());
   EXPECT_FALSE(getDims(unknown)[0]);
@@ -249,7 +250,7 @@ TEST_F(ShapeTest, Reshape) {
       reshapeDims(dims({num(0), num(3)}), {num(3), num(0)}, true, error);
   ASSERT_TRUE(succeeded(empty));
   EXPECT_TRUE(areEqual(*empty, {num(3), num(0)}));
-  // Beside a size of 0 that is kept, -1 is what the others leave.
+  // Beside a size of 0 that is kept, -1 is the product of the others.
   auto heads = reshapeDims(dims({num(0), num(5), num(8)}),
                            {num(0), num(0), num(2), num(-1)}, false, error);
   ASSERT_TRUE(succeeded(heads));
@@ -260,7 +261,7 @@ TEST_F(ShapeTest, Reshape) {
   EXPECT_TRUE(areEqual(*none, {num(0), num(0)}));
 }
 
-/// What exporters write for view(x.size(0), -1, x.size(2) / 2).
+/// The exported form of view(x.size(0), -1, x.size(2) / 2).
 TEST_F(ShapeTest, ElementsThroughShapeArithmetic) {
   auto module = parseSourceString<ModuleOp>(R"mlir(
     #d = affine_map<()[s0, s1] -> (s0, 4, s1 * 8)>
@@ -288,7 +289,8 @@ TEST_F(ShapeTest, ElementsThroughShapeArithmetic) {
   EXPECT_FALSE(getElements(function.getArgument(0)));
 }
 
-/// Pads as exported: pairs from the last dim on become begins, then ends.
+/// Pads as exported: pairs from the last dim on are converted to begins, then
+/// ends.
 TEST_F(ShapeTest, ElementsAtOtherPlaces) {
   auto module = parseSourceString<ModuleOp>(R"mlir(
     #d = affine_map<()[s0] -> (s0, 4)>

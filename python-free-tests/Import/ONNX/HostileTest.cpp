@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Models that mean harm: none may crash the importer or keep it busy.
+// Malicious models: none may crash the importer or take long.
 #include "Import/ONNX/Import.h"
 #include "ProtoBytes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -24,7 +24,7 @@ std::string model(const std::string &graph, const std::string &rest = "") {
   return opset() + field(7, graph + field(2, "g")) + rest;
 }
 
-/// A tensor of floats with these dims, negative ones too.
+/// A tensor of floats with these dims, which may be negative.
 std::string shaped(const std::string &name, std::vector<int64_t> dims) {
   std::string shape;
   for (int64_t dim : dims)
@@ -49,15 +49,15 @@ std::string function(const std::string &name, const std::string &body) {
   return "\xca\x01" + varint(content.size()) + content; // ModelProto.functions
 }
 
-/// A node as a field of another number, in a domain.
+/// A node as a field with another number, in a domain.
 std::string call(unsigned place, const std::string &op,
                  const std::string &input, const std::string &output) {
   return field(place, field(1, input) + field(2, output) + field(4, op) +
                           field(7, "mine"));
 }
 
-/// The nodes of a graph of branches in branches, `depth` of them, made from the
-/// inside: a string that is copied at each level would take hours.
+/// Returns the nodes of a graph of nested branches of this depth, built from
+/// the inside: copying a string at each level would take hours.
 std::string nestedIfs(int depth) {
   std::vector<std::string> heads;
   std::string tail;
@@ -95,7 +95,8 @@ protected:
     (void)llvm::sys::fs::remove_directories(llvm::sys::path::parent_path(path));
   }
 
-  /// Whether it is imported; a refusal has a reason, and takes no time.
+  /// Returns true if the model is imported; a rejection must have a reason and
+  /// take little time.
   bool import(const std::string &bytes, double maxSeconds = 5) {
     std::error_code code;
     llvm::raw_fd_ostream(path, code) << bytes;
@@ -158,7 +159,7 @@ TEST_F(Hostile, NegativeSizesAreRefused) {
 }
 
 TEST_F(Hostile, CyclicFunctionsAreRefused) {
-  // Written like the others, but without a cycle.
+  // In the same form as the others, but without a cycle.
   EXPECT_TRUE(
       import(model(call(1, "f", "x", "y") + field(11, shaped("x", {4})) +
                        field(12, shaped("y", {4})),

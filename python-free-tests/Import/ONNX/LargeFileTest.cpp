@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Models larger than protobuf can read, inside one file and beside it: they are
-// mapped and hashed, and take next to no memory.
+// Models larger than protobuf can read, with weights inside of the file and
+// next to it: they are mapped and hashed, and take little memory.
 #include "Import/ONNX/Import.h"
 #include "ProtoBytes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kBytes = 3ull << 30;
 
-/// Memory of this process that no file stands behind, in KiB.
+/// Returns the anonymous memory of this process, in KiB.
 uint64_t getAnonymousMemory() {
   auto status = llvm::MemoryBuffer::getFileAsStream("/proc/self/status");
   if (!status)
@@ -34,7 +34,7 @@ std::string makeTensor() {
   return number(1, kBytes) + number(2, 3) + field(8, "w");
 }
 
-/// All of y = Neg(w) but w: a graph without its last field.
+/// All of y = Neg(w) except w: a graph without its last field.
 std::string makeGraph() {
   std::string type = number(1, 3) + field(2, field(1, number(1, kBytes)));
   return node("Neg", {"w"}, "y") + field(2, "g") +
@@ -55,7 +55,7 @@ protected:
 
   std::string path(llvm::StringRef name) { return (folder + "/" + name).str(); }
 
-  /// Writes a file whose last kBytes are zeros, but for the first of them.
+  /// Writes a file that ends with kBytes zeros, except for the first of them.
   void write(llvm::StringRef name, const std::string &start) {
     int file;
     ASSERT_FALSE(llvm::sys::fs::openFileForWrite(path(name), file));

@@ -1,8 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Damaged models are refused, whatever the damage: each byte of a small model
-// is changed in turn. Nothing may crash, and what cannot be imported has a
-// reason.
+// Damaged models are rejected: each byte of a small model is changed in turn.
+// No change may crash, and each rejection must have a reason.
 #include "Import/ONNX/Import.h"
 #include "ProtoBytes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -16,7 +15,7 @@ using namespace protobytes;
 
 namespace {
 
-/// Pools, and reshapes by shape arithmetic.
+/// A model with a pooling, and a reshape by shape arithmetic.
 std::string makeModel() {
   std::string graph =
       node("MaxPool", {"x"}, "p",
@@ -43,7 +42,8 @@ protected:
     (void)llvm::sys::fs::remove_directories(llvm::sys::path::parent_path(path));
   }
 
-  /// Whether the bytes can be imported; checks that there is a reason if not.
+  /// Returns true if the bytes can be imported; checks that there is a reason
+  /// if not.
   bool import(const std::string &bytes) {
     std::error_code code;
     llvm::raw_fd_ostream(path, code) << bytes;
@@ -85,7 +85,7 @@ TEST_F(Mutation, EveryByteIsHandled) {
       changed[i] ^= char(flip);
       imported += import(changed);
     }
-  // Most damage matters.
+  // Most changes are detected.
   EXPECT_LT(imported, model.size() * 2);
 }
 

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ONNX messages as bytes, written by hand: what a test damages or makes larger
-// than protobuf can.
+// ONNX messages as bytes written by hand, which tests damage, or make larger
+// than protobuf supports.
 #ifndef ADZE_PYTHON_FREE_TESTS_IMPORT_ONNX_PROTOBYTES_H
 #define ADZE_PYTHON_FREE_TESTS_IMPORT_ONNX_PROTOBYTES_H
 

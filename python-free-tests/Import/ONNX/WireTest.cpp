@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The wire pass on messages written by hand.
+// The wire-format pass on messages written by hand.
 #include "Wire.h"
 #include "ProtoBytes.h"
 #include "gtest/gtest.h"
@@ -22,8 +22,8 @@ std::optional<std::string> run(const std::string &file, WireError &error) {
       error);
 }
 
-/// The raw_data (9) of the only tensor of a skeleton made from `file`; `before`
-/// stands in front of it.
+/// Returns the raw_data (9) of the only tensor of a skeleton of `file`, which
+/// `before` precedes.
 std::optional<RawData> rawData(const std::string &file, std::string &skeleton,
                                const std::string &before = "") {
   WireError error;
@@ -64,7 +64,7 @@ TEST(Wire, SmallDataIsCopied) {
   EXPECT_EQ(raw->bytes, "data");
 }
 
-// What looks like a reference in the file is data.
+// Data in the file that have the form of a reference are data.
 TEST(Wire, ReferencesCannotBeForged) {
   std::string forged = std::string(1, '\1') + std::string(16, '\xff');
   std::string file = model(field(9, forged)), skeleton;
@@ -85,7 +85,8 @@ TEST(Wire, PackedFloatsStayInTheFile) {
   EXPECT_EQ(raw->size, floats.size());
 }
 
-// In two pieces, or of another type, they are left to protobuf.
+// Fields in two pieces or of another type are not extracted: protobuf reads
+// them.
 TEST(Wire, OtherFloatsAreCopied) {
   std::string floats(4096, 'f');
   WireError error;
@@ -105,7 +106,7 @@ TEST(Wire, DocumentationIsDropped) {
   EXPECT_EQ(*skeleton, field(2, "producer"));
 }
 
-// Attributes (5) of nodes (1) hold tensors (5, 10) and graphs (6).
+// Attributes (5) of nodes (1) contain tensors (5, 10) and graphs (6).
 TEST(Wire, FindsNestedTensors) {
   std::string data(3000, 'd');
   std::string inner = field(1, field(5, field(5, field(9, data))));

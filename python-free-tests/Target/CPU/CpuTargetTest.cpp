@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What is known of CPUs.
+// Properties of CPUs.
 #include "Target/CPU/CpuTarget.h"
 #include "adze_module.h"
 #include "mlir/IR/Builders.h"
@@ -25,8 +25,8 @@ TEST(CpuTargetTest, LevelsHaveTheirFeatures) {
   EXPECT_EQ(v4.vectorBits(), 512u);
 }
 
-// A module for Zen 4 had an instruction that only AMD's CPUs have, and that no
-// run time was told of: it ended with a signal on others.
+// Regression: a module for Zen 4 had an instruction that only AMD's CPUs have
+// and the run time did not check, so it ended with a signal on others.
 TEST(CpuTargetTest, FeaturesThatNoNoteTellsOfAreOff) {
   auto zen = llvm::cantFail(CpuTarget::resolve("x86_64-linux-gnu", "znver4"));
   EXPECT_EQ(zen.features, "-sse4a");

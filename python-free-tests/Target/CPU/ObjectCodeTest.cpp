@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What becomes of LLVM IR.
+// Optimization of LLVM IR.
 #include "Target/CPU/CpuTarget.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
@@ -11,9 +11,9 @@
 
 namespace {
 
-/// Bytes of object code of a function of `count` loops, each of which adds to
-/// the elements of a piece; inside of it is a loop of one iteration, as the
-/// reference path leaves them.
+/// Returns the bytes of object code of a function of `count` loops, each of
+/// which adds to the elements of a slice and contains a loop of one iteration,
+/// as on the reference path.
 size_t getBytes(int count) {
   std::string text =
       "define void @f(ptr noalias %x, ptr noalias %y, i64 %n) {\n"
@@ -54,13 +54,13 @@ size_t getBytes(int count) {
   return object.size();
 }
 
-/// Loops by the hundred are not made many times longer; a few are.
+/// Hundreds of loops are not unrolled; a few are.
 TEST(ObjectCodeTest, ManyLoopsStayShort) {
   size_t few = getBytes(20), many = getBytes(100);
   EXPECT_LT(many, few * 7 / 2) << few << " bytes of 20 loops";
 }
 
-/// Returns the text of a module after it became code for Zen 4 at O<level>.
+/// Returns the text of a module after code generation for Zen 4 at O<level>.
 std::string getOptimized(const std::string &text, unsigned level) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
@@ -75,8 +75,8 @@ std::string getOptimized(const std::string &text, unsigned level) {
   return result;
 }
 
-/// Returns a loop over 1024 elements of `type`, `step` at a time, that adds x
-/// to y. `index` computes %k from the variable of the loop, %i.
+/// Returns a loop over 1024 elements of `type`, with step `step`, that adds x
+/// to y. `index` computes %k from the loop variable, %i.
 std::string getLoop(const std::string &type, int step,
                     const std::string &index = "%k = add i64 %i, 0") {
   return "declare i64 @llvm.smin.i64(i64, i64)\n"
@@ -110,21 +110,21 @@ TEST(ObjectCodeTest, VectorsAreUnrolledAtO2Alone) {
   EXPECT_EQ(count(getOptimized(loop, 1), "fadd <16 x float>"), 1u);
 }
 
-/// Loops over scalars, as the reference path leaves them, become vectors.
+/// Loops over scalars, as on the reference path, are vectorized.
 TEST(ObjectCodeTest, ScalarsBecomeVectors) {
   std::string code = getOptimized(getLoop("float", 1), 2);
   EXPECT_GE(count(code, "fadd <16 x float>"), 1u) << code;
 }
 
-/// The range of the variable says that its bound is none: rows of a last block
-/// that are the same are computed once.
+/// By the range of the variable, its bound has no effect: equal rows of a last
+/// block are computed once.
 TEST(ObjectCodeTest, RangesOfIndicesAreKnown) {
   std::string bound = "%k = call i64 @llvm.smin.i64(i64 %i, i64 1024)";
   for (unsigned level : {1, 2}) {
     std::string code = getOptimized(getLoop("<16 x float>", 16, bound), level);
     EXPECT_EQ(count(code, "call i64 @llvm.smin"), 0u) << code;
   }
-  // One that is in the range stays.
+  // A bound within the range stays.
   bound = "%k = call i64 @llvm.smin.i64(i64 %i, i64 500)";
   std::string code = getOptimized(getLoop("<16 x float>", 16, bound), 1);
   EXPECT_EQ(count(code, "call i64 @llvm.smin"), 1u) << code;
@@ -144,7 +144,7 @@ static void compileAtAllLevels(const char *text) {
   }
 }
 
-/// Unoptimized code, too, selects zeros of bf16 on CPUs with AVX512-FP16.
+/// Unoptimized code also selects zeros of bf16 on CPUs with AVX512-FP16.
 TEST(ObjectCodeTest, BrainFloatZerosAreSelectedAtAnyLevel) {
   const char *text = R"(
 declare <4 x bfloat> @llvm.masked.load.v4bf16.p0(ptr, <4 x i1>, <4 x bfloat>)
@@ -162,7 +162,7 @@ define void @f(ptr %x, ptr %y) {
   compileAtAllLevels(text);
 }
 
-/// Unoptimized code, too, hands tile registers from block to block.
+/// Unoptimized code also passes tile registers from block to block.
 TEST(ObjectCodeTest, TilesAreHandedOnAtAnyLevel) {
   const char *text = R"(
 declare x86_amx @llvm.x86.tilezero.internal(i16, i16)

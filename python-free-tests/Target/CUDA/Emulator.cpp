@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The emulator: gpu operations become calls of the functions below, the rest
-// is compiled for the host.
+// The emulator: gpu operations become calls of the functions below, and the
+// other code is compiled for the host.
 #include "Emulator.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -51,7 +51,7 @@ struct Block {
 };
 Block *block = nullptr;
 
-/// Lets all other threads come to the same point.
+/// Waits until all other threads have arrived at the same point.
 void meet(const char *kind) {
   Block::Thread &me = block->threads[block->current];
   me.kind = kind;
@@ -75,8 +75,8 @@ uint32_t shuffle(uint32_t value, uint32_t mask) {
 constexpr unsigned kLanes = 32, kRows = 8;
 
 /// Loads `count` matrices of 8 rows of 16 bytes, whose addresses the lanes
-/// have: lane l gets the elements 2 * (l % 4) and the next of row l / 4, or of
-/// column l / 4 of the transposed matrix (PTX ISA, ldmatrix).
+/// have: lane l gets elements 2 * (l % 4) and 2 * (l % 4) + 1 of row l / 4, or
+/// of column l / 4 of the transposed matrix (PTX ISA, ldmatrix).
 void loadMatrices(const char *row, uint32_t count, uint32_t transposed,
                   uint32_t *out) {
   unsigned self = block->current, lane = self % kLanes, warp = self - lane;
@@ -99,7 +99,7 @@ void loadMatrices(const char *row, uint32_t count, uint32_t transposed,
   }
 }
 
-/// Element types of a product, and how many elements a word holds.
+/// Element types of a product, and the number of elements per word.
 enum class Element : uint32_t { f16, bf16, tf32, s8, u8 };
 unsigned countInWord(Element element) {
   return element == Element::tf32                              ? 1
@@ -128,7 +128,7 @@ double decode(uint32_t word, unsigned i, Element element) {
   }
 }
 
-/// Rounds to 10 bits behind the point, ties away from zero.
+/// Rounds to 10 fraction bits, ties away from zero.
 uint32_t roundToTF32(float value) {
   constexpr uint32_t dropped = (1 << 13) - 1;
   uint32_t bits;
@@ -148,7 +148,7 @@ void multiplyMatrices(Element lhs, Element rhs, uint32_t *words) {
   for (unsigned i = 0; i < 4; ++i) {
     unsigned row = lane / 4, high = i / 2, column = lane % 4 * 2 + i % 2;
     double total = 0;
-    // Four lanes hold a row of a or a column of b: a word each of two parts.
+    // Four lanes have a row of a or a column of b: a word each of two parts.
     for (unsigned part = 0; part < 2; ++part)
       for (unsigned holder = 0; holder < 4; ++holder) {
         uint32_t a = block->threads[warp + row * 4 + holder]
@@ -184,7 +184,7 @@ void runThread() {
   swapcontext(&me.context, &block->scheduler);
 }
 
-/// Replaces what only a GPU has by calls.
+/// Replaces operations of GPUs by calls.
 struct CallEmulator {
   ModuleOp module;
 
@@ -224,7 +224,7 @@ struct CallEmulator {
     op->erase();
   }
 
-  /// Returns room for words in the frame of the function around `op`.
+  /// Returns memory for words in the frame of the function around `op`.
   Value makeWords(Operation *op, unsigned count) {
     OpBuilder b = OpBuilder::atBlockBegin(
         &op->getParentOfType<LLVM::LLVMFuncOp>().getBody().front());
@@ -240,7 +240,7 @@ struct CallEmulator {
                                LLVM::GEPArg(i));
   }
 
-  /// Replaces the struct that `op` gives by words from `first` on.
+  /// Replaces the struct result of `op` by words from `first` on.
   void replaceStruct(Operation *op, Value words, int32_t first) {
     OpBuilder b(op);
     Location loc = op->getLoc();
@@ -342,7 +342,7 @@ struct CallEmulator {
   }
 };
 
-/// An entry that takes its arguments as one array of i64.
+/// An entry point with its arguments in one array of i64.
 void addPackedEntry(LLVM::LLVMFuncOp function) {
   OpBuilder b(function->getContext());
   b.setInsertionPointAfter(function);
@@ -364,8 +364,8 @@ void addPackedEntry(LLVM::LLVMFuncOp function) {
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }
 
-/// The device functions in a plain module; shared memory is one buffer a
-/// kernel, as blocks run one after the other.
+/// Moves the device functions to a plain module; shared memory is one buffer
+/// per kernel, as blocks run one after the other.
 OwningOpRef<ModuleOp> makeHostModule(ModuleOp from) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(from.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(module->getBody());

@@ -11,22 +11,22 @@
 
 namespace adze::test {
 
-/// In which order the threads of a block get their turn.
+/// The order in which the threads of a block run.
 enum class ThreadOrder { forward, backward, shuffled };
 
 class Emulator {
 public:
-  /// Compiles the gpu.module of `module` for this CPU; null on failure, with a
-  /// message on stderr.
+  /// Compiles the gpu.module of `module` for this CPU; returns null on failure,
+  /// with a message on stderr.
   static std::unique_ptr<Emulator> create(mlir::ModuleOp module);
   virtual ~Emulator() = default;
 
-  /// What `NAME_cuda_programs` counts.
+  /// Returns the result of `NAME_cuda_programs`.
   virtual int64_t countPrograms(llvm::StringRef kernel,
                                 const int64_t *symbols) = 0;
 
-  /// Runs one block. False, with a message on stderr, if its threads do not
-  /// meet at the same barriers.
+  /// Runs one block. Returns false, with a message on stderr, if its threads do
+  /// not arrive at the same barriers.
   virtual bool runBlock(llvm::StringRef entry, int64_t threads, int64_t block,
                         llvm::ArrayRef<int64_t> arguments,
                         ThreadOrder order) = 0;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The interpreter's arithmetic: what each scalar operation computes.
+// The interpreter's arithmetic on scalars.
 #include "TileInterpreter.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>

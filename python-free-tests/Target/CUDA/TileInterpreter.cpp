@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The interpreter: values are arrays of numbers, operations loops over them.
+// The interpreter: values are arrays of numbers, and operations are loops over
+// them.
 #include "TileInterpreter.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -39,7 +40,7 @@ int64_t Memory::locate(ArrayRef<int64_t> logical) const {
 
 namespace {
 
-/// A scalar (no shape) or a tile; one of the arrays is in use.
+/// A scalar (no shape) or a tile; one of the arrays is used.
 struct Number {
   SmallVector<int64_t> shape;
   bool isFloat = false;
@@ -55,7 +56,7 @@ struct Number {
   }
 };
 
-/// A view: the argument and, for each of its dims, how logical indices map.
+/// A view: the argument, and the map of logical indices for each of its dims.
 struct View {
   Memory *memory;
   SmallVector<int64_t> shape, strides;
@@ -191,7 +192,7 @@ int64_t linear(ArrayRef<int64_t> shape, ArrayRef<int64_t> at) {
   return n;
 }
 
-/// An integer of `bits` bits, sign-extended.
+/// Sign-extends an integer of `bits` bits.
 int64_t wrap(int64_t v, unsigned bits) {
   return bits >= 64 ? v : int64_t(uint64_t(v) << (64 - bits)) >> (64 - bits);
 }
@@ -461,7 +462,7 @@ bool Interpreter::runElementwise(Operation &op) {
     double rf = 0;
     int64_t ri = 0;
     f.resize(std::max<size_t>(3, op.getNumOperands()));
-    // `u` asks for the types of operands that are there.
+    // `u` requests the types of existing operands.
     known = compute(op, f, ArrayRef<int64_t>(i).take_front(op.getNumOperands()),
                     rf, ri);
     n.isFloat ? void(n.f[k] = rf) : void(n.i[k] = wrap(ri, n.bits));

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs a specialised tile kernel directly: slow, obvious, floats in f64. The
-// judge of compiled kernels in tests.
+// Interprets a specialised tile kernel directly: slow and simple, with floats
+// in f64. The reference for compiled kernels in tests.
 #ifndef ADZE_TESTS_TARGET_CUDA_TILEINTERPRETER_H
 #define ADZE_TESTS_TARGET_CUDA_TILEINTERPRETER_H
 
@@ -9,7 +9,7 @@
 
 namespace adze::test {
 
-/// A memory argument: elements as numbers, in physical order.
+/// A memory argument: its elements as numbers, in physical order.
 struct Memory {
   llvm::SmallVector<int64_t> shape;    ///< logical
   llvm::SmallVector<int64_t> physical; ///< under the layout map
@@ -19,22 +19,21 @@ struct Memory {
   std::vector<int64_t> ints;
 
   int64_t size() const;
-  /// Number of the physical element; -1 outside the memory.
+  /// Returns the number of the physical element; -1 outside of the memory.
   int64_t locate(llvm::ArrayRef<int64_t> logical) const;
 };
 
-/// Runs all programs of the kernel. False, with a message on stderr, for an
-/// operation it does not know.
+/// Runs all programs of the kernel. Returns false, with a message on stderr,
+/// for an unknown operation.
 bool interpret(tile::KernelOp kernel, llvm::MutableArrayRef<Memory> arguments);
 
-/// The low `bits` bits of an integer, as an unsigned number.
+/// Returns the low `bits` bits of an integer, as an unsigned number.
 inline uint64_t unsignedOf(int64_t v, unsigned bits) {
   return bits >= 64 ? uint64_t(v) : uint64_t(v) & ((uint64_t(1) << bits) - 1);
 }
 
-/// One element of an arith or math operation with floats `f` or integers `i` as
-/// operands: the result in `rf` or `ri`. False for an operation it does not
-/// know.
+/// Computes one element of an arith or math operation on floats `f` or integers
+/// `i`: the result is `rf` or `ri`. Returns false for an unknown operation.
 bool compute(mlir::Operation &op, llvm::ArrayRef<double> f,
              llvm::ArrayRef<int64_t> i, double &rf, int64_t &ri);
 

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// cuda-compile: tile kernels in, PTX out; with --assemble what ptxas says of
-// them. For lit tests.
+// cuda-compile: compiles tile kernels to PTX; with --assemble, prints the
+// output of ptxas. For lit tests.
 #include "InitAll.h"
 #include "Target/CUDA/CompileKernels.h"
 #include "mlir/Parser/Parser.h"

@@ -1,8 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // cuda-emulate: converts tile kernels for the GPU, runs them block by block on
-// the CPU and compares with the interpreter. Arguments lie against pages that
-// fault, at the start (aligned) and at the end (not aligned) in turn.
+// the CPU and compares with the interpreter. Arguments are adjacent to
+// inaccessible pages, at their start (aligned) and at their end (not aligned)
+// in turn.
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Emulator.h"
@@ -79,7 +80,7 @@ static int64_t decodeInt(const Memory &m, const char *from, int64_t i) {
   return int64_t(uint64_t(bits) << (64 - width * 8)) >> (64 - width * 8);
 }
 
-/// Random contents; floats are such that the element type holds them exactly.
+/// Random contents; the element type represents the floats exactly.
 static Memory makeMemory(tile::KernelOp kernel, unsigned arg,
                          std::mt19937 &random, int64_t &nextSymbol) {
   auto type = cast<MemRefType>(kernel.getArgumentTypes()[arg]);
@@ -123,7 +124,7 @@ static Memory makeMemory(tile::KernelOp kernel, unsigned arg,
   return m;
 }
 
-/// Largest error relative to the range of `want`; infinite where one is NaN.
+/// The largest error relative to the range of `want`; infinite if one is NaN.
 static double compare(const Memory &want, const char *got, int64_t &where) {
   double worst = 0, range = 1e-30;
   for (double v : want.floats)
@@ -154,7 +155,7 @@ struct Subject {
   int64_t threads, numSymbols;
 };
 
-/// Symbols that adze.dims name; those of other dynamic dimensions follow.
+/// Symbols in adze.dims; those of other dynamic dimensions follow.
 static int64_t namedSymbols(ModuleOp module) {
   int64_t named = 0;
   for (auto kernel : module.getOps<tile::KernelOp>())
@@ -242,7 +243,7 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return 1;
-  // Of a whole model, the kernels.
+  // The kernels of a whole model.
   for (Operation &op : llvm::make_early_inc_range(module->getOps()))
     if (!isa<tile::KernelOp>(op))
       op.erase();
