@@ -9,8 +9,8 @@
 ONNX Runtime runs models with Adze by its execution provider, whose library is
 ``adze.get_library_path()``.
 
-Inputs are used without a copy if they have the DLPack protocol (numpy, torch,
-jax, cupy) and are dense and row-major.  Modules may be called from any number
+ONNX Runtime runs models with Adze by its execution provider, whose library is
+``adze.get_library_path()``.
 of threads: the GIL is released during a run.
 """
 

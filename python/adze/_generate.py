@@ -251,8 +251,8 @@ class Generator:
 
     Args:
         module: A module for the CPU with states (:attr:`adze.Module.states`).
-        rows: Room of a sequence: most tokens of prompts and answers.
-        chunk: Most tokens of a prompt that one step takes.
+        rows: Capacity of a sequence: most tokens of prompts and answers.
+        chunk: Most tokens of a prompt per step.
         batch: Most sequences of one run.
         end_tokens: Tokens that end any sequence.
         ids: Name of the input of token ids, if it is not "input_ids".
@@ -403,8 +403,8 @@ class Generator:
 
     def step(self) -> int:
         """Runs a chunk of one prompt, and one token of each active sequence.
-        Returns how many go on. A sequence that fails has the
-        :attr:`TokenSequence.error`; the others do not bear it."""
+        Returns how many continue. A sequence that fails has the
+        :attr:`TokenSequence.error`; the others continue."""
         with self._lock:
             self._collect()
             running = [s for s in self._sequences.values() if s.end is None]

@@ -178,7 +178,7 @@ class _Signature:
 
 
 _MISSING = object()
-#: Of a context: shapes that vary more have no use for them.
+#: Per context: more different shapes would have little benefit.
 _MOST_PLANS = 64
 
 

@@ -46,7 +46,7 @@ def _view(tensor: lib.DLTensor) -> np.ndarray:
 
 
 class _Call:
-    """One call: its inputs, attributes and results."""
+    """One call: inputs, attributes and results."""
 
     def __init__(self, handle: c_void_p) -> None:
         self.handle = handle

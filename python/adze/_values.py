@@ -68,7 +68,7 @@ def _give_back(pointer: Any) -> None:
 _deleter = lib.DLManagedTensorVersioned._fields_[3][1](_give_back)
 
 
-#: Copies of smaller arrays take less time than a reference to them.
+#: Copying smaller arrays takes less time than referring to them.
 _MOST_COPIED = 4096
 
 

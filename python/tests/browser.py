@@ -50,7 +50,7 @@ class Page:
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.set_scheme(scheme)
-        # Nothing is fetched: the page has to be whole without.
+        # Nothing is fetched: the page must be self-contained.
         self.call("Network.enable")
         self.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
         self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
@@ -112,7 +112,7 @@ class Page:
             time.sleep(0.02)
 
     def settle(self):
-        """Returns when what was asked for is drawn."""
+        """Returns when pending updates are drawn."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
     def text(self, selector: str) -> str:

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""What the tests share: shipped models, and models made of text."""
+"""Common parts of the tests: shipped models, and models in text form."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def make_options(options=None, config=None, fallback=False):
 
 def make_session(model, options=None, config=None, fallback=False):
     source = str(model) if isinstance(model, pathlib.Path) else model
-    # The package retries what fails with the CPU's provider otherwise.
+    # By default, the package retries failures with the CPU's provider.
     return ort.InferenceSession(source, make_options(options, config, fallback), enable_fallback=0)
 
 
@@ -79,8 +79,8 @@ def make_reference(model):
 
 
 def get_assignment(session):
-    """Returns (provider, names of nodes) of each partition and of each node that
-    has none; None where ONNX Runtime does not say (before 1.24)."""
+    """Returns (provider, names of nodes) of each partition and of each other node; None if ONNX
+    Runtime does not report it (before 1.24)."""
     if VERSION < (1, 24):
         return None
     return [

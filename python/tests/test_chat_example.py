@@ -167,7 +167,7 @@ def test_chat_follows_the_template(server, expected):
 
 
 def test_requests_at_once(server):
-    """They share runs of the model, and get what each of them gets alone."""
+    """Concurrent requests share runs of the model, and get the results of separate ones."""
     bodies = [
         {"model": "tiny", "prompt": f"Question {i}?", "max_tokens": 150, "temperature": 0.8 * (i % 2), "seed": i}
         for i in range(6)
@@ -243,7 +243,7 @@ def test_client_goes_away(server):
     answer.close()
     connection.close()
     wait_until_idle(server)
-    # All places are free again.
+    # All slots are free again.
     assert server.post("/v1/completions", {**GREEDY, "prompt": ["a"] * 8, "max_tokens": 2})[0] == 200
 
 
@@ -264,7 +264,8 @@ def test_text_stream(expected):
 
 
 def test_terminal(folder, expected):
-    """Two turns: the second one has the first in its caches, and says what a fresh run of both says."""
+    """Two turns: the second one has the first in its caches, and the same result as a new run of
+    both."""
     done = subprocess.run(
         [sys.executable, str(CHAT / "chat.py"), str(folder), "--temperature", "0", "--max-tokens", "9"],
         input="Hello!\nWhat is a compiler?\n", stdout=subprocess.PIPE, text=True, check=True,

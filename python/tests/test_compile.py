@@ -175,7 +175,7 @@ def test_progress_that_raises_cancels():
 def test_ctrl_c_cancels():
     script = (
         "import adze, os, signal\n"
-        # A process in the background may begin with the signal ignored.
+        # A background process may begin with the signal ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def stop(stage, done, total):\n"
         "    if stage == 'kernel': os.kill(os.getpid(), signal.SIGINT)\n"

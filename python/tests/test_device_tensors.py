@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Tensors that stay on a device, by a driver for machines without one."""
+"""Tensors that stay on a device, with a fake driver for machines without one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Operators that quantize as they run, against their definitions in NumPy."""
+"""Operators that quantize at run time, against their definitions in NumPy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOMAIN = "com.microsoft"
 
 
 def quantize(x):
-    """ONNX's DynamicQuantizeLinear, as steps from the zero point and a scale."""
+    """ONNX's DynamicQuantizeLinear: steps from the zero point, and a scale."""
     low, high = min(np.float32(0), x.min()), max(np.float32(0), x.max())
     scale = np.float32((high - low) / np.float32(255)) if high > low else np.float32(1)
     zero = np.rint(np.clip(-low / scale, 0, 255))
@@ -25,7 +25,7 @@ def sigmoid(x):
 
 
 def run_lstm(x, w, r, bias, lengths, first, cell, scales, zeros, reverse):
-    """One direction of an LSTM [T, B, I] in f64, whose states are rounded to f32 from step to step."""
+    """One direction of an LSTM [T, B, I] in f64, whose states are rounded to f32 between steps."""
     (steps, batch, _), hidden = x.shape, r.shape[0]
     bytes_, scale = quantize(x)
     w, r = w.astype(np.float64) - zeros[0], r.astype(np.float64) - zeros[1]
@@ -119,7 +119,7 @@ def test_lstm(batch, hidden, direction, dims, dtype, zero, optimize, options):
 
 
 def test_lstm_keeps_bytes(tmp_path):
-    """A module is no larger than the weights of its layer, which are bytes."""
+    """A module is at most as large as the weights of its layer, which are bytes."""
     rng, hidden, size = np.random.default_rng(3), 256, 256
     values = {
         "w": rng.integers(-127, 128, (1, size, 4 * hidden)).astype(np.int8),

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""What `atranslate --emit=onnx` writes, in ONNX's checker and in ONNX Runtime.
+"""Models written by `atranslate --emit=onnx`, in ONNX's checker and in ONNX Runtime.
 
 The models are those that `scripts/run-tests.sh all` prepares, which have
 ONNX Runtime's results for the model as it was before the export.
@@ -24,7 +24,7 @@ MODELS = ROOT / "build" / "models"
 
 
 def shared_models():
-    """The names of the models that lie in the repository, as list.txt has them."""
+    """Returns the names of the models in the repository, from list.txt."""
     rows = (ROOT / "benchmarks" / "models" / "list.txt").read_text().splitlines()
     columns = [row.split() for row in rows if row and not row.startswith("#")]
     return [name for name, source, *_ in columns if source == "shared"]
@@ -56,7 +56,7 @@ def test_export_runs_in_onnxruntime(name, tmp_path):
     for level in ("-O0", "-O1", "-O2"):
         exported = tmp_path / f"exported{level}.onnx"
         subprocess.run([ATRANSLATE, model, level, "--emit=onnx", "-o", exported], check=True)
-        # What a lower level wrote as well was checked there.
+        # An equal file of a lower level was checked already.
         if checked is None or not filecmp.cmp(checked, exported, shallow=False):
             check(exported, MODELS / name / "data")
         if checked is not None:

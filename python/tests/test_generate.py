@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""libadze_generate, driven through its C API: tokens beside ONNX Runtime's."""
+"""libadze_generate through its C API: tokens compared with ONNX Runtime's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def array(values):
 
 
 class Generator:
-    """The C API with errors as exceptions."""
+    """The C API, with errors as exceptions."""
 
     def __init__(self, module, **options):
         self.lib = lib = ctypes.CDLL(str(LIBRARY))
@@ -154,7 +154,8 @@ def test_greedy_is_onnx_runtime(model, generator):
 @pytest.mark.parametrize("precision", ["f32", "int4"])
 @pytest.mark.parametrize("level", [0, 2])
 def test_last_rows(precision, level, tmp_path):
-    """A caller who passes logits with fewer rows gets the last ones, bit for bit; the others are not computed."""
+    """A caller that passes logits with fewer rows gets the last ones, bit for bit; the others are
+    not computed."""
     language_models = pytest.importorskip("language_models")
     path = str(tmp_path / "tiny.onnx")
     language_models.write_model(path, "tiny", precision)
@@ -176,8 +177,8 @@ def test_last_rows(precision, level, tmp_path):
         wanted_rows = wanted | {"logits": wanted["logits"][:, rows - count :]}
         for name, value in wanted_rows.items():
             np.testing.assert_array_equal(out[name], value)
-    # The vocabulary's product alone is 2 * 128 * 512 operations a row, and the
-    # layers beneath it have rows that no other needs.
+    # The vocabulary's product alone is 2 * 128 * 512 operations per row, and lower layers have rows
+    # that no other layer needs.
     assert flops[rows] - flops[1] >= 2 * (rows - 1) * 2 * 128 * VOCABULARY
     out["logits"] = np.empty((2, rows + 1, VOCABULARY), np.float32)
     with pytest.raises(adze.AdzeError, match="output 'logits': expected dim 1 = 37, but got 38"):
@@ -194,7 +195,7 @@ def test_prompts_have_one_row_of_logits(model):
 
 
 def test_neighbours_change_nothing(generator):
-    """Sequences that run together give the tokens of each alone, sampled as well."""
+    """Concurrent sequences have the same tokens as separate ones, sampled as well."""
     settings = [{}, {"temperature": 0.8, "top_k": 40, "seed": 5}, {"temperature": 1.0, "top_p": 0.9, "seed": 6},
                 {"temperature": 0.7, "min_p": 0.05, "repetition_penalty": 1.2, "seed": 7}]  # fmt: skip
     alone = []
@@ -216,7 +217,7 @@ def test_neighbours_change_nothing(generator):
 
 
 def choose(logits, seed, position, temperature, top_k=0, top_p=0.0, min_p=0.0):
-    """The token that the filters and a random number choose, as adze_generate.h says."""
+    """Returns the token that the filters and a random number select, as adze_generate.h defines."""
     scores = logits.astype(np.float64) / temperature
     order = np.argsort(-scores, kind="stable")
     parts = np.exp(scores[order] - scores.max())
@@ -252,7 +253,7 @@ def test_filters_leave_what_they_say(model, generator, fields):
 
 
 def test_filters(generator):
-    """A filter that leaves the best token is greedy at any temperature."""
+    """A filter that keeps the best token is greedy at any temperature."""
     greedy = generator.sequence(PROMPT, max_tokens=12)
     one = generator.sequence(PROMPT, max_tokens=12, temperature=5.0, top_k=1, seed=9)
     least = generator.sequence(PROMPT, max_tokens=12, temperature=5.0, top_p=1e-6, seed=9)
@@ -285,7 +286,8 @@ def test_distribution(generator):
         generator.run()
         hits += generator.tokens(fork)[-1] == best
         generator.lib.adze_sequence_release(fork)
-    # At temperature 1 the model says exp(logprob); a lower one sharpens it.
+    # At temperature 1 the model's probability is exp(logprob); a lower one sharpens the
+    # distribution.
     assert hits / count > np.exp(logprob) + 3 * np.sqrt(0.25 / count)
     assert hits < count
 
@@ -325,7 +327,7 @@ def test_fork_rewind_extend(model, generator):
     generator.run()
     fork = c_void_p()
     generator.call("sequence_fork", sequence, None, generator.listen([]), None, byref(fork))
-    # The original goes elsewhere; the copy, and what is taken back, do not.
+    # The original continues differently; the copy, and a sequence that is truncated, do not.
     generator.call("sequence_extend", sequence, array([7, 8]), c_size_t(2))
     generator.run()
     assert len(generator.tokens(sequence)) == len(PROMPT) + 22

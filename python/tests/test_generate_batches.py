@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""libadze_generate: sequences that share runs of the model give what each of them gives alone."""
+"""libadze_generate: sequences that share runs of the model have the results of separate ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ onnx = pytest.importorskip("onnx")
 HEAD = '<ir_version: 10, opset_import: ["": 23]>\n'
 WORDS = 64
 
-# As exporters trace it: a mask of padding and causality, positions as an input, caches that are concatenated.
+# As traced by exporters: a mask of padding and causality, positions as an input, caches that are
+# concatenated.
 PADDED = """padded (int64[B, S] input_ids, int64[B, T] attention_mask, int64[B, S] position_ids,
     float[B, 2, P, 16] past_key, float[B, 2, P, 16] past_value)
     => (float[B, S, 64] logits, float[B, 2, T, 16] present_key, float[B, 2, T, 16] present_value)
@@ -63,13 +64,13 @@ PADDED = """padded (int64[B, S] input_ids, int64[B, T] attention_mask, int64[B, 
   logits = MatMul(z, head)
 }"""
 
-# The same, but the mask hides nothing.
+# The same, but the mask is all true.
 BLIND = PADDED.replace("Or(later, hidden2)", "And(later, later)")
 
 # One batch only.
 SINGLE = PADDED.replace("[B,", "[1,")
 
-# No growing cache: each row of the batch has a state, whatever its length.
+# No growing cache: each row of the batch has a state, for any length.
 RECURRENT = """recurrent (int64[B, S] input_ids, float[B, 32] state_in) => (float[B, S, 64] logits, float[B, 32] state_out)
     <int64[1] axis1 = {1}, int64[1] last = {-1}, int64[1] end = {9223372036854775807}> {
   token = Gather(table, input_ids)
@@ -168,7 +169,7 @@ def run_alone(module, prompts, counts, **options):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", ["f32", "int4", "padded", "recurrent", "causal", "single"])
 def test_joining_and_leaving(models, name, threads):
-    """Sequences come and go at random steps, in batches of several sizes and more than one block."""
+    """Sequences are added and removed at random steps, in batches of several sizes and blocks."""
     prompts, draw = make_prompts(name, 11), random.Random(threads)
     counts = [draw.randint(1, 24) for _ in prompts]
     options = {"rows": 72, "chunk": 16}
@@ -196,7 +197,8 @@ def test_joining_and_leaving(models, name, threads):
 
 @pytest.mark.parametrize("name", ["f32", "padded", "recurrent", "causal", "single"])
 def test_runs(models, name):
-    """How often the model runs: once for each prompt, or some where they can be filled up, and once a step."""
+    """Counts the runs of the model: one per prompt, or fewer if prompts can be padded, and one per
+    step."""
     count, tokens = 6, 10
     prompts = [p if len(p) > 1 else p * 2 for p in make_prompts(name, count, 12)]
     if name == "causal":  # no two have the same length at any step
@@ -206,7 +208,8 @@ def test_runs(models, name):
         generator.sequence(prompt, max_tokens=tokens)
     generator.run()
     assert generator.info().num_rows == sum(map(len, prompts)) + count * (tokens - 1)
-    # The second one joins the first at its second token, and so on; fewer runs where prompts share them.
+    # The second one joins the first at its second token, and so on; there are fewer runs if prompts
+    # share them.
     together = count + tokens - 1 + count - 1
     runs = generator.info().num_runs
     if name in ("single", "causal"):
@@ -247,7 +250,7 @@ def test_answers_to_one_prompt(models, name):
 
 
 def test_padded_is_onnx_runtime(models, tmp_path):
-    """Rows of a padded batch, with positions and causality as the model has them."""
+    """Rows of a padded batch, with the positions and causality of the model."""
     onnxruntime = pytest.importorskip("onnxruntime")
     session = onnxruntime.InferenceSession(write(PADDED, str(tmp_path / "m.onnx")), providers=["CPUExecutionProvider"])
     prompts = make_prompts("padded", 5)
@@ -268,7 +271,7 @@ def test_padded_is_onnx_runtime(models, tmp_path):
 
 @pytest.mark.parametrize("name", ["f32", "padded"])
 def test_long_life(models, name):
-    """More steps than a slot has rows: the rows of a batch go back to the front."""
+    """More steps than a slot has rows: the rows of a batch are moved to the front."""
     options = {"rows": 24, "chunk": 8}
     prompts = make_prompts(name, 40, 12)
     counts = [8 + i % 5 for i in range(40)]
@@ -289,7 +292,7 @@ def test_long_life(models, name):
 
 @pytest.mark.parametrize("name", ["f32", "padded", "causal"])
 def test_fork_rewind_extend_among_others(models, name):
-    """What a sequence does between steps leaves its neighbours as they are."""
+    """Changes of a sequence between steps do not affect other sequences."""
     prompts = make_prompts(name, 4, 20)
     module = models(name)
     alone = run_alone(module, prompts, [30] * 4, rows=96)
@@ -299,7 +302,7 @@ def test_fork_rewind_extend_among_others(models, name):
         generator.step()
     fork = c_void_p()
     generator.call("sequence_fork", sequences[1], None, generator.listen([]), None, byref(fork))
-    # Back by some tokens, which it makes anew beside the others.
+    # Back by some tokens, which are computed again in the batch.
     generator.call("sequence_rewind", sequences[2], c_size_t(len(prompts[2]) + 2))
     generator.call("sequence_extend", sequences[2], array(alone[2][len(prompts[2]) + 2 :][:3]), c_size_t(3))
     generator.run()
@@ -320,7 +323,7 @@ def test_one_of_a_batch_fails(models, name):
     sequences = [generator.sequence(prompts[0], max_tokens=12), generator.sequence(prompts[1], max_tokens=12, **sampled(1))]
     for _ in range(3):
         generator.step()
-    # A prompt of one token, which is none of the model's, is part of a batch.
+    # A prompt of one invalid token is part of a batch.
     bad = generator.sequence([100000], events[0])
     sequences.append(generator.sequence(prompts[2], events[1], max_tokens=12))
     with pytest.raises(adze.AdzeError, match="expected indices in .*, but got 100000"):

@@ -11,7 +11,8 @@ import adze
 
 onnx = pytest.importorskip("onnx")
 
-# The first is GroupQueryAttention (filled up behind), the second has a mask and positions (filled up before).
+# The first is GroupQueryAttention (padded at the end), the second has a mask and positions (padded
+# at the front).
 FORMS = ["f32", "int4", "padded"]
 LENGTHS = (9, 12, 8, 11, 10)
 
@@ -50,7 +51,7 @@ def invariant(models, tmp_path_factory):  # noqa: F811
 @pytest.mark.parametrize("name", FORMS)
 def test_prompts_of_different_lengths_are_one_run(models, name):  # noqa: F811
     together, runs, info = run(models(name), make_prompts())
-    # The last tokens of prompts that are filled up behind run by themselves.
+    # The last tokens of prompts that are padded at the end run separately.
     assert runs == [1 if name == "padded" else 2] + [1] * 5
     assert info.num_scored <= 6 * len(LENGTHS)
     assert info.num_rows == sum(LENGTHS) + 5 * len(LENGTHS)
@@ -63,7 +64,7 @@ def test_prompts_of_different_lengths_are_one_run(models, name):  # noqa: F811
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_bits_of_batch_invariant_modules(invariant, name, threads):
-    """The same bits for any neighbours, lengths and threads, drawn tokens as well."""
+    """The same bits in any batch, with any lengths and threads, also of sampled tokens."""
     prompts = make_prompts()
     module = invariant(name, threads)
     together, _, _ = run(module, prompts, temperature=0.9)
@@ -75,7 +76,7 @@ def test_bits_of_batch_invariant_modules(invariant, name, threads):
 
 
 def test_long_prompts_go_alone(models):  # noqa: F811
-    """A run has as many rows as a chunk at most, and three in four of them are tokens."""
+    """A run has at most as many rows as a chunk, and at least three in four of them are tokens."""
     _, runs, info = run(models("f32"), make_prompts((60, 60, 60)), steps=1)
     assert (runs, info.num_rows) == ([1, 1], 180)
     # 30 and 20 are 60 rows with 50 tokens; 30, 20 and 10 would be 90 with 60.
@@ -84,9 +85,9 @@ def test_long_prompts_go_alone(models):  # noqa: F811
 
 
 def test_recurrent_prompts_of_one_length(models):  # noqa: F811
-    """Nothing may be filled up where each token changes a state."""
+    """No padding is possible if each token changes a state."""
     same, runs, _ = run(models("recurrent"), make_prompts((7, 7, 5, 5)), steps=2)
-    # Sequences that have their first token go on beside the next prompts.
+    # Sequences that have their first token continue together with the next prompts.
     assert runs == [1, 2, 1]
     for prompt, (tokens, _) in zip(make_prompts((7, 7, 5, 5)), same):
         assert tokens == run(models("recurrent"), [prompt], steps=2)[0][0][0]
@@ -99,7 +100,7 @@ def test_blind_models_fill_nothing_up(models):  # noqa: F811
 
 
 def test_join_while_others_decode(models):  # noqa: F811
-    """Prompts that come later share a run beside the steps of those that are there."""
+    """Prompts that are added later share a run with the steps of existing sequences."""
     module = models("f32")
     generator = adze.Generator(module, rows=96, chunk=128)
     prompts = make_prompts()
@@ -117,7 +118,7 @@ def test_join_while_others_decode(models):  # noqa: F811
 
 
 def test_one_prompt_fails(models):  # noqa: F811
-    """A token that the model does not have ends its own sequence alone."""
+    """An invalid token ends its own sequence only."""
     generator = adze.Generator(models("f32"), rows=96, chunk=128)
     prompts = make_prompts((5, 6, 7))
     prompts[1][3] = 512
@@ -136,7 +137,7 @@ def test_one_prompt_fails(models):  # noqa: F811
 @pytest.mark.parametrize("name", [*FORMS, "causal", "single"])
 @pytest.mark.parametrize("sampling", [{}, {"temperature": 0.9, "repetition_penalty": 1.1}])
 def test_drafts_change_no_token(models, name, sampling):  # noqa: F811
-    """By look-up, and with a drafter that is wrong at every third token."""
+    """By prompt lookup, and with a drafter that is wrong at every third token."""
     prompt = make_prompts((12,), 16)[0] * 2
     generator = adze.Generator(models(name), rows=96)
     plain = generator.add(prompt, max_tokens=40, seed=3, **sampling)
@@ -176,7 +177,7 @@ def test_right_drafts_save_runs(models):  # noqa: F811
 
 
 def test_draft_beside_others(models):  # noqa: F811
-    """Sequences with and without drafts, one that stops inside of a draft, and a full buffer."""
+    """Sequences with and without drafts, one that stops within a draft, and a full buffer."""
     prompts = make_prompts((9, 14, 20))
     wanted = [run(models("padded"), [p], steps=12)[0][0][0] for p in prompts]
     generator = adze.Generator(models("padded"), rows=30)
@@ -213,7 +214,7 @@ def test_drafters_that_fail(models, capsys):  # noqa: F811
     made.wait()
     assert made.tokens == wanted and generator.info.num_drafted == 0
     assert "no draft today" in capsys.readouterr().err
-    # A token that the model does not have.
+    # An invalid token.
     failed = generator.add(prompt, max_tokens=8, draft=4, drafter=lambda tokens, most: [10**6])
     with pytest.raises(adze.AdzeError, match="expected indices in"):
         failed.wait()

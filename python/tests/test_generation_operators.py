@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator  # noqa: E402
 VOCABULARY, END, PAD = 9, 1, 2
 LOWEST = np.finfo(np.float32).min
 
-# The context is the sum over all tokens that the mask lets through, so that each input counts.
+# The context is the sum over all visible tokens, so that each input matters.
 DECODER = """
 decoder (int32[b, s] input_ids, int32[b, s] position_ids, int32[b, t] attention_mask, float[2, b, 1, p, 4] past_0)
     => (float[b, s, 9] logits, float[2, b, 1, q, 4] present_0) {
@@ -114,7 +114,8 @@ def parse(text):
 
 
 def make_search(kind, inputs, outputs, constants, fixed=(), dims=None, **attributes):
-    """A model of one search; the weights of its graphs are initializers of the model, as ONNX Runtime's converter has them."""
+    """Returns a model of one search; the weights of its graphs are initializers of the model, as
+    ONNX Runtime's converter writes them."""
     names = [name if value is not None else "" for name, value in inputs.items()]
     node = onnx.helper.make_node(
         kind, names, outputs, domain="com.microsoft", eos_token_id=END, pad_token_id=PAD, **attributes
@@ -142,7 +143,7 @@ def run(model, inputs):
 
 
 class Runner:
-    """One of the graphs by ONNX's reference implementation."""
+    """Runs one of the graphs by ONNX's reference implementation."""
 
     def __init__(self, text, constants):
         graph = parse(text)
@@ -233,7 +234,7 @@ def search_singly(decoder, ids, limit, mask=None, choose=take_best, **rules):
 
 
 class Kept:
-    """The best ended sequences of one entry."""
+    """Returns the best ended sequences of one entry."""
 
     def __init__(self, beams, penalty):
         self.beams, self.penalty, self.entries = beams, penalty, []
@@ -358,7 +359,8 @@ def test_greedy_search_dynamic():
 
 
 class Sampler:
-    """Tokens by chance: NumPy's floats, and C++'s minstd_rand0 with its uniform distribution of doubles."""
+    """Random sampling: NumPy's floats, and C++'s minstd_rand0 with its uniform distribution of
+    doubles."""
 
     def __init__(self, seed, top_p, temperature=1.0, custom=0, keep=0, filtered=-1e20, presence=None, penalty=0.0):
         self.state, self.top_p, self.temperature, self.custom = seed % (2**31 - 1) or 1, top_p, temperature, custom
@@ -482,7 +484,7 @@ def test_beam_search(rule, early, power):
 
 
 def test_beam_search_dynamic():
-    """All sizes are the caller's, as ONNX Runtime's converter writes models."""
+    """All sizes are inputs, as in models of ONNX Runtime's converter."""
     constants = make_constants(4)
     dims = {"input_ids": ["batch", "length"]}
     inputs = get_beam_inputs(IDS, 9, 3, 2, 1.0, {})
@@ -508,7 +510,8 @@ def test_beam_search_encoder_decoder(seed, isOld):
     inputs = get_beam_inputs(IDS, 8, 3, 3, 1.0, {})
     encoder = parse(ENCODER.replace("BODY", BODY.format("present")))
     if not isOld:
-        # Newer encoders make the caches of cross attention only; the decoder begins with an empty cache.
+        # Newer encoders compute the caches of cross attention only; the decoder begins with an
+        # empty cache.
         caches = list(encoder.output)[-2:]
         del encoder.output[:], encoder.input[2:], encoder.node[:]
         encoder.output.extend(caches)

@@ -142,7 +142,7 @@ def test_one_fails(generator):
 
 
 def test_inputs_of_a_sequence(tmp_path):
-    """What an encoder made stays for a sequence; such models run in turn."""
+    """Outputs of an encoder stay for a sequence; such models run in turn."""
     text = RECURRENT.replace("float[B, 32] state_in)", "float[B, 32] state_in, float[1, 32] memory)")
     text = text.replace("both = Add(sum, old)", "some = Add(sum, old)\n  both = Add(some, memory)")
     module = adze.compile(write(text, str(tmp_path / "m.onnx")))

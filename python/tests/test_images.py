@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""ImageDecoder against Pillow, by which ONNX's reference decodes."""
+"""ImageDecoder against Pillow, with which ONNX's reference decodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import adze
 onnx = pytest.importorskip("onnx")
 Image = pytest.importorskip("PIL.Image")
 
-# Format, mode and what Pillow saves it with.
+# Format, mode and Pillow's options for saving.
 FILES = [
     ("JPEG", "RGB", {"quality": 90}),
     ("JPEG", "RGB", {"quality": 60, "subsampling": "4:2:0", "progressive": True}),
@@ -70,7 +70,7 @@ def test_pixels(decoders, kind, mode, options):
     for pixel_format, wanted in expected.items():
         result = decoders[pixel_format](x=data)
         assert result.shape == wanted.shape
-        # Libraries of other versions may round the last step of a lossy format in another way.
+        # Other versions of libraries may round the last step of a lossy format differently.
         most = 2 if kind in ("JPEG", "WEBP") else 0
         assert np.abs(result.astype(int) - wanted.astype(int)).max() <= most
 
@@ -81,7 +81,7 @@ def test_damaged(decoders, kind):
     for size in (len(data) // 2, 20, 1):
         with pytest.raises(adze.AdzeError, match="ImageDecoder"):
             decoders["RGB"](x=data[:size])
-    # Damaged bytes are refused or decoded, and nothing else.
+    # Damaged bytes are rejected or decoded; nothing else happens.
     rng = np.random.default_rng(5)
     for _ in range(50):
         damaged = data.copy()

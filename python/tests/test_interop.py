@@ -16,7 +16,7 @@ Y = np.array([[3, 0], [2, 0.5]], np.float32)
 
 
 class Producer:
-    """Counts who holds a tensor that DLPack gives away."""
+    """Counts the references to a tensor that DLPack exports."""
 
     def __init__(self, array, versioned):
         self.array = array
@@ -41,7 +41,7 @@ def test_any_producer(affine, versioned):
     result = affine(producer, like="numpy")
     np.testing.assert_array_equal(result, Y)
     assert producer.calls == 1
-    # Nothing is held after the call.
+    # No reference remains after the call.
     producer.array = None
     gc.collect()
     assert alive() is None
@@ -62,7 +62,7 @@ def test_capsules_that_nobody_takes(affine, max_version):
 
 
 def test_old_consumers(affine):
-    """A capsule of DLPack's first form is taken, and released by its taker."""
+    """A capsule of DLPack's first form is consumed, and released by its consumer."""
     from adze import _tensor
 
     class Old:
@@ -106,7 +106,7 @@ def test_torch(affine):
     np.testing.assert_array_equal(out.numpy(), Y)
     with pytest.raises(adze.ArgumentError, match="dense"):
         affine(x, out=torch.empty(2, 4)[:, ::2])
-    # The output's memory is the tensor's own, shared in both directions.
+    # The output's memory is that of the tensor, shared in both directions.
     tensor = affine(x, like="adze")
     shared = torch.from_dlpack(tensor)
     shared[0, 0] = 9

@@ -15,7 +15,7 @@ ml_dtypes = pytest.importorskip("ml_dtypes")
 HEAD = '<ir_version: 10, opset_import: ["": 23, "com.microsoft": 1]>\n'
 HEADS, GROUPS, SIZE = 4, 2, 32
 
-# Rows are replaced behind those that each row of the batch has.
+# Rows are replaced after the existing ones of each row of the batch.
 WRITE = """write (float[B, S, 128] q, float[B, S, 64] k, float[B, S, 64] v, float[B, 2, P, 32] past_key,
     float[B, 2, P, 32] past_value, int32[B] last, int32 total)
     => (float[B, S, 128] y, float[B, 2, T, 32] present_key, float[B, 2, T, 32] present_value) {
@@ -23,7 +23,7 @@ WRITE = """write (float[B, S, 128] q, float[B, S, 64] k, float[B, S, 64] v, floa
       (q, k, v, past_key, past_value, last, total)
 }"""
 
-# Rows are added by a concat.
+# A concat appends rows.
 APPEND = """append (float[B, S, 128] q, float[B, S, 64] k, float[B, S, 64] v, float[B, 2, P, 32] past_key,
     float[B, 2, P, 32] past_value)
     => (float[B, S, 128] y, float[B, 2, T, 32] present_key, float[B, 2, T, 32] present_value) {
@@ -33,7 +33,7 @@ APPEND = """append (float[B, S, 128] q, float[B, S, 64] k, float[B, S, 64] v, fl
 
 
 def rounded(rows, kind):
-    """The elements that a cache keeps, its scales, and their values in f64."""
+    """Returns the elements that a cache stores, its scales, and their values in f64."""
     if kind == "f16":
         kept = rows.astype(np.float16)
         return kept, None, kept.astype(np.float64)
@@ -54,7 +54,7 @@ def heads(x, count):
 
 
 def attention(q, keys, values):
-    """In f64; the last of the keys is that of the last query."""
+    """Computes in f64; the last key is that of the last query."""
     q = heads(q, HEADS).astype(np.float64)
     keys, values = (np.repeat(x, HEADS // GROUPS, 1) for x in (keys, values))
     scores = q @ keys.transpose(0, 1, 3, 2) / np.sqrt(SIZE)
@@ -66,7 +66,7 @@ def attention(q, keys, values):
 
 
 class Cache:
-    """Buffers of past and present, as numpy has them; views of bf16 have u16."""
+    """Returns buffers of past and present in NumPy's types; bf16 is viewed as u16."""
 
     def __init__(self, kind, batch, capacity):
         dtype = {"f16": np.float16, "bf16": np.uint16, "int8": np.int8}[kind]
@@ -94,7 +94,7 @@ def compile_kind(text, tmp_path, kind, **options):
 @pytest.mark.parametrize("kind", ["f16", "bf16", "int8"])
 @pytest.mark.parametrize("level", [0, 2])
 def test_against_f64(text, kind, level, tmp_path):
-    """A prompt of 37 rows and steps behind it, with the caches in place."""
+    """A prompt of 37 rows and steps after it, with the caches in place."""
     module = compile_kind(text, tmp_path, kind, optimize=level)
     inputs = {i["name"]: i["dtype"] for i in module.info["inputs"]}
     assert inputs["past_key"] == inputs["past_value"] == {"f16": "f16", "bf16": "bf16", "int8": "i8"}[kind]
@@ -134,7 +134,8 @@ def test_against_f64(text, kind, level, tmp_path):
 @pytest.mark.parametrize("kind", ["f16", "bf16", "int8"])
 @pytest.mark.parametrize("name", ["f32", "int4", "padded"])
 def test_generators(models, name, kind, tmp_path):  # noqa: F811
-    """Generators keep these caches; tokens are those of any number of threads, and near those of f32."""
+    """Generators use these caches; tokens are independent of the number of threads, and near those
+    of f32."""
     wanted = models(name)
     model = models.paths[name].removesuffix(".so") + ".onnx"
     path = str(tmp_path / "module.so")
@@ -149,8 +150,9 @@ def test_generators(models, name, kind, tmp_path):  # noqa: F811
         made.append([(s.tokens, s.logprobs) for s in sequences])
     assert made[0] == made[1]
     reference = adze.Generator(wanted, rows=64)
-    # The scores of "padded" are ten times as large. Products by int4 round their activations to 8 bits, so any other cache
-    # moves some of them by a step: the difference is that of a step, not of the cache's type.
+    # The scores of "padded" are ten times as large. Products by int4 round their activations to 8
+    # bits, so any other cache moves some of them by a step: the difference is that of a step, not
+    # of the cache's type.
     error = {"f16": 1e-3, "bf16": 1e-2, "int8": 3e-2}[kind] * (10 if name == "padded" else 1)
     if name == "int4":
         error = 1e-1

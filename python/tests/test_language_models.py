@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Decoder models as exporters write them, beside ONNX Runtime."""
+"""Decoder models in the form of exporters, compared with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 @pytest.mark.parametrize("precision", ["int4", "f32"])
 def test_steps_agree(precision, tmp_path):
-    """Prompts and single tokens, by one module: the next tokens are those of
-    ONNX Runtime, and so are the logits but for roundings."""
+    """Prompts and single tokens with one module: the next tokens are those of ONNX Runtime, and so
+    are the logits except for rounding."""
     onnxruntime = pytest.importorskip("onnxruntime")
     language_models = pytest.importorskip("language_models")
     path = str(tmp_path / "tiny.onnx")

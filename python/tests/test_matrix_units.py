@@ -1,5 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Products in bf16 and in bytes, on the units that this CPU has, against f64 products of the same rounded operands.
+"""Products in bf16 and in bytes on the units of this CPU, against f64 products of the same rounded
+operands.
 
 A CPU with AMX multiplies matrices in registers of 16 rows; the sizes have remainders of rows, columns and depth.
 """
@@ -117,7 +118,7 @@ def test_convolutions(batch, inputs, size, outputs, taps, stride, pad, dilation)
     got = adze.compile(model, precision="bf16", threads=1)(x)
     hidden = convolve(to_bf16(x), to_bf16(first), 1, 0, 1)
     want = convolve(to_bf16(hidden), to_bf16(w), stride, pad, dilation)
-    # A sum next to a tie of bf16 may be rounded to the other side than in f64.
+    # A sum next to a tie of bf16 may be rounded differently than in f64.
     assert np.abs(got - want).max() <= 4e-3 * np.abs(want).max()
     assert np.abs(got - want).mean() <= 2e-5 * np.abs(want).max()
 
@@ -125,7 +126,7 @@ def test_convolutions(batch, inputs, size, outputs, taps, stride, pad, dilation)
 @needs_bf16
 @pytest.mark.parametrize("outputs, taps, stride, pad", [(64, 7, 2, 3), (96, 16, 16, 0), (20, 5, 2, 1)])
 def test_few_channels(outputs, taps, stride, pad):
-    """By AMX in bf16; another CPU computes three channels in f32."""
+    """In bf16 with AMX; other CPUs compute three channels in f32."""
     rng = np.random.default_rng(taps)
     w = to_bf16(rng.standard_normal((outputs, 3, taps, taps), np.float32))
     x = to_bf16(rng.standard_normal((2, 3, 64, 64), np.float32))
@@ -253,7 +254,7 @@ def test_convolutions_of_bytes(batch, inputs, size, outputs, taps, stride, pad, 
 
 @pytest.mark.parametrize("zero", [0, 3, 128])
 def test_quantized_results(zero):
-    """Halves are rounded to even, and what is out of range is bounded."""
+    """Ties are rounded to even, and out-of-range values are clamped."""
     steps = np.arange(-300, 601, dtype=np.float32) / 2
     x = np.resize(steps, (40, 901)).astype(np.float32)
     model = make_model(

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Operators of com.microsoft that stand for others, against NumPy."""
+"""Operators of com.microsoft that are equivalent to others, against NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOMAIN = "com.microsoft"
 
 
 def run(kind, inputs, outputs, constants=None, **attributes):
-    """The results of one node; outputs are types, of any shape."""
+    """Returns the results of one node; outputs are types, of any shape."""
     constants = constants or {}
     names = list(inputs) + list(constants)
     node = onnx.helper.make_node(kind, names, [f"y{i}" for i in range(len(outputs))], domain=DOMAIN, **attributes)
@@ -113,7 +113,7 @@ def test_trilu(rng, upper, k):
 
 
 def test_unique():
-    """Elements in the order in which they come first."""
+    """Elements in order of first occurrence."""
     x = np.array([3, 1, 3, 2, 1, 3], np.float32)
     y, index, counts = run("Unique", {"x": x}, "fll")
     np.testing.assert_array_equal(y, [3, 1, 2])

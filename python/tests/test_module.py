@@ -52,8 +52,8 @@ def test_ways_to_call(two):
 
 
 def test_calls_that_repeat(two):
-    """A context keeps a plan for shapes that it has seen; anything that is no dense array of
-    the model's type goes another way to the same results."""
+    """A context keeps a plan for known shapes; inputs other than dense arrays of the model's type
+    use another path, with the same results."""
     context = two.context()
     a, b = np.array([1.5, 2], np.float32), np.array([10, 20], np.int64)
     first = context(a, b)
@@ -116,7 +116,8 @@ def test_maps_of_any_width(width):
 
 
 def test_rows_of_a_table_are_maps(monkeypatch):
-    """A sequence of maps that lies in one table: maps that threads ask for at once, and the table as an input."""
+    """A sequence of maps that is stored in one table: maps that threads request at once, and the
+    table as an input."""
     scores = adze.compile(
         parse("""
         <ir_version: 8, opset_import: ["" : 18, "ai.onnx.ml" : 3]>
@@ -156,7 +157,7 @@ def test_rows_of_a_table_are_maps(monkeypatch):
 
 
 def write_linear(path, seed, width=64):
-    """A product by random weights and a bias; returns the weights."""
+    """Writes a product by random weights and a bias; returns the weights."""
     random = np.random.default_rng(seed)
     weight = random.standard_normal((32, width)).astype(np.float32)
     bias = random.standard_normal(width).astype(np.float32)
@@ -216,7 +217,7 @@ def test_wrong_calls(two):
 
 
 def test_other_layouts(affine):
-    """What is not dense is copied; the result is the same."""
+    """An array that is not dense is copied; the result is the same."""
     base = np.arange(12, dtype=np.float32).reshape(6, 2)
     expected = base[::2] * 2 + 1
     np.testing.assert_array_equal(affine(base[::2]), expected)
@@ -247,7 +248,7 @@ def test_outputs_outlive_everything():
 
 
 def test_the_interpreters_end(digits):
-    """Objects that are left then are released without a word."""
+    """Remaining objects are released without a message."""
     script = (
         "import adze, numpy as np\n"
         f"module = adze.compile({str(DIGITS / 'digits.onnx')!r})\n"
@@ -290,7 +291,7 @@ def test_given_outputs(two):
 
 
 def test_outputs_of_a_device(two, digits):
-    """Where the run is on a device, numpy's outputs are allocated beforehand."""
+    """For a run on a device, numpy's outputs are allocated beforehand."""
     context = two.context()
     a, b = np.ones(3, np.float32), np.arange(3)
     total, twice = context._run_to_host([a, b])
@@ -369,7 +370,7 @@ def test_profile(digits, tmp_path):
     path = tmp_path / "trace.json"
     profile.save(path)
     assert json.loads(path.read_text()) == profile.trace
-    # Not recorded: another context, and what comes afterwards.
+    # Not recorded: another context, and later runs.
     with module.context().profile() as other:
         module(samples)
     assert other.summary() == []
@@ -419,7 +420,7 @@ def test_wrong_files(tmp_path):
 
 
 def test_run_error():
-    """The data make the model fail: the node is named."""
+    """A data-dependent error of the model: the node is named."""
     module = adze.compile(
         parse(
             '<ir_version: 8, opset_import: ["" : 18]> f (float[4] x, int64[1] i) => (float[1] y)'

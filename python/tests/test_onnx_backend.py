@@ -1,8 +1,8 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """ONNX's own backend tests through adze.backend.
 
-A part of them by default; ADZE_ONNX_TESTS=all runs all node tests. What the
-compiler says it does not support is skipped, as ONNX's runner provides.
+Runs a part of them by default; ADZE_ONNX_TESTS=all runs all node tests. Unsupported models are
+skipped, as ONNX's runner provides.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ else:
     runner.include(f"test_({SOME})[a-z0-9_A-Z]*(cpu)?$")
 # Expected values of numpy's random generator.
 runner.exclude("test_bernoulli")
-# Expected values hold rounding noise of f32 below the tolerance.
+# Expected values contain rounding errors of f32 below the tolerance.
 runner.exclude("test_dft_inverse")
 # The model rounds each step to f16: 2 of 192 elements differ by their last bit.
 runner.exclude("test_attention_4d_causal_fp16_expanded_cpu")

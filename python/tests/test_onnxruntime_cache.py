@@ -48,7 +48,7 @@ def test_cache_is_used(tmp_path):
     np.testing.assert_array_equal(run_affine(model, options), Y)
     (module,) = get_files(cache, ".so")
     assert len(get_files(cache, ".json")) == 1
-    # Another module of the same signature in its place: y = relu(5 x + 1).
+    # Another module of the same signature replaces it: y = relu(5 x + 1).
     other = tmp_path / "other"
     run_affine(parse(AFFINE.replace("{2, 2}", "{5, 5}")), {"cache_dir": str(other)})
     shutil.copy(get_files(other, ".so")[0], module)
@@ -70,7 +70,7 @@ def test_cache_keys(tmp_path):
         for _ in range(2):
             run_affine(some, {**options, **more})
         assert len(get_files(tmp_path, ".so")) == count
-    # What a run takes is no part of the key.
+    # Options of runs are not part of the key.
     for more in ({"threads": "1"}, {"thread_pool": "adze"}, {"dim": "M=3"}):
         run_affine(model, {**options, **more})
     assert len(get_files(tmp_path, ".so")) == len(variants)
@@ -94,7 +94,7 @@ def test_damaged_entries_are_made_anew(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-# Weights are checked before the first run, which says what is damaged.
+# Weights are checked before the first run, which reports the damage.
 def test_damaged_weights(tmp_path):
     options, images = {"cache_dir": str(tmp_path)}, np.load(DIGITS / "samples.npy")[:1]
     make_session(DIGITS / "digits.onnx", options).run(None, {"image": images})

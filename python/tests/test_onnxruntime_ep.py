@@ -149,7 +149,7 @@ def test_least_nodes_of_a_partition():
         assert ("CPUExecutionProvider", ["first"]) in get_assignment(session)
 
 
-# Values of other kinds are fine inside of a partition.
+# Values of other kinds are supported inside of a partition.
 def test_sequences_and_strings_inside():
     session = make_session(
         parse("""
@@ -190,7 +190,7 @@ def test_strings_stay_with_the_cpu():
         ]
 
 
-# A node after a refused one is asked about again, with the value as an input.
+# A node after an unsupported one is checked again, with the value as an input.
 def test_unsupported_operators():
     session = make_session(
         parse("""
@@ -235,8 +235,8 @@ def test_control_flow():
     np.testing.assert_array_equal(total, 4 * x)
 
 
-# ONNX Runtime does not give an attribute that is a type: its node is left out, and
-# the others are taken.
+# ONNX Runtime does not provide attributes that are types: the node is left to the CPU, and the
+# others are taken.
 @pytest.mark.skipif(VERSION < (1, 24), reason="ONNX Runtime tells nothing of nodes")
 def test_attributes_that_cannot_be_read():
     onnx = pytest.importorskip("onnx")
@@ -256,8 +256,8 @@ def test_attributes_that_cannot_be_read():
     assert (NAME, ["double"]) in get_assignment(session)
 
 
-# A body is taken by parts where its If, Loop or Scan cannot be taken as a whole:
-# bodies inside of bodies, values and weights from outside, and loops.
+# Parts of a body are taken if its If, Loop or Scan is not taken as a whole: nested bodies, values
+# and weights from outside, and loops.
 @pytest.mark.skipif(VERSION < (1, 24), reason="ONNX Runtime tells nothing of bodies")
 def test_bodies_by_parts():
     model = parse("""
@@ -469,7 +469,7 @@ wide (float[1000000] x) => (float[1000000] y) { a = Exp(x) y = Sqrt(a) }
 
 
 def count_threads(options, intra):
-    """How many threads a session adds to the process, with the first run."""
+    """Returns the number of threads that a session adds to the process with the first run."""
     session_options = make_options(options)
     session_options.intra_op_num_threads = intra
     x = np.zeros(1000000, np.float32)
@@ -501,7 +501,7 @@ def test_session_entries():
     np.testing.assert_allclose(run(session, x)[0], np.exp(x / 2) + np.exp(x), rtol=1e-6)
     if VERSION >= (1, 24):
         assert ("CPUExecutionProvider", ["third"]) in get_assignment(session)
-    # Options of the provider win.
+    # Options of the provider take precedence.
     make_session(parse(CHAIN), {"exclude_ops": ""}, config)
 
 
@@ -541,7 +541,7 @@ def test_errors_of_runs():
     np.testing.assert_array_equal(run(session, x, np.array([3, -4]))[0], [3, 0])
     with pytest.raises(Exception, match="AdzeExecutionProvider: .*'pick'.*4"):
         run(session, x, np.array([4]))
-    # The session goes on.
+    # The session continues.
     np.testing.assert_array_equal(run(session, x, np.array([1]))[0], [1])
 
 

@@ -1,9 +1,8 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """ONNX's own node tests through ONNX Runtime, with the execution provider first.
 
-A part of them by default; ADZE_ONNX_TESTS=all runs all. What ONNX Runtime itself
-cannot load is skipped. The last test prints the share of nodes that the provider
-has taken.
+Runs a part of them by default; ADZE_ONNX_TESTS=all runs all. Models that ONNX Runtime cannot load
+are skipped. The last test prints the share of nodes that the provider has taken.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def to_arrays(values):
 
 
 def is_plain(values):
-    """Whether NumPy has the types of all values."""
+    """Returns True if NumPy has the types of all values."""
     return all(
         is_plain(value) if isinstance(value, list) else is_plain_type(np.asarray(value).dtype)
         for value in values

@@ -14,7 +14,7 @@ import pytest
 import adze
 from conftest import EXAMPLES
 
-# x W + (x A) B; of A and B other ranks fit, by the inputs of their names.
+# x W + (x A) B; A and B may have other ranks, by the inputs of their names.
 MODEL = """
 <ir_version: 10, opset_import: ["" : 21]>
 lora (float[N, 64] x, float[64, r] A, float[r, 48] B) => (float[N, 48] y)
@@ -131,7 +131,7 @@ def test_wrong_weights(lora):
 
 
 def test_swapped_weights(tmp_path):
-    """What no context overrides is the new version's."""
+    """Weights that no context overrides are those of the new version."""
     w, a = draw(20, 64, 48), draw(21, 64, 4)
     write_model(tmp_path / "1.onnx")
     write_model(tmp_path / "2.onnx", {"W": w, "A": a})

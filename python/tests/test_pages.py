@@ -1,8 +1,7 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Pages with programs in Python: they run, and print what the page shows.
+"""Runs the programs in Python of pages, and compares their output with the page.
 
-docs-console-test runs the pages without Python; this runs the blocks that need it
-by the same rules.
+docs-console-test runs the pages without Python; this test runs the other blocks by the same rules.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ import pytest
 import adze
 from conftest import ROOT, parse
 
-# Of the wheel, or of the build.
+# From the wheel, or from the build.
 TOOLS = f"{pathlib.Path(sys.executable).parent}:{ROOT / 'build' / 'bin'}"
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
 def read_commands(block):
-    """The commands of a console block, each with the lines that it should print."""
+    """Returns the commands of a console block, each with its expected output."""
     commands = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -38,7 +37,8 @@ def read_commands(block):
 
 
 def make_pattern(lines):
-    """A line "..." stands for any lines, "..." in a line for any text."""
+    """Returns True if the output matches: a line "..." stands for any lines, "..." in a line for
+    any text."""
     pattern = ""
     for line in lines:
         if line.strip() == "...":
@@ -55,7 +55,7 @@ def test_patterns():
 
 
 def run_page(page, tmp_path, work, most_seconds=300):
-    """Runs the commands of a page in a folder; returns how many there were."""
+    """Runs the commands of a page in a folder; returns their number."""
     tools = tmp_path / "bin"
     tools.mkdir()
     python = tools / "python3"
@@ -177,7 +177,7 @@ def make_cache():
     ],
 )
 def test_fragment(page, number, prepare, check, tmp_path, monkeypatch):
-    """Blocks without a title run in this process, after what the page takes for given."""
+    """Blocks without a title run in this process, with the variables that the page assumes."""
     monkeypatch.chdir(tmp_path)
     blocks = [
         body

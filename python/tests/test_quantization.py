@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""adze.quantize and aquant: what models lose, and that ONNX Runtime gives the same."""
+"""adze.quantize and aquant: errors of quantized models, and equality with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def snr(expected, got):
 
 
 def random_mlp(rng, depth=64, hidden=96, batch="N", channels=None):
-    """LayerNormalization, MatMul, Add, Relu, MatMul; `channels` scales the input's."""
+    """A model of LayerNormalization, MatMul, Add, Relu, MatMul; `channels` scales the input's
+    channels."""
     model = make(
         f"""
         <ir_version: 8, opset_import: ["" : 17]>
@@ -81,7 +82,7 @@ def test_static_methods_keep_the_accuracy(method):
     assert accuracy >= (reference.argmax(axis=1) == LABELS[100:]).mean() - 0.005
     assert snr(reference, logits) > 30
     assert result.bytes_after < 0.5 * result.bytes_before
-    # Sums are exact; a result in the middle of two steps may take the other one.
+    # Sums are exact; a result in the middle of two steps may be rounded to the other one.
     (other,) = run_onnxruntime(result.model, HELD_OUT)
     assert np.mean(np.abs(logits - other) > 1e-4) < 0.01
     assert np.abs(logits - other).max() < 0.01 * np.ptp(reference)
@@ -132,8 +133,8 @@ def test_settings_agree_with_onnxruntime(name, settings):
     (other,) = run_onnxruntime(result.model, x)
     few_bits = settings.get("mode") == "weights" and settings.get("bits", 4) == 4
     assert snr(reference, got) > (15 if few_bits else 30)
-    # Both round activations, not always to the same of two steps; ONNX Runtime does so
-    # where weights by blocks are dequantized, too.
+    # Both round activations, not always to the same of two steps; ONNX Runtime also does so if
+    # weights by blocks are dequantized.
     is_rounded = settings.get("accuracy_level") or settings.get("format") == "qdq"
     assert snr(other, got) > (35 if is_rounded else 45)
     assert result.layers[-1].output_snr == pytest.approx(snr(reference, got), abs=1)
@@ -143,7 +144,7 @@ def test_static_products_are_of_integers(tmp_path):
     result = adze.quantize(DIGITS / "digits.onnx", CALIBRATION, output=tmp_path / "m.onnx")
     assert op_types(onnx.load(tmp_path / "m.onnx")) == op_types(result.model)
     assert "BatchNormalization" not in op_types(result.model)
-    # One pair before each of three products, and around what moves between them.
+    # One pair before each of three products, and around data movement between them.
     assert op_types(result.model).count("QuantizeLinear") == 6
     atranslate = ROOT / "build" / "bin" / "atranslate"
     if not atranslate.exists():
@@ -176,7 +177,7 @@ def test_residual_between_products():
     x = rng.standard_normal((16, 8, 6, 6)).astype(np.float32)
     result = adze.quantize(model, x)
     nodes = {node.name: node for node in result.model.graph.node}
-    # The sum has dequantized operands, and all of a concatenation share one scale.
+    # The sum has dequantized operands, and all operands of a concatenation share one scale.
     producers = {o: node for node in result.model.graph.node for o in node.output}
     operands = [producers[name] for name in [*nodes["sum"].input, *nodes["cat"].input]]
     assert {node.op_type for node in operands} == {"DequantizeLinear"}

@@ -27,7 +27,7 @@ def run(*command):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The digits model: its report as page and as JSON, and a page of measured runs."""
+    """Writes the report of the digits model as page and as JSON, and a page of measured runs."""
     folder = tmp_path_factory.mktemp("page")
     for name in ("report.html", "report.json"):
         run(BIN / "atranslate", DIGITS / "digits.onnx", "-o", folder / "digits.so", f"--report={folder / name}")
@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def shoot(tmp_path):
-    """Takes a screenshot and returns how many colors it has."""
+    """Takes a screenshot and returns its number of colors."""
     target = pathlib.Path(os.environ.get("ADZE_SCREENSHOTS", tmp_path))
     target.mkdir(exist_ok=True)
 
@@ -51,14 +51,14 @@ def shoot(tmp_path):
 
 
 def colors_of(page, canvas):
-    """How many different pixels a canvas shows."""
+    """Returns the number of different pixels of a canvas."""
     return page.evaluate(
         f"(c => {{ const d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);"
         f" return new Set(d).size; }})(document.getElementById('{canvas}'))")
 
 
 def box_of(page, title):
-    """The place on the canvas of the graph of the box with a title."""
+    """Returns the position, on the canvas of the graph, of the box with a title."""
     return page.evaluate(
         "(title => { const {boxes, view} = views.graph.current, box = boxes.find(box => box.title === title);"
         " return [view.x + view.scale * box.x, view.y + view.scale * box.y]; })(" + json.dumps(title) + ")")
@@ -73,7 +73,7 @@ def test_overview(folder, shoot):
         assert "22.0 MFLOP" in figures and "27.5 KB\nweights" in figures and "655 KB\narena" in figures
         assert "Not measured" in page.text("#view-overview")
         assert page.evaluate("document.querySelectorAll('#roofline circle').length") == 5
-        # Another machine: the least times follow.
+        # Another machine: the minimum times change.
         before = page.text("#by-kernel")
         page.evaluate("(i => { i.value = 1; i.dispatchEvent(new Event('input', {bubbles: true})); })($('peak-flops'))")
         assert page.text("#by-kernel") != before
@@ -131,7 +131,8 @@ swish (float[N, 8] x) => (float[N, 8] y, int64[2] sizes) <float[8, 8] w = {WEIGH
 
 
 def test_merged_nodes(tmp_path):
-    """x * sigmoid(x) becomes one op, which has the name of its last node: all are in the kernel's cluster."""
+    """x * sigmoid(x) becomes one op with the name of its last node: all nodes are in the kernel's
+    cluster."""
     (tmp_path / "swish.onnx").write_bytes(parse(SWISH))
     run(BIN / "atranslate", tmp_path / "swish.onnx", "-o", tmp_path / "swish.so", f"--report={tmp_path / 'swish.html'}")
     with browser.Page(tmp_path / "swish.html") as page:
@@ -150,7 +151,8 @@ plain (float[N] x, int64[M] i) => (float[N] y, int64[K] u) { y = Identity(x) u =
 
 
 def test_model_without_kernels(tmp_path):
-    """What the host does by itself has no launch; its places in the arena lie within the launches that there are."""
+    """Ops of the host have no launch; their slots in the arena are live within the existing
+    launches."""
     (tmp_path / "plain.onnx").write_bytes(parse(PLAIN))
     run(BIN / "atranslate", tmp_path / "plain.onnx", "-o", tmp_path / "plain.so", f"--report={tmp_path / 'plain.html'}")
     with browser.Page(tmp_path / "plain.html") as page:
@@ -195,7 +197,7 @@ def test_measured(folder, shoot):
     with browser.Page(folder / "measured.html", scheme="dark") as page:
         assert "medians of 5 runs" in page.text("#summary")
         assert "a run, median of 5" in page.text("#figures")
-        # The median of five runs of the trace in the page, by other means.
+        # The median of five runs of the trace in the page, computed independently.
         kernel = page.evaluate("kernels.find(kernel => kernel.name === 'conv_relu_1')")
         assert kernel["calls"] == 1
         times = page.evaluate(
@@ -233,7 +235,7 @@ def test_without_report(folder):
 
 
 def test_large_model(folder, tmp_path, shoot):
-    """A model of 2,000 nodes: its graph is placed and drawn quickly."""
+    """A model of 2,000 nodes: its graph is laid out and drawn quickly."""
     report = json.loads((folder / "report.json").read_text())
     ops = ("conv", "relu", "add", "mul", "matmul")
     nodes = [{"op": "input", "nodes": ["x"], "type": "f32 1x64", "inputs": []}]

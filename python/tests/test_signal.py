@@ -10,12 +10,12 @@ import adze
 
 onnx = pytest.importorskip("onnx")
 
-# One step (prime or short) and two: powers of two, usual frames, odd factors.
+# One step (prime or short) and two: powers of two, common frame lengths, odd factors.
 LENGTHS = [16, 67, 64, 96, 400, 441, 512]
 
 
 def dft(kind, length, parts, onesided, inverse):
-    """A DFT of rows of unknown number."""
+    """A DFT of a dynamic number of rows."""
     spectrum = length // 2 + 1 if onesided else length
     return onnx.parser.parse_model(f"""
 <ir_version: 10, opset_import: ["" : 20]>

@@ -72,7 +72,7 @@ def fresh(shape, seed=0):
 
 
 def copies(module, feeds, out):
-    """Names of the states that a run copied."""
+    """Returns the names of the states that a run copied."""
     with module.profile() as profile:
         module.run(feeds, out=out)
     return [e["name"] for e in profile.trace["traceEvents"] if e.get("cat") == "copy"]
@@ -99,7 +99,7 @@ def test_append(batch, level, tmp_path):
         # No other row was stored.
         np.testing.assert_array_equal(buffer[:, :, past + rows :], before[:, :, past + rows :])
         np.testing.assert_array_equal(buffer[:, :, :past], before[:, :, :past])
-        # Separate buffers give the same bits, and leave the input as it is.
+        # Separate buffers have the same bits, and the input is unchanged.
         apart = module.run({"past_k": before[:, :, :past], "x": x})
         np.testing.assert_array_equal(np.asarray(apart["present_k"]), buffer[:, :, : past + rows])
         np.testing.assert_array_equal(np.asarray(apart["y"]), y)
@@ -107,7 +107,7 @@ def test_append(batch, level, tmp_path):
 
 
 def test_append_into_another_view(tmp_path):
-    """The output lies in a buffer of another capacity: old rows are copied."""
+    """The output is in a buffer of another capacity: old rows are copied."""
     module = compile_text(APPEND, tmp_path)
     old, new = fresh((2, 2, 5, 4)), np.full((2, 2, 8, 4), np.nan, np.float32)
     x, y = fresh((2, 2, 1, 4), 1), np.empty((2, 2, 5, 4), np.float32)
@@ -143,7 +143,7 @@ def test_slide(level, tmp_path):
         window = rows[:, :, 1:]
         np.testing.assert_allclose(present, window, rtol=1e-6)
         np.testing.assert_allclose(y, -rows, rtol=1e-6)
-    # In the same place the rows move.
+    # In the same buffer the rows move.
     dense = window.copy()
     x, y = fresh((1, 4, 2), 9), np.empty((1, 4, 5), np.float32)
     rows = np.concatenate([window, np.exp(x)], 2)
@@ -175,8 +175,8 @@ def test_write(level, tmp_path):
 
 @pytest.mark.parametrize("level", [0, 2])
 def test_static_cache(level, tmp_path):
-    """As torch exports transformers' StaticCache; an index may count from the end,
-    and the buffer may have more rows than the tensor."""
+    """StaticCache of transformers as exported by torch; an index may count from the end, and the
+    buffer may have more rows than the tensor."""
     module = compile_text(STATIC, tmp_path, optimize=level)
     assert [s.kind for s in module.states] == ["rows"]
     buffer = np.full((2, 2, 9, 4), np.nan, np.float32)
@@ -225,7 +225,7 @@ def test_errors(tmp_path):
 
 
 def test_named_pairs(tmp_path):
-    """--state picks pairs that no name tells, and refuses what is no update."""
+    """--state selects pairs that have no usual name, and rejects values that are not an update."""
     text = WHOLE.replace("h_in", "a").replace("h_out", "b")
     assert [s.input for s in compile_text(text, tmp_path).states] == ["c_in"]
     module = compile_text(text, tmp_path, options={"state": "a=b"})
@@ -240,8 +240,8 @@ def test_named_pairs(tmp_path):
 @pytest.mark.parametrize("precision", ["f32", "int4"])
 @pytest.mark.parametrize("full", [False, True])
 def test_generation(full, precision, tmp_path):
-    """Steps of a decoder in one buffer: tokens are those of separate buffers, bit for
-    bit, and those of ONNX Runtime in f32; nothing of the cache's size is moved.
+    """Steps of a decoder in one buffer: tokens are those of separate buffers, bit for bit, and
+    those of ONNX Runtime in f32; the cache is not copied.
 
     With `full`, the past is the whole buffer, as ONNX Runtime's shared buffers are.
     """

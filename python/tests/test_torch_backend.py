@@ -20,7 +20,7 @@ def fresh():
 
 @pytest.fixture
 def said(caplog):
-    """What the backend logged: why graphs run without it."""
+    """Returns the log of the backend: the reasons why graphs run without it."""
     caplog.set_level(logging.WARNING, "adze.torch")
     return lambda: [r.getMessage() for r in caplog.records if r.name == "adze.torch"]
 
@@ -94,7 +94,7 @@ def test_inference_mode(said):
 
 
 def test_dynamic_sizes(said):
-    """One module serves all sizes but 0 and 1, also where sizes are computed."""
+    """One module supports all sizes other than 0 and 1, also if sizes are computed."""
     import adze.torch_backend
 
     compiled = []
@@ -212,7 +212,7 @@ def test_registered_name():
 
 
 def test_models_beyond_protobuf(said, monkeypatch):
-    """Weights that a serialized model has no room for go through files."""
+    """Weights that exceed a serialized model are passed in files."""
     import adze.torch_backend
 
     monkeypatch.setattr(adze.torch_backend, "_MAX_BYTES_IN_MEMORY", 16)

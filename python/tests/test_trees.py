@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Tree ensembles against a walk from node to node in NumPy."""
+"""Tree ensembles against a traversal in NumPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEATURES = 5
 
 
 class Forest:
-    """Trees of random shapes, whose thresholds are among the values of rows."""
+    """Returns trees of random shapes, whose thresholds are among the values of rows."""
 
     def __init__(self, rng, trees, depth, targets, modes, shared):
         self.rng, self.targets, self.modes = rng, targets, modes

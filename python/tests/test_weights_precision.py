@@ -23,7 +23,7 @@ products (float[N, {depth}] x) => (float[N, 48] a, float[N, 33] b) {{
 
 @pytest.fixture(autouse=True)
 def unit():
-    """Packed products need an instruction, without which the option is refused."""
+    """Packed products require an instruction, without which the option is an error."""
     try:
         adze.compile(make(np.random.default_rng(0), 32)[0], weights_precision="int8")
     except adze.CompileError as error:
@@ -46,7 +46,7 @@ def make(rng, depth):
 
 
 def round_rows(rows, bits, block):
-    """Rows as blocks hold them, in f64: an independent statement of the rule."""
+    """Returns rows rounded by blocks, in f64: an independent implementation of the rule."""
     count, depth = rows.shape
     padded = np.pad(rows, [(0, 0), (0, -depth % block)]).reshape(count, -1, block)
     padded = padded.astype(np.float64)
@@ -103,7 +103,7 @@ def test_module_shrinks(tmp_path):
         path = tmp_path / f"{precision}.so"
         adze.compile(model, weights_precision=precision, output=path)
         sizes[precision] = path.stat().st_size
-    # 4.5 and 5 bits more than an eighth: scales of f32 for each 32 elements.
+    # Each block of 32 elements also has a scale of f32.
     assert sizes["int8"] < 0.35 * sizes["f32"]
     assert sizes["int4"] < 0.22 * sizes["f32"]
 
