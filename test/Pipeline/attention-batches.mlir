@@ -1,6 +1,6 @@
-// Keys and values with fewer batch dims than the queries, with the numbers of the reference path: one attention; and where a view puts
-// batches and heads in one dim, so that every fourth one of it has the same keys, or a bias
-// before it is of other dims, two products.
+// Keys and values with fewer batch dims than the queries, with the results of the
+// reference path: one attention; and if a view merges batches and heads, so that every
+// fourth one has the same keys, or a bias before it has other dims, two products.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so --stats 2>&1 | FileCheck %s
 // RUN: for s in "3x4x9x16 4x5x16" "1x4x1x16 4x1x16"; do set -- $s; arun %t/0.so --random --shape q=$1 --shape k=$2 --output-dir %t && \

@@ -1,7 +1,6 @@
-// Attention of unknown numbers of queries gives the numbers of the reference
-// path for one alone, blocks of four, whole and not, and many,
-// on one and two threads the same bits: with groups of heads, causal to both
-// corners, a mask.
+// Attention with a dynamic number of queries has the results of the reference path for a
+// single one, blocks of four, whole and partial, and many, and the same bits on one and
+// two threads: with groups of heads, causal from both corners, a mask.
 // DEFINE: %{queries} = 1
 // DEFINE: %{keys} = 300
 // DEFINE: %{shapes} = --random --shape q=2x6x%{queries}x24 --shape k=2x2x%{keys}x24 --shape v=2x2x%{keys}x24 --shape b=1x1x%{queries}x%{keys}

@@ -1,5 +1,6 @@
-// A bias that lies in memory with the heads last is moved by itself, once for both readers, also behind a dim of size 1, and
-// gives the numbers of the reference path for one query, few and many.
+// A bias with the heads last in memory is moved by a separate kernel, once for both
+// users, also through a unit dim, with the results of the reference path for one query,
+// few and many.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=graph -o - | FileCheck %s

@@ -1,6 +1,6 @@
-// Spellings of masks that become attention give what they gave: factors of 0 and
-// 1, scores bounded below, weights dropped after the softmax, keys repeated by a
-// tile; the second of the batch sees no key at all.
+// Forms of masks that become attention keep their results: factors of 0 and 1, scores
+// bounded below, weights dropped after the softmax, keys repeated by a tile; the second
+// entry of the batch sees no key.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: atranslate %s --emit=graph -o - | FileCheck %s

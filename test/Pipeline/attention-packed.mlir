@@ -1,6 +1,6 @@
-// Attention whose queries, keys and values are parts of one product: slices of
-// a transposed tensor whose dim in front goes away, the scale between them, any
-// batch. It is a tile kernel and has the numbers of the reference path.
+// Attention whose queries, keys and values are slices of one product: slices of a
+// transposed tensor whose leading dim is dropped, the scale between them, any batch. A
+// tile kernel with the results of the reference path.
 // RUN: atranslate %s -O0 -o %t.0.so && atranslate %s -O2 -o %t.2.so
 // RUN: atranslate %s -O2 --emit=tile -o - | FileCheck %s
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2

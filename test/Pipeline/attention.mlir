@@ -1,5 +1,5 @@
-// Attention as a tile kernel against the reference path: heads in place, odd
-// lengths, groups, masks of every shape, the triangle, few queries, halves.
+// Attention as a tile kernel against the reference path: heads in place, odd lengths,
+// groups, masks of every shape, the triangle, few queries, f16.
 // RUN: atranslate %s -O0 -o %t.0.so && atranslate %s -O2 -o %t.2.so
 // RUN: atranslate %s -O2 --emit=tile -o - | FileCheck %s
 // RUN: rm -rf %t.d && mkdir %t.d

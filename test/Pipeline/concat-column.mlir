@@ -1,4 +1,5 @@
-// A column that is a part of a concat by itself, and repeated in another part: one tile of it has a column, the other is the same in all.
+// A column that is an operand of a concat, and broadcast in another operand: one tile of
+// it has a column, the other one is the same in all.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so --stats 2>&1 | FileCheck %s
 // RUN: for s in 1 3 40; do arun %t/0.so --random --shape x=${s}x1 --shape a=${s}x11 --output-dir %t && arun %t/2.so --random --shape x=${s}x1 --shape a=${s}x11 --range-tol 1e-6 --expect y=%t/y.npy --expect z=%t/z.npy || exit 1; done

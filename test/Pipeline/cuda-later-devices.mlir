@@ -1,5 +1,5 @@
-// A cubin runs on the SMs of its major version. PTX beside it is for later ones,
-// but of no use where the target is one SM alone.
+// A cubin runs on the SMs of its major version. Additional PTX is for later ones, but
+// useless if the target is a single SM.
 // REQUIRES: cuda-toolkit
 // RUN: atranslate %s --target=cuda:sm_80 --target=cuda:sm_90a -o %t.so
 // RUN: arun %t.so --info --json | FileCheck %s

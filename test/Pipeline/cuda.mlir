@@ -19,7 +19,7 @@
 // PTX: fma.rn.f32
 // USAGE: error: --emit=ptx needs a --target=cuda:sm_NN
 
-// No kernel for a CPU is in the module, and one asks for it in vain.
+// The module has no kernel for a CPU, and requesting one fails.
 // RUN: atranslate %s --target=cuda:sm_90a -o %t.so
 // RUN: arun %t.so --info --json | FileCheck %s --check-prefix=INFO
 // RUN: llvm-nm -D --undefined-only %t.so | count 0
@@ -28,7 +28,7 @@
 // INFO: "device_images": [{{.*}}"cuda:sm_90a"
 // CPU: module has no code for cpu that runs here; it has cuda:sm_90a
 
-// Kernels that no device code is made of need a CPU beside it, and the flag.
+// Kernels without device code require a CPU target as well, and the flag.
 // RUN: atranslate %s -O0 --target=cuda:sm_90a --target=cpu -o %t.0.so 2> %t.err; test $? = 1
 // RUN: FileCheck %s --check-prefix=REFUSED < %t.err
 // RUN: atranslate %s -O0 --target=cuda:sm_90a --target=cpu --allow-host-fallback -o %t.0.so && arun %t.0.so --random
@@ -41,7 +41,7 @@ func.func @main(%x: tensor<8x16xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {gr
   return %1 : tensor<8x4xf32>
 }
 
-// A toolkit that is named and not there: PTX, which the driver assembles.
+// A toolkit that is set but missing: PTX, which the driver assembles.
 // RUN: env CUDA_HOME=%t.none atranslate %s -v --target=cuda:sm_90a -o %t.p.so 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: arun %t.p.so --info --json | FileCheck %s --check-prefix=INFO
 // RUN: grep -c '.target sm_90a' %t.p.so

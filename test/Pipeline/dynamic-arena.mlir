@@ -1,5 +1,5 @@
-// Buffers whose sizes grow differently share one arena, which is right at sizes
-// that it was not chosen for.
+// Buffers whose sizes grow at different rates share one arena, which is also correct at
+// other sizes than the typical ones.
 // RUN: atranslate %s -O0 -o %t.0.so --stats 2>&1 | FileCheck %s
 // RUN: atranslate %s -O2 -o %t.2.so
 // RUN: rm -rf %t && mkdir %t
@@ -7,7 +7,7 @@
 // RUN: arun %t.0.so --random --shape x=1x1 --output-dir %t/b && arun %t.2.so --random --shape x=1x1 --expect y=%t/b/y.npy --range-tol 1e-5
 // RUN: arun %t.0.so --random --shape x=2x300 --output-dir %t/c && arun %t.2.so --random --shape x=2x300 --expect y=%t/c/y.npy --range-tol 1e-5
 // RUN: arun %t.0.so --random --shape x=700x6 --output-dir %t/d && arun %t.2.so --random --shape x=700x6 --expect y=%t/d/y.npy --range-tol 1e-5
-// Both symbols are taken to be 128: four of 128 x 128 live at once.
+// Both symbols are assumed to be 128: four buffers of 128 x 128 are live at once.
 // CHECK: arena_bytes: 262144
 // CHECK-NEXT: arena_lower_bound_bytes: 262144
 // CHECK-NEXT: arena_at: n=128, m=128

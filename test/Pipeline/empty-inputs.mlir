@@ -1,5 +1,5 @@
-// Inputs without elements: nothing is computed of nothing, and sums of nothing
-// are 0. A quotient of sizes by a size of 0 is one by 1.
+// Inputs without elements: nothing is computed, and empty sums are 0. A quotient of sizes
+// by a size of 0 is one by 1.
 // RUN: rm -rf %t && mkdir %t && atranslate %s -O0 -o %t/0.so && atranslate %s -O2 -o %t/2.so
 // RUN: for s in 4x0,0x5,0x3 4x0,0x0,2x3 0x6,6x5,2x3 0x0,0x5,0x3 4x6,6x0,1x3; do a=${s%%%%,*}; rest=${s#*,}; b=${rest%%,*}; c=${rest#*,}; rm -rf %t/e; for o in 0 2; do arun %t/$o.so --random --shape x=$a --shape y=$b --shape i=$c --shape image=${c%%x*}x2x5x5 --output-dir %t/$o || exit 1; done; arun %t/2.so --random --shape x=$a --shape y=$b --shape i=$c --shape image=${c%%x*}x2x5x5 --range-tol 1e-6 --expect sum=%t/0/sum.npy --expect product=%t/0/product.npy --expect soft=%t/0/soft.npy --expect both=%t/0/both.npy --expect rows=%t/0/rows.npy --expect conv=%t/0/conv.npy --expect quotient=%t/0/quotient.npy || exit 1; done
 // RUN: for o in 0 2; do arun %t/$o.so --random --shape x=4x0 --shape y=0x5 --shape i=0x3 --shape image=0x2x5x5 --output-dir %t/z | FileCheck %s || exit 1; arun %t/$o.so --random --shape x=4x0 --shape y=0x5 --shape i=0x3 --shape image=0x2x5x5 --expect sum=%t/z/zeros.npy --expect product=%t/z/matrix.npy || exit 1; done

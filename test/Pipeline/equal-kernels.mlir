@@ -1,7 +1,6 @@
-// Kernels that are equal but for their symbols are compiled once: the others call
-// the first with symbols of their own. The results are those of sizes of each,
-// with and without scratch memory, and of kernels with two symbols in another
-// order.
+// Kernels that differ in their symbols only are compiled once: the others call the first
+// one with their own symbols. The results are those of separate kernels, with and without
+// scratch memory, and for kernels with two symbols in another order.
 // RUN: rm -rf %t && mkdir -p %t && cd %t
 // RUN: atranslate -O0 %s -o 0.so && atranslate %s -o 2.so
 // RUN: arun 0.so --random --shape a=5x40 --shape b=7x40 --shape c=3x9 --shape d=9x4 --output-dir .

@@ -1,4 +1,4 @@
-// Constant subgraphs are computed by the reference path while compiling.
+// Constant subgraphs are computed by the reference path at compile time.
 // RUN: aopt %s --graph-fold-constants | FileCheck %s
 
 // CHECK-LABEL: func.func @main

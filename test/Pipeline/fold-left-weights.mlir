@@ -1,6 +1,5 @@
-// Factors, summands and normalisations around products with constant weights on
-// either side, behind transposes too: one launch each, and the numbers of the
-// reference path.
+// Factors, summands and normalisations around products with constant weights on either
+// side, after transposes too: one launch each, with the results of the reference path.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=linalg -o %t/linalg.mlir
@@ -25,8 +24,7 @@ func.func @main(%x: tensor<?x6x?xf32, #x> {graph.name = "x"}, %y: tensor<5x4x3xf
   %1 = graph.matmul %w, %0 : (tensor<2x6xf32>, tensor<?x6x?xf32, #x>) -> tensor<?x2x?xf32, #a>
   %2 = graph.add %1, %b : (tensor<?x2x?xf32, #a>, tensor<2x1xf32>) -> tensor<?x2x?xf32, #a>
   %a = graph.div %2, %r : (tensor<?x2x?xf32, #a>, tensor<2x1xf32>) -> tensor<?x2x?xf32, #a>
-  // The normalised dim is that of the left operand's rows, before and behind a
-  // transpose.
+  // The normalised dim is that of the left operand's rows, before and after a transpose.
   %u = graph.constant dense<[[1.0, 2.5, -1.0, 3.0, 0.5, 1.5], [4.0, -2.0, 0.75, 1.0, 2.0, -3.0]]> : tensor<2x6xf32>
   %n0 = graph.constant dense<[1.5, 2.0]> : tensor<2xf32>
   %n1 = graph.constant dense<[0.25, -0.5]> : tensor<2xf32>
@@ -35,13 +33,13 @@ func.func @main(%x: tensor<?x6x?xf32, #x> {graph.name = "x"}, %y: tensor<5x4x3xf
   %4 = graph.batch_norm %3, %n0, %n1, %n1, %n2 {axis = 1 : i64, epsilon = 0.1 : f64} : (tensor<?x2x?xf32, #a>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2x?xf32, #a>
   %5 = graph.transpose %4 {perm = array<i64: 0, 2, 1>} : (tensor<?x2x?xf32, #a>) -> tensor<?x?x2xf32, #t>
   %b1 = graph.batch_norm %5, %n2, %n1, %n0, %n2 {axis = 2 : i64, epsilon = 0.1 : f64} : (tensor<?x?x2xf32, #t>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x?x2xf32, #t>
-  // A bias and a normalisation behind a transpose.
+  // A bias and a normalisation after a transpose.
   %v = graph.constant dense<[[1.0, 2.5], [-1.0, 3.0], [0.5, 1.5]]> : tensor<3x2xf32>
   %6 = graph.matmul %y, %v : (tensor<5x4x3xf32>, tensor<3x2xf32>) -> tensor<5x4x2xf32>
   %7 = graph.add %6, %n0 : (tensor<5x4x2xf32>, tensor<2xf32>) -> tensor<5x4x2xf32>
   %8 = graph.transpose %7 {perm = array<i64: 0, 2, 1>} : (tensor<5x4x2xf32>) -> tensor<5x2x4xf32>
   %c = graph.batch_norm %8, %n0, %n1, %n1, %n2 {axis = 1 : i64, epsilon = 0.1 : f64} : (tensor<5x2x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<5x2x4xf32>
-  // Two summands that are one.
+  // Two summands that are merged.
   %g = graph.constant dense<[[1.0, 2.5, 3.0], [-1.0, 3.0, 0.5]]> : tensor<2x3xf32>
   %h = graph.constant dense<[1.0, 2.0, -3.0]> : tensor<3xf32>
   %9 = graph.batch_norm %z, %n0, %n1, %n1, %n2 {axis = 1 : i64, epsilon = 0.1 : f64} : (tensor<9x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<9x2xf32>

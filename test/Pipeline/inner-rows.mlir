@@ -1,7 +1,7 @@
-// Rows of inner dims with what is computed from them as one kernel each: a
-// softmax without its maximum over channels that come first, the deviation of
-// elements and how large it is, both stored, two dims at once, and the first dim.
-// The numbers are those of the reference path; two threads give the same bits.
+// Rows of inner dims with values computed from them as one kernel each: a softmax without
+// its maximum over leading channels, the deviation of elements and its magnitude, both
+// stored, two dims at once, and the first dim. Same results as the reference path; the
+// same bits with two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so
 // RUN: atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s

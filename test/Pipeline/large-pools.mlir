@@ -1,5 +1,5 @@
-// Maxima over large windows, one dim after the other: the numbers of the
-// reference path to the bit, with borders, strides, dilations and no numbers.
+// Max pooling over large windows, one dim after the other: bit-equal to the reference
+// path, with borders, strides, dilations and NaN.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=2x20x11x17 --output-dir %t

@@ -1,6 +1,6 @@
-// Rows of softmax are stored while the next row is computed, with an end that
-// is no whole vector, beside a result that needs the sum alone, at any number
-// of threads; of dynamic sizes too.
+// Rows of softmax are stored while the next row is computed, with an end that is not a
+// whole vector, and a result that needs the sum only, with any number of threads; of
+// dynamic sizes too.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so --stats 2>&1 | FileCheck %s
 // RUN: arun %t/0.so --random --shape w=37x301 --output-dir %t

@@ -1,4 +1,5 @@
-// Rows of a product that come in another order, by two dynamic sizes, are moved first: same numbers as the reference path's.
+// Rows of a product that are reordered by two dynamic sizes are moved first: same results
+// as the reference path.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: arun %t/0.so --random --shape x=1x19x40 --output-dir %t/0

@@ -1,15 +1,15 @@
-// Branches of one input as Inception and ResNet have them: reductions before
-// windows, with other activations or none, become one convolution whose channels
-// are read where they lie; numbers as of the reference path, NaN included.
+// Branches of one input as in Inception and ResNet: reductions before windows, with
+// different activations or none, become one convolution whose channels are read in
+// place; same results as the reference path, NaN included.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so --report=%t/r.json
 // RUN: FileCheck %s < %t/r.json
 // RUN: arun %t/0.so --random --shape x=2x24x12x12 --output-dir %t
 // RUN: arun %t/2.so --random --shape x=2x24x12x12 --range-tol 1e-5 --expect y=%t/y.npy --expect z=%t/z.npy
 
-// The merged branches; the first piece of the concat; two windows that are pieces
-// of it; the residual; the concat with its channels in front again. No launch
-// copies a branch, or does to it what the others lack.
+// The merged branches; the first operand of the concat; two windows that are operands of
+// it; the residual; the concat with its channels first again. No launch copies a branch,
+// or computes an identity for it.
 // CHECK: "launches": 6
 // CHECK: "pattern": "merge-horizontal"
 // CHECK-NEXT: "reason": "an operand of a concatenation is stored in place"

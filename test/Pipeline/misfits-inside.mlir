@@ -1,19 +1,21 @@
-// Sizes that do not fit in a branch, in a loop or are data-dependent: the run ends with an error when it comes by, at every
-// level, and only then; else kernels would read and write beyond the end of a tensor.
+// Sizes that do not fit in a branch or in a loop, or are data-dependent: the run ends
+// with an error where they are reached, at every level, and only then; otherwise kernels
+// would access memory beyond the end of a tensor.
 // RUN: rm -rf %t && mkdir -p %t && printf '\0' > %t/no.bin && printf '\1' > %t/yes.bin
 // RUN: for n in 0 1 2 3; do printf '\00'$n'\0\0\0\0\0\0\0' > %t/$n.bin; done
 // RUN: printf '\020\0\0\0\0\0\0\0' > %t/16.bin
 // RUN: for o in 0 2 3; do atranslate -O$o %s -o %t/$o.so || exit 1; done
-// What fits gives the same at all levels.
+// Sizes that fit have the same results at all levels.
 // RUN: arun %t/0.so --random --shape x=16 --input c=%t/yes.bin --input n=%t/2.bin --input m=%t/16.bin --output-dir %t
 // RUN: for o in 2 3; do arun %t/$o.so --random --shape x=16 --input c=%t/yes.bin --input n=%t/2.bin --input m=%t/16.bin --expect branch=%t/branch.npy --expect loop=%t/loop.npy --expect data=%t/data.npy --expect cut=%t/cut.npy || exit 1; done
-// A misfit in what does not run is none: the other branch, a loop without iterations.
+// A misfit in code that does not run is not an error: the other branch, a loop without
+// iterations.
 // RUN: for o in 0 2 3; do for x in 1 2 7; do arun %t/$o.so --random --shape x=$x --input c=%t/no.bin --input n=%t/0.bin --input m=%t/1.bin || exit 1; done; done
-// In the branch that runs; there, too, a part of what is too short.
+// In the branch that runs; and a slice of a tensor that is too short.
 // RUN: for o in 0 2 3; do for x in 7 2; do not arun %t/$o.so --random --shape x=$x --input c=%t/yes.bin --input n=%t/0.bin --input m=%t/1.bin 2> %t/error && FileCheck %s < %t/error || exit 1; done; done
 // In the first iteration.
 // RUN: for o in 0 2 3; do not arun %t/$o.so --random --shape x=7 --input c=%t/no.bin --input n=%t/1.bin --input m=%t/1.bin 2> %t/error && FileCheck %s < %t/error || exit 1; done
-// Of the data.
+// Data-dependent.
 // RUN: for o in 0 2 3; do for m in 0 2 3; do not arun %t/$o.so --random --shape x=16 --input c=%t/no.bin --input n=%t/0.bin --input m=%t/$m.bin 2> %t/error && FileCheck %s < %t/error || exit 1; done; done
 // CHECK: error: {{.*}}expected {{shapes that broadcast|larger sizes}}
 

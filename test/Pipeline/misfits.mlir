@@ -1,14 +1,17 @@
-// A graph given as text that takes sizes for granted: a run whose sizes do not fit ends with an error before it begins, at every
-// level; else kernels would read beyond the end of a tensor (found by random graphs). Sizes that fit give what they should.
+// A graph given as text with assumptions about sizes: a run whose sizes do not fit ends
+// with an error before it begins, at every level; otherwise kernels would read beyond the
+// end of a tensor (found by random graphs). Sizes that fit have correct results.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: for o in 0 2 3; do atranslate -O$o %s -o %t/$o.so || exit 1; done
 // RUN: arun %t/0.so --random --shape a=16 --shape b=5x3 --shape c=3 --shape f=8x1x2 --output-dir %t
 // RUN: for o in 2 3; do arun %t/$o.so --random --shape a=16 --shape b=5x3 --shape c=3 --shape f=8x1x2 --range-tol 1e-6 --expect sum=%t/sum.npy --expect product=%t/product.npy --expect part=%t/part.npy --expect groups=%t/groups.npy || exit 1; done
 // RUN: for o in 0 2 3; do arun %t/$o.so --random --shape a=1 --shape b=5x3 --shape c=3 --shape f=4x1x2 || exit 1; done
-// A dynamic size beside a known one, inner sizes of a product, a part of too few rows, filters for no whole groups.
+// A dynamic size with a static one, inner sizes of a product, a slice of too few rows,
+// filters for a fraction of a group.
 // RUN: for o in 0 2 3; do for sizes in "a=7 b=5x3 c=3 f=8x1x2" "a=16 b=5x3 c=1000 f=8x1x2" "a=16 b=4x3 c=3 f=8x1x2" "a=16 b=5x3 c=3 f=3x1x2" "a=16 b=5x3 c=3 f=6x1x2"; do set -- $sizes; not arun %t/$o.so --random --shape $1 --shape $2 --shape $3 --shape $4 2> %t/error && FileCheck %s < %t/error || exit 1; done; done
 // CHECK: error: the inputs' shapes do not agree
-// The error names inputs and dims of which one has to change: both where two do not agree, one where a number is asked for.
+// The error names inputs and dims, one of which must change: both if two do not agree,
+// one if a number is required.
 // RUN: not arun %t/2.so --random --shape a=16 --shape b=5x3 --shape c=1000 --shape f=8x1x2 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: not arun %t/0.so --random --shape a=16 --shape b=4x3 --shape c=3 --shape f=8x1x2 2>&1 | FileCheck %s --check-prefix=ONE
 // BOTH: error: {{.*}}: input 'c' dim 0 is 1000, input 'b' dim 1 is 3{{$}}

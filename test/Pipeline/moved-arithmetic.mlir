@@ -1,7 +1,7 @@
-// Arithmetic behind a view of moved data is done where it is moved: windows put
-// together again with the sum that they were taken from, pixels of channels,
-// channels of pixels and a product that is stored with its dims swapped. The
-// numbers are those of the reference path; two threads give the same bits.
+// Arithmetic after a view of moved data is computed where it is moved: reassembled
+// windows with their residual, pixels of channels, channels of pixels and a product that
+// is stored transposed. Same results as the reference path; the same bits with two
+// threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so
 // RUN: atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s

@@ -1,9 +1,7 @@
-// Movement that takes dims apart, behind what decides how a kernel is cut, is
-// where that stores: windows put together again (products and normalised rows),
-// pixels of channels in both orders, first and last, pixels of a row of a
-// product, channels of groups among each other. Arithmetic behind it is done
-// before. The numbers are those of the reference path; two threads give the
-// same bits.
+// Movement that splits dims after an anchor op is fused into its stores: reassembled
+// windows (products and normalised rows), pixels of channels in both orders, first and
+// last, pixels of a row of a product, shuffled channels of groups. Later arithmetic is
+// computed before it. Same results as the reference path; the same bits with two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so
 // RUN: atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s

@@ -1,5 +1,6 @@
-// A kernel stores where a transpose by dynamic sizes behind a dropped dim of one element puts its result (an image of one row, read
-// as a sequence): with arithmetic on the way, too, no kernel is left to the reference path, and the numbers are that path's.
+// A kernel stores to the destination of a transpose by dynamic sizes after a dropped unit
+// dim (an image of one row, read as a sequence): also with arithmetic between, no kernel
+// falls back to the reference path, and the results are those of that path.
 // RUN: rm -rf %t && mkdir -p %t/0 && atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s
 // RUN: for s in 2x2x9x8 1x2x33x8 3x2x2x8; do arun %t/0.so --random --shape x=$s --output-dir %t/0 && arun %t/1.so --random --shape x=$s --range-tol 1e-5 --threads 2 --expect y=%t/0/y.npy --expect z=%t/0/z.npy || exit 1; done
 // CHECK: convert-graph-to-tile: refused = 0

@@ -1,5 +1,5 @@
-// A window larger than what it moves over: the run is refused, whether an
-// output or only a tensor inside of the model would have a negative size.
+// A window larger than its input: the run is rejected if an output or an intermediate
+// tensor would have a negative size.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: atranslate output.mlir -O0 -o o0.so && atranslate output.mlir -o o2.so
 // RUN: arun o0.so --random --shape input0=7x2x2 && arun o2.so --random --shape input0=7x2x2
@@ -11,8 +11,8 @@
 // RUN: not arun i0.so --random --shape input0=1x2x1x1 2>&1 | FileCheck %s --check-prefix=INSIDE
 // RUN: not arun i2.so --random --shape input0=1x2x1x1 2>&1 | FileCheck %s --check-prefix=INSIDE
 // INSIDE: error: {{.*}}shapes {{.*}}too small
-// Where the smallest sizes, 1, are refused, larger ones run all the same; only the
-// arena at these sizes is not there to tell.
+// If the smallest sizes, 1, are rejected, larger ones run nevertheless; only the arena at
+// these sizes is not printed.
 // RUN: atranslate apart.mlir -O0 -o a0.so && atranslate apart.mlir -o a2.so
 // RUN: arun a0.so --info | FileCheck %s --check-prefix=INFO
 // INFO: "arena_bytes": null,

@@ -1,5 +1,5 @@
-// A batch normalisation before a transposed convolution with groups, strides,
-// pads and a bias: in its filter, with the shifts of one image beside it.
+// A batch normalisation before a transposed convolution with groups, strides, pads and a
+// bias: folded into its filter, with the shifts of one image added.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: atranslate %s --emit=graph -o - | FileCheck %s

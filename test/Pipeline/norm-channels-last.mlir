@@ -1,6 +1,6 @@
-// Normalisations of each channel, of groups of channels and of all of them,
-// between what is computed channels last: reductions of what lies there, with
-// the numbers that the reference path computes. The values are far from 0.
+// Normalisations of each channel, of groups of channels and of all of them, between
+// channels-last ops: reductions in that layout, with the results of the reference path.
+// The values are far from 0.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: atranslate %s --emit=graph -o - | FileCheck %s

@@ -1,5 +1,6 @@
-// Normalisation of groups of channels that are last, as Keras spells it: statistics of channels, of groups from these, and one kernel of
-// what follows. Far from 0, and with a batch and images of dynamic size; groups of several channels, of one, and one of all.
+// Normalisation of groups of channels that are last, in the form of Keras: statistics of
+// channels, of groups from these, and one kernel of later ops. Far from 0, and with a
+// batch and images of dynamic size; groups of several channels, of one, and one of all.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so --stats 2>&1 | FileCheck %s
 // RUN: for s in 3x5x7x12 1x1x1x12 2x33x9x12; do arun %t/0.so --random --shape x=$s --output-dir %t && \

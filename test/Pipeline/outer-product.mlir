@@ -1,4 +1,5 @@
-// Products over one element are one kernel with what reads them and what they read: the angles of a rotary embedding, a layer of one input.
+// Products over one element are one kernel with their producers and consumers: the angles
+// of a rotary embedding, a layer of one input.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so --stats 2>&1 | FileCheck %s
 // RUN: for s in 3x7 1x1 2x40; do arun %t/0.so --random --shape p=$s --output-dir %t && arun %t/2.so --random --shape p=$s --range-tol 1e-6 --expect y=%t/y.npy --expect z=%t/z.npy || exit 1; done

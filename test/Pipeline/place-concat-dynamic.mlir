@@ -1,6 +1,6 @@
-// Concats along dynamic dims: new keys behind those of the past,
-// and a piece behind two others, whose place no operand of its kernel tells. The
-// numbers are those of the reference path; two threads give the same bits.
+// Concats along dynamic dims: new keys after past ones, and an operand after two others,
+// whose offset is not in the operands of its kernel. Same results as the reference path;
+// the same bits with two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3 %t/4
 // RUN: atranslate -O0 %s -o %t/0.so
 // RUN: atranslate %s --state none -o %t/1.so --stats 2>&1 | FileCheck %s
@@ -9,7 +9,7 @@
 // RUN:   --expect keys=%t/0/keys.npy --expect three=%t/0/three.npy --expect soft=%t/0/soft.npy
 // RUN: arun %t/1.so --random --shape past=5x8 --shape x=3x8 --threads 2 --output-dir %t/2
 // RUN: diff -r %t/1 %t/2
-// Nothing in the past, and more than a block of it.
+// An empty past, and more than a block of it.
 // RUN: arun %t/0.so --random --shape past=0x8 --shape x=129x8 --output-dir %t/3
 // RUN: arun %t/1.so --random --shape past=0x8 --shape x=129x8 --range-tol 1e-5 \
 // RUN:   --expect keys=%t/3/keys.npy --expect three=%t/3/three.npy --expect soft=%t/3/soft.npy

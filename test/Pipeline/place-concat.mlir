@@ -1,8 +1,7 @@
-// Concats whose pieces are stored at their places: windows, products, pooling,
-// resizing and sums in channels-last images, pieces with other readers, in two
-// concats and as results, a dense block, a copied input. The numbers are those of
-// the reference path, with a batch that is a symbol and one that is known; two
-// threads give the same bits.
+// Concats whose operands are stored in place: windows, products, pooling, resizing and
+// sums in channels-last images, operands with other users, in two concats and as results,
+// a dense block, a copied input. Same results as the reference path, with a symbolic
+// batch and a static one; the same bits with two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/s
 // RUN: atranslate -O0 %s -o %t/0.so
 // RUN: atranslate %s --report=%t/report.json -o %t/1.so --stats 2>&1 | FileCheck %s
@@ -20,8 +19,8 @@
 // CHECK: convert-graph-to-tile: refused = 0
 // CHECK: graph-place-concat: concats = 4
 
-// A kernel reads and writes its piece, not the tensors around it; this one writes
-// it into two.
+// A kernel reads and writes its operand, not the tensors around it; this one writes it to
+// two.
 // REPORT: "name": "slice_resize_insert_slice_insert_slice_0"
 // REPORT: "bytes_read": 1440
 // REPORT-NEXT: "bytes_written": 11520
@@ -45,7 +44,7 @@ func.func @main(%x: tensor<?x16x10x6xf32, #x> {graph.name = "x"}, %f: tensor<16x
   %6 = graph.tanh %5 : (tensor<?x24x5x3xf32, affine_map<()[s0] -> (s0, 24, 5, 3)>>) -> tensor<?x24x5x3xf32, affine_map<()[s0] -> (s0, 24, 5, 3)>>
   %7 = graph.conv %6, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x24x5x3xf32, affine_map<()[s0] -> (s0, 24, 5, 3)>>, tensor<8x24x1x1xf32>) -> tensor<?x8x5x3xf32, #q>
   %8 = graph.concat %2, %4, %7, %4 {axis = 1 : i64} : (tensor<?x16x5x3xf32, #h>, tensor<?x8x5x3xf32, #q>, tensor<?x8x5x3xf32, #q>, tensor<?x8x5x3xf32, #q>) -> tensor<?x40x5x3xf32, #d>
-  // Repeated elements, a sum with what was there before, an input.
+  // Repeated elements, a sum with the previous contents, an input.
   %9 = graph.resize %4 {mode = #graph.resize_mode<nearest>, coordinates = #graph.coordinates<asymmetric>, nearest_mode = #graph.nearest_mode<floor>, scales = array<f64: 1.0, 1.0, 2.0, 2.0>} : (tensor<?x8x5x3xf32, #q>) -> tensor<?x8x10x6xf32, affine_map<()[s0] -> (s0, 8, 10, 6)>>
   %10 = graph.conv %1, %f {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x16x10x6xf32, #x>, tensor<16x16x3x3xf32>) -> tensor<?x16x10x6xf32, #x>
   %11 = graph.add %10, %1 : (tensor<?x16x10x6xf32, #x>, tensor<?x16x10x6xf32, #x>) -> tensor<?x16x10x6xf32, #x>

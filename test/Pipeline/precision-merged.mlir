@@ -1,5 +1,5 @@
-// Products of one operand are merged, and their weights are constants all the
-// same: the product is in bf16.
+// Products of one operand are merged, and their weights are still constants: the product
+// is in bf16.
 // RUN: atranslate %s --mcpu=znver4 --precision=bf16 --emit=tile -o %t.mlir && FileCheck %s < %t.mlir
 // CHECK: tile.dot {{.*}} : tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xf32>
 // CHECK-NOT: tile.dot

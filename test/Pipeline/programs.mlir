@@ -1,5 +1,5 @@
-// A module for CPUs and GPUs has a program for each: that for CPUs is, stage by
-// stage, the one of a module for CPUs alone.
+// A module for CPUs and GPUs has a program for each: that for CPUs is, after each stage,
+// the one of a module for CPUs only.
 // RUN: rm -rf %t && mkdir -p %t/one %t/two
 // RUN: cd %t/one && atranslate %s --mcpu=x86-64-v4 --target=cpu --emit=llvm --dump-phases=. -o m.mlir
 // RUN: cd %t/two && atranslate %s --mcpu=x86-64-v4 --target=cpu --target=cuda:sm_90a --emit=llvm --dump-phases=. -o m.mlir
@@ -14,7 +14,7 @@
 // FILES: 6-devices.llvm.mlir
 // FILES: 6-llvm.mlir
 
-// Planes, the minimal filter and chains are choices for CPUs.
+// Planes, Winograd and chains are choices for CPUs.
 // CPU: tile.targets = [#tile.cpu<
 // CPU-NOT: #tile.cuda
 // GPU: tile.targets = [#tile.cuda<

@@ -1,6 +1,7 @@
-// Rare spellings of norms and activations are one kernel each, with the numbers of the reference path; sizes are symbols. In the
-// order of the results: flax's layer norm, an RMS norm by a sum of squares, an instance norm, gelu by the complement of erf, hard
-// swish bounded from above first, and x / max(|x|, epsilon), which has no op of its own.
+// Rare forms of norms and activations are one kernel each, with the results of the
+// reference path; sizes are symbols. In the order of the results: flax's layer norm, an
+// RMS norm by a sum of squares, an instance norm, gelu by the complement of erf, hard
+// swish bounded from above first, and x / max(|x|, epsilon), which has no separate op.
 // RUN: rm -rf %t && mkdir -p %t && atranslate %s -O0 -o %t/0.so && atranslate %s -o %t/2.so --stats >%t/stats 2>&1 && FileCheck %s <%t/stats
 // RUN: for s in 3x4x40 1x4x129; do arun %t/0.so --random --shape x=$s --output-dir %t >/dev/null && arun %t/2.so --random --shape x=$s --range-tol 1e-5 \
 // RUN:   --expect y0=%t/y0.npy --expect y1=%t/y1.npy --expect y2=%t/y2.npy --expect y3=%t/y3.npy --expect y4=%t/y4.npy --expect y5=%t/y5.npy >/dev/null || exit 1; done

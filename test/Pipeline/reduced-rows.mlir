@@ -1,7 +1,7 @@
-// Reductions with their producers and consumers as one kernel: unit length, a
-// softmax without its maximum, moments of which both kinds of results are
-// stored, over one and two dims, of integers. The numbers are those of the
-// reference path; two threads give the same bits.
+// Reductions with their producers and consumers as one kernel: unit length, a softmax
+// without its maximum, moments of which both kinds of results are stored, over one and
+// two dims, of integers. Same results as the reference path; the same bits with two
+// threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3
 // RUN: atranslate -O0 %s -o %t/0.so
 // RUN: atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s

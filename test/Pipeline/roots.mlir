@@ -1,4 +1,5 @@
-// Powers of a half and minus a half are roots: what the reference path's power gives, of -inf, -0 and negative numbers, too.
+// Powers of 1/2 and -1/2 are roots: same results as the reference path's power, for -inf,
+// -0 and negative numbers, too.
 // RUN: rm -rf %t && mkdir -p %t && for o in 0 2; do atranslate %s -O$o -o %t/$o.so || exit 1; done
 // RUN: arun %t/0.so --random --output-dir %t && arun %t/2.so --random --rtol 3e-7 --atol 0 \
 // RUN:   --expect y0=%t/y0.npy --expect y1=%t/y1.npy --expect y2=%t/y2.npy

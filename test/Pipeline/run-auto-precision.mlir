@@ -1,5 +1,5 @@
-// --precision=auto keeps in f32 what loses too much: a product whose results are
-// scaled up, but not the one beside it.
+// --precision=auto keeps products with a large error in f32: one whose results are scaled
+// up, but not the other one.
 // REQUIRES: host-bf16
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1
 // RUN: atranslate %s -o %t/0.so && arun %t/0.so --random --output-dir %t/0
@@ -23,7 +23,7 @@
 // NONE: --precision=auto: 0 of 2 products in bf16, error {{.*}} of the range (bound 1e-06)
 // RUN: arun %t/none.so --random --output-dir %t/1 --range-tol 1e-6 --expect y=%t/0/y.npy
 func.func @main(%x: tensor<8x64xf32> {graph.name = "x"}) -> (tensor<8x32xf32> {graph.name = "y"}) {
-  // Weights that are no single number.
+  // Weights that are not a splat.
   %from = graph.constant dense<0.0> : tensor<f32>
   %to = graph.constant dense<1433.6> : tensor<f32>
   %by = graph.constant dense<0.7> : tensor<f32>

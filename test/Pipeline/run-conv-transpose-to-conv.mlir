@@ -1,6 +1,6 @@
-// Transposed convolutions that become convolutions give the numbers of the
-// reference path: phases as channels with pads cut off, no stride with groups
-// and dilation, three dims, dynamic sizes.
+// Transposed convolutions that become convolutions have the results of the reference
+// path: phases as channels with removed pads, no stride with groups and dilation, three
+// dims, dynamic sizes.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=graph -o %t.text.mlir && FileCheck %s < %t.text.mlir

@@ -1,5 +1,5 @@
-// Products in bf16 beside those in f32: a convolution, and matrix products with
-// an epilogue; the same bits on one and two threads, and close to f32.
+// Products in bf16 compared with those in f32: a convolution, and matrix products with an
+// epilogue; the same bits on one and two threads, and close to f32.
 // REQUIRES: host-bf16
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --precision=bf16 -o %t/1.so
@@ -16,7 +16,7 @@
 func.func @main(%x: tensor<?x70xf32, #x> {graph.name = "x"}, %i: tensor<1x6x9x11xf32> {graph.name = "i"}) -> (
     tensor<?x33xf32, #y> {graph.name = "y"}, tensor<1x20x9x11xf32> {graph.name = "z"})
     attributes {graph.symbols = ["m"]} {
-  // Weights that are no single number.
+  // Weights that are not a splat.
   %from = graph.constant dense<0.0> : tensor<f32>
   %to = graph.constant dense<2352.0> : tensor<f32>
   %by = graph.constant dense<0.7> : tensor<f32>

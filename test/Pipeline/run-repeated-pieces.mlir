@@ -1,4 +1,4 @@
-// Concats of concats whose pieces stand there more than once: the numbers of the
+// Concats of concats with operands that occur more than once: same results as the
 // reference path.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so

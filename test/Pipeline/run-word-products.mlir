@@ -1,7 +1,6 @@
-// Products of many rows by weights of few bits in blocks: the same bits as a CPU
-// without a unit that multiplies matrices computes, on one and two threads, and
-// close to products in f32. Zero points of 4 bits are taken off bytes, those of
-// 8 bits of sums.
+// Products of many rows by weights of few bits in blocks: the same bits as on a CPU
+// without a matrix unit, on one and two threads, and close to products in f32. Zero
+// points of 4 bits are subtracted from bytes, those of 8 bits from sums.
 // REQUIRES: host-amx
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate %s --mcpu=icelake-server -o %t/3.so

@@ -1,5 +1,5 @@
-// Twenty layers that differ in a number have the kernels of one, at -O0 and at
-// -O2, and the results of a model whose numbers are an input.
+// Twenty layers that differ in a number have the kernels of one, at -O0 and at -O2, and
+// the results of a model whose numbers are an input.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: awk -v n=20 -f %S/Inputs/layers.awk >%t/m.mlir
 // RUN: awk -v n=20 -v input=1 -f %S/Inputs/layers.awk >%t/input.mlir

@@ -1,6 +1,7 @@
-// Where at least 16 kernels differ in where they read only, one is compiled that takes the places as symbols: pieces with an epilogue,
-// pieces of a tensor of unknown height, large ones that are cut in blocks. Fewer (the pieces of z) are compiled each for itself.
-// The numbers are those of the reference path, whatever the threads.
+// If at least 16 kernels differ in the offsets that they read only, one is compiled with
+// the offsets as symbols: slices with an epilogue, slices of a tensor of dynamic height,
+// large ones that are tiled in blocks. Fewer (the slices of z) are compiled separately.
+// Same results as the reference path for any number of threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 && cd %t
 // RUN: atranslate -O0 %s -o 0.so && atranslate %s -o 2.so
 // RUN: arun 0.so --random --shape y=5x52 --output-dir 0

@@ -1,6 +1,7 @@
-// Convolutions of slices of tensors: where they differ only in which channels they take and in how many the tensor has, one is compiled
-// that takes both as symbols. The numbers are those of the reference path, whatever the threads, at the borders and inside, where the
-// sizes of the image are known (a, b, c), and where they are symbols (d, e) or quotients (f, g).
+// Convolutions of slices of tensors: if they differ only in their channels and in the
+// number of channels of the tensor, one is compiled with both as symbols. Same results as
+// the reference path for any number of threads, at the borders and inside, for static
+// sizes of the image (a, b, c), symbols (d, e) and quotients (f, g).
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 && cd %t
 // RUN: atranslate -O0 %s -o 0.so && atranslate %s -o 2.so
 // RUN: arun 0.so --random --shape d=1x8x33x30 --shape e=1x8x12x31 --shape f=1x8x61x40 --shape g=1x8x90x64 --output-dir 0

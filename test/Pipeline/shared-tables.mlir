@@ -1,6 +1,7 @@
-// Where at least 16 kernels differ in how many rows the tables have that they gather from, one is compiled that takes these as symbols:
-// tables of numbers, and of rows. Fewer (the tables of integers) are compiled each for itself. The numbers are those of the reference
-// path, whatever the threads, from the first row to the last, and from the end.
+// If at least 16 kernels differ in the number of rows of the tables that they gather
+// from, one is compiled with these as symbols: tables of numbers, and of rows. Fewer (the
+// tables of integers) are compiled separately. Same results as the reference path for any
+// number of threads, from the first row to the last, and from the end.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 && cd %t
 // RUN: atranslate -O0 %s -o 0.so && atranslate %s -o 2.so
 // RUN: arun 0.so --random --ids 20 --shape i=45x1 --output-dir 0

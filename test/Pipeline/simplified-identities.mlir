@@ -1,5 +1,5 @@
-// What ops that do nothing are replaced by gives the bits of the reference path, with NaN and infinities among them; rows are
-// symbols, also none.
+// Replacements of redundant ops have the bits of the reference path, also with NaN and
+// infinities; rows are symbols, also 0.
 // RUN: rm -rf %t && mkdir -p %t && for o in 0 2; do atranslate %s -O$o -o %t/$o.so || exit 1; done
 // RUN: for n in 0 1 7; do arun %t/0.so --random --shape x=${n}x1x6 --shape k=${n}x1x6 --output-dir %t >/dev/null && arun %t/2.so --random \
 // RUN:   --shape x=${n}x1x6 --shape k=${n}x1x6 --rtol 0 --atol 0 --expect y0=%t/y0.npy --expect y1=%t/y1.npy --expect y2=%t/y2.npy --expect y3=%t/y3.npy \

@@ -1,4 +1,4 @@
-// What the simplifying passes rewrite gives the numbers of the reference path.
+// Rewrites of the simplifying passes have the results of the reference path.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate %s -O0 -o %t/o0.so && atranslate %s -o %t/o2.so --stats 2>&1 | FileCheck %s
 // RUN: arun %t/o0.so --random --shape input0=5x8 --output-dir %t --threads 1

@@ -1,5 +1,5 @@
-// The padding of a window is where a slice ends, not what it cut off: parts of
-// the width are no places to read from. Parts of channels are.
+// The padding of a window begins where a slice ends, and not with the removed elements:
+// slices of the width are not read in place. Slices of channels are.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --output-dir %t

@@ -1,5 +1,5 @@
-// An image of one value everywhere is memory, not a number in the kernel: where
-// the window looks beyond it there is padding, not that value.
+// A splat image is memory, not a number in the kernel: out of bounds there is padding,
+// not that value.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=tile -o - | FileCheck %s
@@ -9,7 +9,7 @@
 // CHECK-LABEL: tile.kernel @conv_
 // CHECK: %[[X:.*]] = tile.load %arg0[0, {{.*}}]
 // CHECK: tile.dot %[[X]]
-// A bias of one value is a number.
+// A splat bias is a number.
 // CHECK-LABEL: tile.kernel @conv_transpose_
 // CHECK: tile.dot
 // CHECK: arith.constant 5.000000e-01 : f32

@@ -1,4 +1,4 @@
-// One small model after each stage.
+// A small model after each stage.
 // RUN: aopt %s --adze-graph | FileCheck %s --check-prefix=GRAPH
 // RUN: aopt %s --adze-graph --adze-tile | FileCheck %s --check-prefix=TILE
 // RUN: atranslate %s -O0 --emit=linalg -o - | FileCheck %s --check-prefix=LINALG

@@ -1,5 +1,5 @@
-// Tokens that a convolution sees as an image, and tokens again: no kernel moves
-// them, and the numbers are those of the reference path.
+// Tokens that a convolution reads as an image, and tokens again: no kernel moves them,
+// and the results are those of the reference path.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: atranslate %s --emit=graph -o - | FileCheck %s

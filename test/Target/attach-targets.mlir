@@ -6,7 +6,7 @@
 // RUN: not aopt %s --tile-attach-targets=cuda=sm_1 2>&1 | FileCheck %s --check-prefix=GPU
 // RUN: not aopt %s --tile-attach-targets="cpu=x86-64 triple=x86_64 caches=1M" 2>&1 | FileCheck %s --check-prefix=CACHES
 
-// What the module states is replaced.
+// Targets of the module are replaced.
 // CHECK: module attributes {tile.targets = [
 // CHECK-SAME: #tile.cpu<chip = "znver4", vector_bytes = 64, caches = [1048576, 33554432], flops_per_byte = 2, units = [#tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4, intrinsic = "llvm.x86.avx512.vpdpbusd">, #tile.unit<"bf16", bf16 * bf16 + f32, [1, 16, 2], group = 2, intrinsic = "llvm.x86.avx512bf16.dpbf16ps">], features = [lane_permute], traits = [split_vector_loads, nontemporal_stores_stall]>,
 // CHECK-SAME: #tile.cpu<chip = "x86-64-v3", vector_bytes = 32, caches = [524288, 16777216], features = [lane_permute]>]

@@ -1,8 +1,8 @@
 // RUN: aopt %s --assign-alignment --split-input-file | FileCheck %s
 
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>]} {
-  // A place in the arena, one in the weights, and one that the caller chooses.
-  // The kernel is launched twice; only one launch gives it a part of a place.
+  // A slot of the arena, an offset in the weights, and a buffer of the caller. The kernel
+  // is launched twice; only one launch passes a part of a slot.
   func.func @main(%x: memref<64xf32>, %s: memref<?xf32>) attributes {adze.num_inputs = 2 : i64} {
     %0 = host.slot {offset = 0 : i64, size = 256 : i64} : memref<64xf32>
     %1 = host.constant dense<1.0> : tensor<64xf32> {offset = 64 : i64} -> memref<64xf32>
@@ -37,7 +37,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 
 // -----
 
-// What a kernel states itself stays.
+// The kernel's own attributes are kept.
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>]} {
   func.func @main(%x: memref<64xf32>, %y: memref<64xf32>) attributes {adze.num_inputs = 1 : i64} {
     %0 = host.slot {offset = 0 : i64, size = 256 : i64} : memref<64xf32>
@@ -56,7 +56,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 
 // -----
 
-// Kernels for CPUs state nothing.
+// Kernels for CPUs have none.
 module attributes {tile.targets = [#tile.cpu<chip = "x86-64-v3", vector_bytes = 32, caches = [1048576, 33554432]>]} {
   func.func @main(%y: memref<64xf32>) attributes {adze.num_inputs = 0 : i64} {
     %0 = host.slot {offset = 0 : i64, size = 256 : i64} : memref<64xf32>

@@ -1,5 +1,5 @@
-// Calls of the run time's functions: inputs and sizes, results fetched to the
-// places where they belong.
+// Calls of the run time's functions: inputs and sizes, results fetched to their
+// destinations.
 // RUN: aopt --graph-form-clusters --graph-outline-clusters --assign-destinations --plan-memory %s | FileCheck %s
 // RUN: aopt --graph-form-clusters --graph-outline-clusters --assign-destinations --plan-memory --convert-host-to-llvm %s | FileCheck %s --check-prefix=LLVM
 
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>> {graph.name = "x"}
         tensor<!graph.sequence<tensor<?xf32>>> {graph.name = "z"})
     attributes {graph.symbols = ["n", ""]} {
   // CHECK: host.call "pick"(%{{.*}}) {dims = #[[DIMS]], ranks = array<i64: 1, 1, 1>, symbols = array<i64: -1, 1, 1>, types = [f32, f32, f32]} : memref<?xf32>
-  // What only the call can tell: a box, and an output that the run makes.
+  // Data-dependent results: a box, and an output that the run allocates.
   // CHECK: %[[BOX:.*]] = host.slot {box = 0 : i64
   // CHECK: host.fetch 0 to %[[BOX]]
   // CHECK: %[[OUT:.*]] = host.output %[[Y]]

@@ -4,7 +4,7 @@
 func.func private @count(memref<4xf32>, memref<1xi64>) attributes {adze.kernel}
 func.func private @pick(memref<4xf32>, memref<?xf32> {adze.dims = #n}) attributes {adze.kernel}
 
-// A size from the data: read, then boxes of that size, then the output's memory.
+// A data-dependent size: read, then boxes of that size, then the output's memory.
 // CHECK-LABEL: func.func @data(
 // CHECK-SAME: %[[X:.*]]: memref<4xf32>, %[[Y:.*]]: memref<?xf32> {adze.dims = #{{.*}}})
 // CHECK-SAME: adze.num_boxes = 1
@@ -27,7 +27,7 @@ func.func private @double(memref<?xf32> {adze.dims = #n}, memref<?xf32> {adze.di
 
 func.func private @k(memref<4xf32>, memref<4xf32>) attributes {adze.kernel}
 
-// A branch computes in the result's place; a value from outside is copied there.
+// A branch computes to the memory of the result; a value from outside is copied to it.
 // CHECK-LABEL: func.func @branch(
 // CHECK-SAME: %[[C:.*]]: memref<i1>, %[[X:.*]]: memref<4xf32>, %[[Y:.*]]: memref<4xf32>)
 func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
@@ -52,7 +52,7 @@ func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func private @k(memref<4xf32>, memref<4xf32>) attributes {adze.kernel}
 
-// Carried values that change places are copied away first.
+// Carried values that are swapped are copied first.
 // CHECK-LABEL: func.func @swap(
 func.func @swap(%n: tensor<i64>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: %[[A:.*]] = host.slot
@@ -83,7 +83,7 @@ func.func @swap(%n: tensor<i64>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tenso
 #s0 = affine_map<()[s0] -> (s0)>
 func.func private @grow(memref<?xf32> {adze.dims = #s0}, memref<?xf32> {adze.dims = #more}) attributes {adze.kernel}
 
-// A carried value that grows lives in a box of its own, and its size in a symbol.
+// A carried value that grows is in a separate box, and its size in a symbol.
 // CHECK-LABEL: func.func @grow_loop(
 // CHECK-SAME: adze.num_boxes = 2
 func.func @grow_loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?xf32, #s0> attributes {graph.symbols = [""]} {
@@ -106,8 +106,7 @@ func.func @grow_loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?xf32, #s0> a
 
 // -----
 
-// A symbol that has the value of an expression: the host works it out before what
-// is of that size.
+// A symbol with the value of an expression: the host computes it before its users.
 #x = affine_map<()[s0] -> (s0)>
 #y = affine_map<()[s0, s1] -> (s1)>
 func.func private @fill(memref<?xf32> {adze.dims = #x}, memref<?xf32> {adze.dims = #y}) attributes {adze.kernel}
@@ -128,7 +127,8 @@ func.func @named(%x: tensor<?xf32, #x>) -> tensor<?xf32, #y> attributes {graph.s
 func.func private @cut(memref<?xf32> {adze.dims = #n}, memref<?xf32> {adze.dims = #cut}) attributes {adze.kernel}
 func.func private @last(memref<?xf32> {adze.dims = #cut}, memref<f32>) attributes {adze.kernel}
 
-// A check for each kind of condition; what may have a negative size where it does not run lies outside of the arena.
+// A check for each kind of condition; values that may have a negative size where they are
+// not computed are outside of the arena.
 // CHECK-LABEL: func.func @assume(
 // CHECK: scf.if
 // CHECK-NEXT: %[[SHAPES:.*]] = host.holds {broadcasts = [#{{.*}}]} : i1

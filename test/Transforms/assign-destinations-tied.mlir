@@ -1,7 +1,7 @@
 // RUN: aopt %s --assign-destinations --split-input-file | FileCheck %s
 
-// What replaces a part of a tensor lies in its memory, from the empty tensor on;
-// one that is a result of the model lies in the output.
+// An op that replaces a part of a tensor shares its memory, from the empty tensor on; for
+// a result of the model, this is the output.
 func.func private @first(memref<4xf32>, memref<8xf32>, memref<8xf32> {adze.tied = 1 : i64}) attributes {adze.kernel}
 func.func private @next(memref<8xf32>, memref<4xf32>, memref<8xf32> {adze.tied = 0 : i64}) attributes {adze.kernel}
 func.func private @read(memref<8xf32>, memref<4xf32>) attributes {adze.kernel}
@@ -26,7 +26,7 @@ func.func @chain(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
 
 // -----
 
-// Without the attribute the kernel copies: both have memory of their own.
+// Without the attribute the kernel copies: both have separate memory.
 func.func private @copy(memref<4xf32>, memref<8xf32>, memref<8xf32>) attributes {adze.kernel}
 
 // CHECK-LABEL: func.func @copying(

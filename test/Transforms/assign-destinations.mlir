@@ -2,8 +2,8 @@
 
 func.func private @k(memref<2x4xf32>, memref<2x4xf32>) attributes {adze.kernel}
 
-// A launch's result goes straight to the output, seen through the reshape; what
-// lies between launches gets a slot.
+// A launch's result is written to the output directly, through the reshape; intermediate
+// values get a slot.
 // CHECK-LABEL: func.func @chain(
 // CHECK-SAME: %[[X:.*]]: memref<2x4xf32> {graph.name = "x"},
 // CHECK-SAME: %[[Y:.*]]: memref<8xf32> {graph.name = "y"})
@@ -24,8 +24,8 @@ func.func @chain(%x: tensor<2x4xf32> {graph.name = "x"}) -> (tensor<8xf32> {grap
 
 func.func private @k(memref<4xf32>, memref<4xf32>) attributes {adze.kernel}
 
-// Outputs that nothing writes are copied: an input, a constant, a value that is
-// an output already.
+// Outputs that no launch writes are copied: an input, a constant, a value that is an
+// output already.
 // CHECK-LABEL: func.func @copies(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: memref<4xf32>,
 // CHECK-SAME: %[[A:[a-z0-9]*]]: memref<4xf32>, %[[B:[a-z0-9]*]]: memref<4xf32>,
@@ -63,7 +63,7 @@ func.func @symbolic(%x: tensor<?x4xf16, #rows>) -> tensor<?x4xf16, #rows> attrib
 #panels = affine_map<(k, n) -> (n floordiv 32, k, n mod 32)>
 func.func private @k(memref<4x8xf32, #panels>, memref<4xf32>) attributes {adze.kernel}
 
-// A kernel that takes a constant packed gets it packed.
+// A kernel with a packed constant gets it packed.
 // CHECK-LABEL: func.func @packed(
 // CHECK: host.constant dense<1.000000e+00> : tensor<4x8xf32> {layout = #{{.*}}} -> memref<4x8xf32>
 func.func @packed() -> tensor<4xf32> {
@@ -76,7 +76,7 @@ func.func @packed() -> tensor<4xf32> {
 
 func.func private @k(memref<4xui8>, memref<4xi8>) attributes {adze.kernel}
 
-// Places are signless; the signature remembers.
+// Memory is signless; the signature has the signedness.
 // CHECK-LABEL: func.func @signs(
 // CHECK-SAME: memref<4xi8> {adze.dtype = ui8}, %{{.*}}: memref<4xi8>)
 func.func @signs(%x: tensor<4xui8>) -> tensor<4xi8> {

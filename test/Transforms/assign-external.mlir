@@ -1,6 +1,6 @@
-// What the program that runs a module provides: calls of its operators keep
-// their attributes, and values of overridable weights become constants, which
-// no op reads.
+// Functions and values of the program that runs a module: calls of its operators keep
+// their attributes, and values of overridable weights become constants, which no op
+// reads.
 // RUN: aopt --split-input-file --assign-destinations --plan-memory %s | FileCheck %s
 
 // CHECK-LABEL: func @operator
@@ -13,8 +13,8 @@ func.func @operator(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>> {graph.name = 
 
 // -----
 
-// Equal values share their place; a size that the model leaves open is the
-// default's own there.
+// Equal values share their memory; a dynamic size of the model is the default's own
+// there.
 // CHECK-LABEL: func @weights
 // CHECK-NOT: adze.default =
 // CHECK-DAG: host.constant dense<1.000000e+00> : tensor<3xf32> {adze.default_of = 1 : i64, offset = 0 : i64} -> memref<3xf32>

@@ -4,8 +4,7 @@
 #all = affine_map<()[s0, s1] -> (s0 + 1, 4)>
 #buffer = affine_map<()[s0, s1] -> (s1, 4)>
 
-// New rows are stored into the buffer of the caller, and what is returned of it
-// is not copied.
+// New rows are stored to the buffer of the caller, and its returned part is not copied.
 func.func private @insert(memref<1x4xf32>, memref<?x4xf32>, memref<?x4xf32> {adze.tied = 1 : i64}) attributes {adze.kernel}
 func.func private @read(memref<?x4xf32>, memref<4xf32>) attributes {adze.kernel}
 

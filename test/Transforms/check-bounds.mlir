@@ -1,8 +1,8 @@
 // Windows of tile kernels that begin out of bounds.
 // RUN: aopt %s -check-bounds -split-input-file | FileCheck %s
 
-// A store and a load without pad are checked, in each dim whose offset is no
-// constant in bounds; sizes are dynamic or static.
+// A store and a load without pad are checked, in each dim whose offset is not a constant
+// in bounds; sizes are dynamic or static.
 // CHECK-LABEL: tile.kernel @copy(
 // CHECK-SAME: %[[X:arg[0-9]+]]: memref<?x4xf32>
 // CHECK: tile.program_id
@@ -24,8 +24,7 @@ tile.kernel @copy(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
   tile.store %t, %y[%at, 7] : tensor<2x4xf32>, memref<?x4xf32>
   tile.return
 }
-// The launch has the messages, after its own. Its nodes are named, or else its
-// kernel.
+// The launch has the messages, after its own. They name its nodes, or else its kernel.
 // CHECK-LABEL: func.func @main
 // CHECK: host.launch @copy(%{{.*}}) {adze.checks = [
 // CHECK-SAME: ["copy", "tile.load of argument 0 at {{.*}}check-bounds.mlir:[[#@LINE-8]]:{{[0-9]+}}: expected an offset of dimension 0 in [{1}, {2}), but got {0}"]
@@ -38,7 +37,7 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-// A load with a pad may begin anywhere, and scratch has no caller's memory.
+// A load with a pad may begin anywhere, and scratch is not memory of the caller.
 // CHECK-LABEL: tile.kernel @halo(
 // CHECK-NOT: tile.check
 // CHECK: host.launch @halo(%{{.*}}) : (
@@ -60,7 +59,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// A gather checks its indices. Faults follow those that the launch has.
+// A gather checks its indices. Its faults follow those of the launch.
 // CHECK-LABEL: tile.kernel @rows(
 // CHECK: %[[I:.*]] = tile.load
 // CHECK: tile.check %{{.*}} below %{{.*}} fault 0 : index

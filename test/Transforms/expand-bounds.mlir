@@ -18,7 +18,7 @@ func.func @clip(%x: vector<16xf32>) -> vector<16xf32> {
   return %z : vector<16xf32>
 }
 
-// A constant on the left, a scalar, one of unknown lanes in memory.
+// A constant on the left, a scalar, one of dynamic lanes in memory.
 // CHECK-LABEL: func.func @left
 // CHECK-SAME: (%[[X:.*]]: f64, %[[M:.*]]: memref<?xf16>)
 // CHECK: arith.cmpf ogt, %{{.*}}, %[[X]] : f64
@@ -33,8 +33,8 @@ func.func @left(%x: f64, %m: memref<?xf16>) -> (f64, f16) {
   return %y, %z : f64, f16
 }
 
-// Not two values, of which either may be NaN, nor a bound that is NaN, nor one
-// that differs by lane.
+// Not for two values, either of which may be NaN, nor for a NaN bound, nor for one that
+// differs by lane.
 // CHECK-LABEL: func.func @stay
 // CHECK: arith.maximumf
 // CHECK: arith.maximumf

@@ -1,4 +1,4 @@
-// Checks of indices become part of the look-ups that read them.
+// Checks of indices are merged into the look-ups that read them.
 // RUN: aopt %s --split-input-file --fold-checks | FileCheck %s
 
 #n = affine_map<()[s0] -> (s0)>
@@ -33,7 +33,7 @@ func.func @dynamic(%x: tensor<?x8xf32, #rows>, %i: tensor<3xi32>) -> tensor<3x8x
 }
 
 // -----
-// Tuples have a check for each column.
+// Tuples have a check per column.
 // CHECK-LABEL: func.func @tuples
 func.func @tuples(%x: tensor<4x2x3xf32>, %i: tensor<5x2xi64>) -> tensor<5x3xf32> {
   %0 = graph.reduce_min %i {axes = array<i64: 0>, keepdims = false} : (tensor<5x2xi64>) -> tensor<2xi64>
@@ -51,7 +51,7 @@ func.func @tuples(%x: tensor<4x2x3xf32>, %i: tensor<5x2xi64>) -> tensor<5x3xf32>
 }
 
 // -----
-// Another range than that of the look-up.
+// The range differs from that of the look-up.
 // CHECK-LABEL: func.func @other_range
 func.func @other_range(%x: tensor<9xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
   %0 = graph.reduce_min %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
@@ -64,7 +64,7 @@ func.func @other_range(%x: tensor<9xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
 }
 
 // -----
-// Of what is picked only a part is read: the kernel may not see the others.
+// Only a part of the gathered elements is read: the kernel may not check the others.
 // CHECK-LABEL: func.func @part
 func.func @part(%x: tensor<9xf32>, %i: tensor<4xi64>) -> tensor<2xf32> {
   %0 = graph.reduce_min %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
@@ -129,7 +129,7 @@ func.func @scatter(%x: tensor<4x3xf32>, %i: tensor<1x3xi64>, %u: tensor<1x3xf32>
 }
 
 // -----
-// The rows of a state's buffer are more than those that an index may be of.
+// A state's buffer has more rows than the range of an index.
 #rows = affine_map<()[s0] -> (s0, 3)>
 // CHECK-LABEL: func.func @state
 func.func @state(%x: tensor<4x3xf32>, %i: tensor<1x3xi64>, %u: tensor<1x3xf32>) -> tensor<4x3xf32>
@@ -146,7 +146,7 @@ func.func @state(%x: tensor<4x3xf32>, %i: tensor<1x3xi64>, %u: tensor<1x3xf32>) 
 }
 
 // -----
-// Kernels for devices leave it to the run time.
+// Kernels for devices leave checks to the run time.
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90">]} {
   // CHECK-LABEL: func.func @device
   func.func @device(%x: tensor<9xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {

@@ -1,6 +1,6 @@
 // RUN: aopt %s --test-inject-fault | FileCheck %s
 
-// Only the first is another one.
+// Only the first one is changed.
 // CHECK-LABEL: @first
 // CHECK: arith.minimumf
 // CHECK: arith.mulf

@@ -1,6 +1,6 @@
 // RUN: aopt %s --lower-loops --split-input-file | FileCheck %s
 
-// Consecutive loops, one inside of another, values that are carried.
+// Consecutive and nested loops, and carried values.
 // CHECK-LABEL: func.func @loops
 // CHECK-SAME: (%[[N:.*]]: index, %[[M:.*]]: memref<?xf32>)
 // CHECK: cf.br ^[[HEAD:.*]](%{{.*}}, %{{.*}} : index, f32)
@@ -35,7 +35,7 @@ func.func @loops(%n: index, %m: memref<?xf32>) {
 
 // -----
 
-// A branch in a loop of unknown end; what has no structure stays.
+// A branch in a loop of dynamic end; unstructured control flow is unchanged.
 // CHECK-LABEL: func.func @branch
 // CHECK: cf.br
 // CHECK: cf.cond_br %{{.*}}, ^[[THEN:.*]], ^

@@ -1,15 +1,15 @@
 // RUN: aopt %s -math-approximate -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets=cpu=x86-64-v4 -math-approximate -split-input-file | FileCheck %s --check-prefix=WIDE
 
-// exp is arithmetic of the vector's own shape; no conversion to integers, which
-// NaN would make undefined. The power of two is the low bits of the shifted
-// argument, twice a factor.
+// exp is arithmetic of the vector's shape, without a conversion to integers, which is
+// undefined for NaN. The power of two is in the low bits of the shifted argument, twice a
+// factor.
 // CHECK-LABEL: func.func @exp(
 // CHECK-NOT: math.exp
 // CHECK-NOT: fptosi
 // CHECK: math.fma {{.*}} : vector<16xf32>
 // CHECK: arith.shli {{.*}} : vector<16xi32>
-// AVX-512 chooses one of 16 roots of two, and scales by a power of two.
+// AVX-512 selects one of 16 roots of two, and scales by a power of two.
 // WIDE-LABEL: func.func @exp(
 // WIDE-NOT: arith.shli
 // WIDE: llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"({{.*}}) : (vector<16xi32>, vector<16xi32>) -> vector<16xi32>
@@ -20,8 +20,8 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
-// What would round to 0 is not computed; with afn, nor is what is less than
-// the least normal number.
+// Results that would be rounded to 0 are not computed; with afn, neither are subnormal
+// ones.
 // CHECK-LABEL: func.func @tiny(
 // CHECK: %[[LEAST:.*]] = arith.constant {{.*}}-8.733000e+01
 // CHECK: %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %[[LEAST]]
@@ -39,8 +39,8 @@ func.func @tiny(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
-// Of what is no more than 0 the power is put together by additions; what is less
-// than the least normal number is no operand of a multiplication.
+// For arguments of at most 0, the power is composed by additions; subnormal numbers are
+// not operands of a multiplication.
 // CHECK-LABEL: func.func @weight(
 // CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
 // WIDE-LABEL: func.func @weight(
@@ -59,7 +59,7 @@ func.func @weight(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
-// exp2 needs no multiplication to find what is left of the argument.
+// exp2 needs no multiplication for the remainder of the argument.
 // CHECK-LABEL: func.func @exp2(
 // CHECK-NOT: math.exp2
 // CHECK: arith.shli {{.*}} : vector<16xi32>
@@ -76,7 +76,7 @@ func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
-// erf chooses the coefficients of its polynomial.
+// erf selects the coefficients of its polynomial.
 // CHECK-LABEL: func.func @erf(
 // CHECK-NOT: call_intrinsic
 // WIDE-LABEL: func.func @erf(
@@ -91,7 +91,7 @@ func.func @erf(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
-// Not so vectors that are no whole register.
+// Not for vectors that are not whole registers.
 // CHECK-LABEL: func.func @short_exp(
 // WIDE-LABEL: func.func @short_exp(
 // WIDE-NOT: call_intrinsic
@@ -112,8 +112,8 @@ func.func @log(%x: f32) -> f32 {
 }
 
 // -----
-// What is computed for arguments that are not too large is taken where none is
-// larger, which is the rule; larger ones take f64, and integers beyond 2^30.
+// The result for small arguments is used if none is larger, which is the common case;
+// larger ones use f64, and integers beyond 2^30.
 // CHECK-LABEL: func.func @sin(
 // CHECK-COUNT-8: math.fma
 // CHECK: %[[NEAR:.*]] = math.fma {{.*}} : vector<8xf32>
@@ -134,7 +134,7 @@ func.func @sin(%x: vector<8xf32>) -> vector<8xf32> {
 }
 
 // -----
-// Neighbours are asked once, and computed step by step together: four at most.
+// Adjacent calls share one test, and are computed step by step together: at most four.
 // CHECK-LABEL: func.func @cosines(
 // CHECK-COUNT-4: arith.mulf
 // CHECK-NOT: arith.mulf
@@ -156,7 +156,7 @@ func.func @cosines(%x: vector<8xf32>, %y: vector<8xf32>, %z: vector<8xf32>) -> (
 }
 
 // -----
-// A number that is made of another is no neighbour.
+// A call that depends on another one is not adjacent.
 // CHECK-LABEL: func.func @twice(
 // CHECK: scf.if %{{.*}} -> (f32)
 // CHECK: scf.if %{{.*}} -> (f32)
@@ -169,7 +169,7 @@ func.func @twice(%x: f32) -> f32 {
 }
 
 // -----
-// f64 stays; 16-bit floats compute in f32.
+// f64 is unchanged; 16-bit floats compute in f32.
 // CHECK-LABEL: func.func @others(
 // CHECK: math.exp {{.*}} : vector<8xf64>
 // CHECK: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
@@ -206,7 +206,7 @@ func.func @singles(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
-// What loses more in f32 is computed in f64, without calls.
+// Functions that are less accurate in f32 are computed in f64, without calls.
 // CHECK-LABEL: func.func @wide(
 // CHECK-NOT: math.{{atan|asin|acos|sinh|cosh|powf}}
 // CHECK-NOT: call
@@ -228,7 +228,7 @@ func.func @wide(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
-// Large arguments of tan are reduced by integers; f64 stays.
+// Large arguments of tan are reduced by integers; f64 is unchanged.
 // CHECK-LABEL: func.func @tan(
 // CHECK: scf.if %{{.*}} -> (vector<8xf32>)
 // CHECK: arith.muli {{.*}} : vector<8xi64>
@@ -243,8 +243,8 @@ func.func @tan(%x: vector<8xf32>, %y: vector<8xf64>) -> (vector<8xf32>, vector<8
 }
 
 // -----
-// Neighbours of one type run step by step together: the chains are long, and
-// each waits for itself. Not where one takes what the other gives.
+// Adjacent calls of one type are interleaved step by step, as the dependency chains are
+// long. Not if one uses the result of the other.
 // CHECK-LABEL: func.func @neighbours(
 // CHECK-SAME: %[[X:.*]]: vector<16xf32>, %[[Y:.*]]: vector<16xf32>
 // CHECK: math.absf %[[X]]

@@ -1,7 +1,7 @@
 // RUN: aopt %s -math-approximate -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets=cpu=x86-64-v4 -math-approximate -split-input-file | FileCheck %s --check-prefix=WIDE
 
-// Exact in floats of more digits.
+// Exact in floats with more bits.
 // CHECK-LABEL: func.func @words(
 // CHECK: %[[X:.*]] = arith.sitofp %arg0 : vector<16xi32> to vector<16xf64>
 // CHECK: %[[Y:.*]] = arith.sitofp %arg1 : vector<16xi32> to vector<16xf64>
@@ -28,7 +28,7 @@ func.func @bytes(%x: vector<16xi8>, %y: vector<16xi8>) -> vector<16xi8> {
 
 // -----
 
-// Of 64 bits where all lanes have 52, and the CPU converts vectors of them.
+// 64-bit integers if all lanes fit 52 bits, and the CPU converts vectors of them.
 // CHECK-LABEL: func.func @long(
 // CHECK-NOT: f64
 // WIDE-LABEL: func.func @long(
@@ -45,7 +45,7 @@ func.func @long(%x: vector<8xi64>, %y: vector<8xi64>) -> vector<8xi64> {
 
 // -----
 
-// fmod, but for large quotients and what is no finite number.
+// fmod, except for large quotients and numbers that are not finite.
 // CHECK-LABEL: func.func @fmod(
 // CHECK: %[[HOLDS:.*]] = vector.reduction <and>
 // CHECK: scf.if %[[HOLDS]]
@@ -61,7 +61,7 @@ func.func @fmod(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
-// Constants, scalars and positions stay.
+// Constants, scalars and positions are unchanged.
 // CHECK-LABEL: func.func @others(
 // CHECK: arith.divsi %arg0, %{{.*}} : vector<16xi32>
 // CHECK: arith.divsi %arg1, %arg1 : i32

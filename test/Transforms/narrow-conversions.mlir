@@ -1,6 +1,6 @@
 // RUN: aopt %s --narrow-conversions | FileCheck %s
 
-// The conversion rounds what is bounded.
+// The conversion rounds a bounded value.
 // CHECK-LABEL: func.func @quantised(
 // CHECK-SAME: %[[X:.*]]: vector<16xf32>
 // CHECK: %[[MAX:.*]] = arith.maximumf %[[X]],
@@ -19,8 +19,8 @@ func.func @quantised(%x: vector<16xf32>) -> vector<16xi8> {
   return %4 : vector<16xi8>
 }
 
-// Not where a bound is no whole number, another op reads what is bounded, or
-// something stands between.
+// Not if a bound is not an integer, another op reads the bounded value, or another op is
+// between.
 // CHECK-LABEL: func.func @rounded(
 // CHECK-NOT: lrint
 // CHECK-COUNT-3: arith.fptosi %{{.*}} : vector<16xf32> to vector<16xi32>
@@ -45,7 +45,7 @@ func.func @rounded(%x: vector<16xf32>) -> (vector<16xi8>, vector<16xi8>, vector<
   return %4, %8, %13, %6 : vector<16xi8>, vector<16xi8>, vector<16xi8>, vector<16xf32>
 }
 
-// Bounds before what rounds, of scalars.
+// Bounds before the rounding op, on scalars.
 // CHECK-LABEL: func.func @scalar(
 // CHECK: arith.fptosi %{{.*}} : f64 to i32
 // CHECK: arith.trunci %{{.*}} : i32 to i16
@@ -60,7 +60,7 @@ func.func @scalar(%x: f64) -> i16 {
   return %4 : i16
 }
 
-// One bound alone, a bound beyond 32 bits, and an integer of 32 bits.
+// A single bound, a bound beyond 32 bits, and a 32-bit integer.
 // CHECK-LABEL: func.func @others(
 // CHECK-COUNT-3: arith.fptosi %{{.*}} : f32 to i64
 func.func @others(%x: f32) -> (i8, i8, i32) {

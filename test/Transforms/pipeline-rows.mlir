@@ -1,7 +1,7 @@
 // RUN: aopt %s --pipeline-rows --split-input-file | FileCheck %s
 
-// Two loops around the rows, an end that is no whole step, a sum that is used
-// a row later.
+// Two loops around the rows, an end that is not a whole step, a sum that is used one row
+// later.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: (%[[IN:.*]]: memref<8x70xf32>, %[[OUT:.*]]: memref<8x70xf32>
 // CHECK: %[[SCRATCH:.*]] = memref.alloca()
@@ -65,8 +65,7 @@ func.func @rows(%in: memref<8x70xf32>, %out: memref<8x70xf32>, %from: index, %to
 
 // -----
 
-// A row of unknown length; what stands beside the rows keeps the outer loop as
-// it is.
+// A row of dynamic length; other ops beside the rows keep the outer loop.
 // CHECK-LABEL: func.func @dynamic
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} {
 // CHECK: %[[ROWS:.*]]:2 = scf.for {{.*}} iter_args
@@ -99,7 +98,7 @@ func.func @dynamic(%in: memref<?x?xf32>, %out: memref<?x?xf32>, %n: index, %last
 
 // -----
 
-// What a step reads was filled in another one: it would be the next row's.
+// A step reads values that another one wrote, which would be those of the next row.
 // CHECK-LABEL: func.func @turned
 // CHECK-NOT: iter_args
 func.func @turned(%in: memref<8x64xf32>, %out: memref<8x64xf32>) {
@@ -125,7 +124,7 @@ func.func @turned(%in: memref<8x64xf32>, %out: memref<8x64xf32>) {
 
 // -----
 
-// The next row reads what this one stores.
+// The next row reads memory that this one stores.
 // CHECK-LABEL: func.func @chained
 // CHECK-NOT: iter_args
 func.func @chained(%out: memref<9x64xf32>) {
@@ -150,7 +149,7 @@ func.func @chained(%out: memref<9x64xf32>) {
 
 // -----
 
-// Other scratch of the row before is no longer there a row later.
+// Other scratch of the previous row is overwritten one row later.
 // CHECK-LABEL: func.func @two
 // CHECK-NOT: iter_args
 func.func @two(%in: memref<8x64xf32>, %out: memref<8x64xf32>) {

@@ -2,7 +2,7 @@
 
 func.func private @k(memref<1024xf32>, memref<1024xf32>) attributes {adze.kernel}
 
-// The first slot's memory is free again when the third begins.
+// The memory of the first slot is free again when the third one begins.
 // CHECK-LABEL: func.func @reuse
 // CHECK-SAME: adze.arena_bytes = #[[BYTES:map[0-9]*]]
 // CHECK-SAME: adze.arena_lower_bound = #[[BYTES]]
@@ -24,7 +24,7 @@ func.func @reuse(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.nu
 
 func.func private @k(memref<1024xf32>, memref<1024xf32>) attributes {adze.kernel}
 
-// A view keeps its slot alive.
+// A view keeps its slot live.
 // CHECK: #[[BYTES:.*]] = affine_map<() -> (8192)>
 // CHECK-LABEL: func.func @view
 // CHECK-SAME: adze.arena_bytes = #[[BYTES]]
@@ -43,8 +43,8 @@ func.func @view(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.num
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// Sizes of one expression are compared by their factors; others get rounded.
-// The last slot takes the first one's place, which is the larger.
+// Sizes of one expression are compared by their factors; others are rounded. The last
+// slot reuses the memory of the first one, which is larger.
 // CHECK-DAG: #[[TWICE:.*]] = affine_map<()[s0] -> (s0 * 128)>
 // CHECK-DAG: #[[ALL:.*]] = affine_map<()[s0] -> (s0 * 192)>
 // CHECK-LABEL: func.func @one_expression
@@ -68,9 +68,9 @@ func.func @one_expression(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// Sizes that no formula compares share memory too: which is behind which is
-// decided for typical values, and where a slot then begins is worked out at run
-// time. %0 and %1 live together, and so do %1 and %2: %1 lies behind both.
+// Sizes that no formula compares also share memory: their order is decided for typical
+// values, and the offset of a slot is then computed at run time. %0 and %1 are live
+// together, and so are %1 and %2: %1 is after both.
 // CHECK-DAG: #[[LINEAR:.*]] = affine_map<()[s0] -> (s0 * 640)>
 // CHECK-DAG: #[[SQUARE:.*]] = affine_map<()[s0] -> ((s0 * s0) * 64)>
 // CHECK-LABEL: func.func @two_expressions
@@ -93,8 +93,8 @@ func.func @two_expressions(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adz
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// The smaller of two is where the common value of the symbol says: at 2, the
-// square is the smaller one and lies behind, at the end of 1280 bytes.
+// The order depends on the common value of the symbol: at 2, the square is the smaller
+// one and comes last, at the end of 1280 bytes.
 // CHECK: #[[LINEAR:.*]] = affine_map<()[s0] -> (s0 * 640)>
 // CHECK-LABEL: func.func @common_value
 // CHECK: host.slot {offset = 0 : i64, size = #[[LINEAR]]}
@@ -112,8 +112,8 @@ func.func @common_value(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze.n
 
 func.func private @k(memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) attributes {adze.kernel}
 
-// Equal constants are stored once; a packed form is another one, of whole
-// panels: 4 x 32 floats.
+// Equal constants are stored once; a packed form is a separate one, of whole panels: 4 x
+// 32 floats.
 // CHECK-LABEL: func.func @weights
 // CHECK-SAME: adze.weights_bytes = 640
 func.func @weights(%x: memref<4x8xf32>) attributes {adze.num_inputs = 0 : i64} {
@@ -132,8 +132,8 @@ func.func @weights(%x: memref<4x8xf32>) attributes {adze.num_inputs = 0 : i64} {
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// Sizes of the data are no part of the arena; a box whose slot is dead serves
-// the next. Boxes with a number keep it to themselves.
+// Data-dependent sizes are not part of the arena; a box whose slot is dead is reused for
+// the next one. Boxes with a number are not shared.
 // CHECK-LABEL: func.func @boxes
 // CHECK-SAME: adze.num_boxes = 3
 func.func @boxes(%n: memref<1xi64>, %x: memref<?xf32>) attributes {adze.num_boxes = 1 : i64, adze.num_inputs = 2 : i64} {
@@ -156,8 +156,8 @@ func.func @boxes(%n: memref<1xi64>, %x: memref<?xf32>) attributes {adze.num_boxe
 
 func.func private @k(memref<1024xf32>, memref<1024xf32>) attributes {adze.kernel}
 
-// What a loop reads from outside has to live until the loop ends: the slot of
-// the body does not take its memory, though it begins after the last use.
+// Values that a loop reads from outside must be live until the loop ends: a slot of the
+// body does not reuse their memory, although it begins after the last use.
 // CHECK: #[[BYTES:.*]] = affine_map<() -> (8192)>
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME: adze.arena_bytes = #[[BYTES]]

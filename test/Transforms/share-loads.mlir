@@ -1,7 +1,7 @@
 // RUN: aopt %s --share-loads --split-input-file | FileCheck %s
 
-// A window of three over two vectors: what begins where vectors do stays, and
-// the first and the last.
+// A window of three over two vectors: loads at the starts of vectors stay, and the first
+// and the last one.
 // CHECK-LABEL: func.func @window(
 // CHECK: scf.for %[[I:.*]] = %c32
 // CHECK: %[[LEFT:.*]] = arith.addi %[[I]], %c-1
@@ -44,8 +44,7 @@ func.func @window(%x: memref<8x640xf32>, %y: memref<8x640xf32>, %row: index) {
 
 // -----
 
-// Of dynamic sizes, wherever vectors begin there; what is written as a sum in
-// another order is the same place.
+// With dynamic sizes, wherever vectors begin; a sum in another order is the same address.
 // CHECK-LABEL: func.func @unknown(
 // CHECK-COUNT-2: vector.load
 // CHECK: vector.shuffle
@@ -71,7 +70,7 @@ func.func @unknown(%x: memref<?xf32>, %y: memref<?xf32>, %i: index, %j: index) {
 
 // -----
 
-// Neither over a store, nor from other rows, nor what no two hold together.
+// Neither across a store, nor from other rows, nor if no two vectors contain it.
 // CHECK-LABEL: func.func @stays(
 // CHECK-NOT: vector.shuffle
 // CHECK: return

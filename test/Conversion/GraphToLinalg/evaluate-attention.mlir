@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-fold-constants | FileCheck %s
 
-// Two queries, two keys of one element: scores 0 and ln 3, so weights 1/4 and
-// 3/4; the triangle leaves the first query its own key.
+// Two queries, two keys of one element: the scores are 0 and ln 3, so the weights are 1/4
+// and 3/4; by the triangle, the first query sees the first key only.
 // CHECK-LABEL: func @attention
 // CHECK-DAG: dense<3{{2\.4999[0-9]*|\.250000e\+01}}> : tensor<1x2x1xf32>
 // CHECK-DAG: dense<{{\[}}{{\[}}[1.000000e+01], [3{{2\.4999[0-9]*|\.250000e\+01}}]]]> : tensor<1x2x1xf32>
@@ -14,8 +14,7 @@ func.func @attention() -> (tensor<1x2x1xf32>, tensor<1x2x1xf32>) {
   return %0, %1 : tensor<1x2x1xf32>, tensor<1x2x1xf32>
 }
 
-// A query that sees nothing: 0 if asked for, else no number. Two heads read one
-// group.
+// A query that sees no key: 0 if requested, else NaN. Two heads share one group.
 // CHECK-LABEL: func @empty
 // CHECK-DAG: dense<{{\[}}{{\[}}[7.000000e+00]], {{\[}}[0.000000e+00]]]> : tensor<2x1x1xf32>
 // CHECK-DAG: dense<{{\[}}{{\[}}[7.000000e+00]], {{\[}}[0x{{[7F]}}FC00000]]]> : tensor<2x1x1xf32>

@@ -13,7 +13,7 @@ func.func @matmul() -> (tensor<2x1xf32>, tensor<2x1xf16>) {
   return %0, %1 : tensor<2x1xf32>, tensor<2x1xf16>
 }
 
-// One batch meets two.
+// One batch broadcasts to two.
 // CHECK-LABEL: func @batch
 // CHECK: dense<{{\[}}{{\[}}[1.100000e+01]], {{\[}}[1.700000e+01]]]> : tensor<2x1x1xf32>
 func.func @batch() -> tensor<2x1x1xf32> {
@@ -23,7 +23,7 @@ func.func @batch() -> tensor<2x1x1xf32> {
   return %0 : tensor<2x1x1xf32>
 }
 
-// Padding, stride and dilation: taps 2 apart, zeros outside.
+// Padding, stride and dilation: taps at distance 2, zeros out of bounds.
 // CHECK-LABEL: func @conv
 // CHECK: dense<{{\[}}{{\[}}[1.810000e+02, 1.100000e+01, 3.100000e+01]]]> : tensor<1x1x3xf32>
 func.func @conv() -> tensor<1x1x3xf32> {
@@ -47,7 +47,7 @@ func.func @layouts() -> (tensor<1x2x2xf32>, tensor<1x2x2xf32>) {
   return %0, %1 : tensor<1x2x2xf32>, tensor<1x2x2xf32>
 }
 
-// Each input element is spread by the kernel, two apart.
+// The kernel scatters each input element, with stride 2.
 // CHECK-LABEL: func @conv_transpose
 // CHECK: dense<{{\[}}{{\[}}[1.000000e+00, 1.000000e+01, 1.020000e+02, 2.000000e+01, 2.000000e+02]]]> : tensor<1x1x5xf32>
 func.func @conv_transpose() -> tensor<1x1x5xf32> {
@@ -57,7 +57,7 @@ func.func @conv_transpose() -> tensor<1x1x5xf32> {
   return %0 : tensor<1x1x5xf32>
 }
 
-// The second window is cut: padding counts when it is asked for only.
+// The second window is clipped: padding counts only if requested.
 // CHECK-LABEL: func @pool
 // CHECK-DAG: dense<{{\[}}{{\[}}[1.000000e+00, 2.500000e+00]]]> : tensor<1x1x2xf32>
 // CHECK-DAG: dense<{{\[}}{{\[}}[5.000000e-01, 2.500000e+00]]]> : tensor<1x1x2xf32>

@@ -1,6 +1,6 @@
 // RUN: aopt %s --graph-fold-constants | FileCheck %s
 
-// Indices from the end, and out of range clamped.
+// Indices from the end; out-of-bounds ones are clamped.
 // CHECK-LABEL: func @gather
 // CHECK-DAG: dense<[30, 10, 30]> : tensor<3xi32>
 // CHECK-DAG: dense<{{\[}}[2, 1], [3, 3]]> : tensor<2x2xi32>
@@ -17,7 +17,7 @@ func.func @gather() -> (tensor<3xi32>, tensor<2x2xi32>, tensor<2xi32>) {
   return %0, %1, %2 : tensor<3xi32>, tensor<2x2xi32>, tensor<2xi32>
 }
 
-// NaN goes on to the second child of a node whose feature is marked.
+// NaN selects the second child of a node that tracks missing values.
 // CHECK-LABEL: func @tree_leaves
 // CHECK: dense<{{\[}}[0, 2, 1], [1, 1, 1], [0, 2, 1], [2, 2, 1]]> : tensor<4x3xi32>
 func.func @tree_leaves() -> tensor<4x3xi32> {
@@ -84,7 +84,7 @@ func.func @rearrange() -> (tensor<2xi32>, tensor<4xi32>, tensor<2x2xi32>, tensor
   return %0, %1, %2, %3, %4 : tensor<2xi32>, tensor<4xi32>, tensor<2x2xi32>, tensor<3xi64>, tensor<2x3xi32>
 }
 
-// Of equal elements the first.
+// The first one of equal elements.
 // CHECK-LABEL: func @top_k
 // CHECK-DAG: dense<[5, 5, 4]> : tensor<3xi32>
 // CHECK-DAG: dense<[1, 3, 2]> : tensor<3xi64>
@@ -94,7 +94,7 @@ func.func @top_k() -> (tensor<3xi32>, tensor<3xi64>) {
   return %0, %1 : tensor<3xi32>, tensor<3xi64>
 }
 
-// The least along a dim in the middle, all of them sorted, and none; NaN is the
+// The least elements along a middle dim, all of them sorted, and none; NaN is the
 // greatest.
 // CHECK-LABEL: func @top_k_least
 // CHECK-DAG: dense<{{\[}}[{{\[}}0.000000e+00, 2.000000e+00], [1.000000e+00, 3.000000e+00], [4.000000e+00, 7.000000e+00]]]> : tensor<1x3x2xf32>
@@ -111,8 +111,8 @@ func.func @top_k_least() -> (tensor<1x3x2xf32>, tensor<1x3x2xi64>, tensor<7xf32>
   return %0, %1, %2, %3, %4 : tensor<1x3x2xf32>, tensor<1x3x2xi64>, tensor<7xf32>, tensor<7xi64>, tensor<0xf32>
 }
 
-// Rows of several vectors, and neighbours that are no better than the worst so
-// far: of equal ones the first, also in one vector.
+// Rows of several vectors, and elements equal to the worst selected one: the first of
+// equal ones, also in one vector.
 // CHECK-LABEL: func @top_k_vectors
 // CHECK-DAG: dense<{{\[}}[0x7FC00000, 1.900000e+01, 1.900000e+01, 1.900000e+01], [2.500000e+01, 2.500000e+01, 1.900000e+01, 1.900000e+01]]> : tensor<2x4xf32>
 // CHECK-DAG: dense<{{\[}}[37, 13, 20, 33], [18, 44, 24, 39]]> : tensor<2x4xi64>

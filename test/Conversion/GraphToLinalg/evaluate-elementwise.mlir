@@ -1,6 +1,6 @@
 // RUN: aopt %s --graph-fold-constants | FileCheck %s
 
-// The reference path run on constants.
+// Evaluates constants on the reference path.
 
 // CHECK-LABEL: func @relu
 // CHECK: graph.constant dense<[0.000000e+00, 2.000000e+00, 0x7FC00000, 0x7F800000]>
@@ -10,7 +10,7 @@ func.func @relu() -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// Halves go to even.
+// Ties are rounded to even.
 // CHECK-LABEL: func @round
 // CHECK: graph.constant dense<[0.000000e+00, 2.000000e+00, 2.000000e+00, -2.000000e+00]>
 func.func @round() -> tensor<4xf32> {
@@ -19,7 +19,7 @@ func.func @round() -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// Truncates; neither 0 nor the least number by -1 traps.
+// Truncates; neither a division by 0 nor of the least number by -1 traps.
 // CHECK-LABEL: func @divide
 // CHECK: graph.constant dense<[-3, 3, -2147483648]> : tensor<3xi32>
 func.func @divide() -> tensor<3xi32> {
@@ -38,7 +38,7 @@ func.func @divide_unsigned() -> tensor<2xui8> {
   return %0 : tensor<2xui8>
 }
 
-// The divisor's sign and the dividend's.
+// The sign of the divisor, and that of the dividend.
 // CHECK-LABEL: func @remainder
 // CHECK-DAG: graph.constant dense<[2, -2, 0]> : tensor<3xi64>
 // CHECK-DAG: graph.constant dense<[-1, 1, 0]> : tensor<3xi64>

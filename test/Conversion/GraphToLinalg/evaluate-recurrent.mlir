@@ -2,7 +2,7 @@
 
 // Recurrent layers of one unit, with numbers that can be computed by hand.
 
-// h = x + 2 h, from h = 1: 3, 8, 19; from behind: 5, 12, 25.
+// h = x + 2 h, from h = 1: 3, 8, 19; in reverse: 5, 12, 25.
 // CHECK-LABEL: func @rnn
 // CHECK-DAG: dense<{{\[}}{{\[}}[3.000000e+00]], {{\[}}[8.000000e+00]], {{\[}}[1.900000e+01]]]> : tensor<3x1x1xf32>
 // CHECK-DAG: dense<{{\[}}{{\[}}[2.500000e+01]], {{\[}}[1.200000e+01]], {{\[}}[5.000000e+00]]]> : tensor<3x1x1xf32>
@@ -15,7 +15,7 @@ func.func @rnn() -> (tensor<3x1x1xf32>, tensor<3x1x1xf32>) {
   return %y, %z : tensor<3x1x1xf32>, tensor<3x1x1xf32>
 }
 
-// The second row has one step: 0 afterwards, and its state stays.
+// The second row has one step: its later results are 0, and its state stays.
 // CHECK-LABEL: func @lengths
 // CHECK-DAG: dense<{{\[}}{{\[}}[1.000000e+00], [1.000000e+00]], {{\[}}[2.000000e+00], [0.000000e+00]]]> : tensor<2x2x1xf32>
 // CHECK-DAG: dense<{{\[}}[2.000000e+00], [1.000000e+00]]> : tensor<2x1xf32>
@@ -60,7 +60,7 @@ func.func @gru() -> (tensor<1x1x1xf32>, tensor<1x1x1xf32>) {
   return %y, %z : tensor<1x1x1xf32>, tensor<1x1x1xf32>
 }
 
-// The first matrix needs a swap of rows; the second has none of full rank.
+// The first matrix needs a row swap; the second one is singular.
 // CHECK-LABEL: func @det
 // CHECK-DAG: dense<[-6.000000e+00, {{-?}}0.000000e+00]> : tensor<2xf32>
 // CHECK-DAG: dense<{{\[}}[1, 2, 6], [4, 20, 120]]> : tensor<2x3xi32>
@@ -77,8 +77,8 @@ func.func @det() -> (tensor<2xf32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2xi
   return %0, %1, %2, %3 : tensor<2xf32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2xi32>
 }
 
-// The whole image as one bin; a bin of one cell; the greatest of equal ones is
-// the first, in either order.
+// The whole image as one bin; a bin of one cell; the first of equal greatest elements, in
+// either order.
 // CHECK-LABEL: func @windows
 // CHECK-DAG: dense<2.500000e+00> : tensor<1x1x1x1xf32>
 // CHECK-DAG: dense<4.000000e+00> : tensor<1x1x1x1xf32>
@@ -97,7 +97,7 @@ func.func @windows() -> (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x
   return %0, %1, %2, %3 : tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xi64>, tensor<1x1x1x1xi64>
 }
 
-// Entropy is not folded, nor what depends on it.
+// Random numbers without a seed, and values that depend on them, are not folded.
 // CHECK-LABEL: func @entropy
 // CHECK: graph.entropy
 // CHECK-NEXT: graph.entropy

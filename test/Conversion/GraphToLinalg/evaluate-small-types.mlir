@@ -1,8 +1,8 @@
 // RUN: aopt %s --graph-fold-constants --split-input-file --verify-diagnostics | FileCheck %s
 
-// Floats of 8 bits and less, and elements that share bytes.
+// Floats of 8 bits or less, and elements that share bytes.
 
-// Ties go to even, what is beyond the greatest number becomes it.
+// Ties are rounded to even; numbers beyond the greatest one become it.
 // CHECK-LABEL: func @e4m3
 // CHECK-DAG: dense<[0.000000e+00, -0.000000e+00, 1.000000e+00, 1.600000e+01, 2.000000e+01, 4.480000e+02, -4.480000e+02, 4.480000e+02, 0.001953125, 0.000000e+00]> : tensor<10xf32>
 // Without saturation a NaN; 460 is nearer to 448.
@@ -22,7 +22,7 @@ func.func @e4m3() -> (tensor<10xf32>, tensor<4xf32>) {
 // CHECK-LABEL: func @others
 // CHECK-DAG: dense<[5.734400e+04, -5.734400e+04, 1.52587891E-5]> : tensor<3xf32>
 // CHECK-DAG: dense<[0x7F800000, 0xFF800000, 0x7FC00000]> : tensor<3xf32>
-// No -0, and the only NaN is in its place.
+// No -0, whose encoding is the only NaN.
 // CHECK-DAG: dense<[0.000000e+00, 2.400000e+02, 0x7FC00000]> : tensor<3xf32>
 // CHECK-DAG: dense<[0.000000e+00, 1.000000e+00, 4.000000e+00, 6.000000e+00, -1.500000e+00, -0.000000e+00]> : tensor<6xf32>
 // CHECK-DAG: dense<[4.000000e+00, 1.000000e+00, 1.000000e+00]> : tensor<3xf32>
@@ -50,7 +50,7 @@ func.func @others() -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<6xf3
 
 // -----
 
-// Low bits first, an odd number of them; integers keep their low bits.
+// Low bits first, an odd number of elements; integers keep their low bits.
 // CHECK-LABEL: func @packed
 // CHECK-DAG: dense<{{\[}}[-8, 7, 3], [-1, 1, -8]]> : tensor<2x3xi32>
 // CHECK-DAG: dense<[3, 1, 2, 0, 1]> : tensor<5xi32>
@@ -67,7 +67,7 @@ func.func @packed() -> (tensor<2x3xi32>, tensor<5xi32>, tensor<2x3xi4>) {
 
 // -----
 
-// They are not computed with: the importer converts them.
+// No arithmetic on these types: the importer converts them.
 func.func @arithmetic() -> tensor<2xi4> {
   %x = graph.constant dense<[1, 2]> : tensor<2xi4>
   // expected-error @+1 {{expected elements that can be computed with, but got types that are only stored and converted}}

@@ -1,8 +1,8 @@
 // RUN: aopt %s --graph-fold-constants | FileCheck %s
 
-// The rows of F(2, 3)'s input matrix add up to 0, 2, 0 and 0, so that of a patch
-// of ones (of which all are inside) only one element is left: 4. Its filter is
-// 1, and it counts once in each pixel.
+// The rows of F(2, 3)'s input matrix sum to 0, 2, 0 and 0, so a patch of ones without
+// padding has a single element that is not 0, which is 4. Its filter is 1, and it
+// contributes once to each pixel.
 // CHECK-LABEL: func @inside
 // CHECK: dense<4.000000e+00> : tensor<1x2x2x1xf32>
 func.func @inside() -> tensor<1x2x2x1xf32> {

@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-graph-to-linalg | FileCheck %s
 
-// Results become trailing arguments that are written directly.
+// Results become trailing arguments, which are written directly.
 // CHECK-LABEL: func.func private @broadcast(
 // CHECK-SAME: %[[X:.*]]: memref<4x8xf32>, %[[Y:.*]]: memref<8xf32>, %[[R:.*]]: memref<4x8xf32>) attributes {adze.kernel}
 // CHECK-NOT: memref.alloc
@@ -25,7 +25,7 @@ func.func private @types(%x: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xui8>) at
   return %0, %1 : tensor<4xf16>, tensor<4xui8>
 }
 
-// Dims keep their expressions; what is between two ops is a temporary.
+// Dims keep their expressions; the value between two ops is a temporary.
 // CHECK-LABEL: func.func private @dynamic(
 // CHECK-SAME: memref<?x16xf32> {adze.dims = affine_map<()[s0] -> (s0 * 2, 16)>}
 // CHECK-SAME: memref<?x16xf32> {adze.dims = affine_map<()[s0] -> (s0 * 2, 16)>}
@@ -37,7 +37,7 @@ func.func private @dynamic(%x: tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16
   return %1 : tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>>
 }
 
-// A reshape of a result is written through; no copy is left.
+// A reshaped result is written through the reshape; no copy remains.
 // CHECK-LABEL: func.func private @reshape(
 // CHECK-SAME: %[[X:.*]]: memref<2x6xf32>, %[[R:.*]]: memref<3x4xf32>)
 // CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[R]]
@@ -51,7 +51,7 @@ func.func private @reshape(%x: tensor<2x6xf32>) -> tensor<3x4xf32> attributes {a
   return %1 : tensor<3x4xf32>
 }
 
-// Without expressions the run tells which operand is repeated.
+// Without expressions, the broadcast operand is determined at run time.
 // CHECK-LABEL: func.func private @unknown(
 // CHECK: linalg.index 0
 // CHECK: arith.cmpi eq
@@ -69,7 +69,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// Several dynamic dims from the data alone.
+// Several data-dependent dims.
 // CHECK-LABEL: func.func private @reshape_dynamic(
 // CHECK-SAME: %[[X:.*]]: memref<2x3x4xf32>, %{{.*}}: memref<3xi64>, %[[R:.*]]: memref<?x?x4xf32>
 // CHECK: %[[S:.*]] = arith.muli
@@ -80,8 +80,8 @@ func.func private @reshape_dynamic(%x: tensor<2x3x4xf32>, %s: tensor<3xi64>) -> 
   return %0 : tensor<?x?x4xf32, affine_map<()[s0, s1] -> (s0, s1, 4)>>
 }
 
-// Sizes that no operand or result has, and quotients by what may be 0, are
-// asked of the module.
+// Sizes that are not dims of an operand or result, and quotients by sizes that may be 0,
+// are requested from the module.
 // CHECK-LABEL: func.func private @product(
 // CHECK-DAG: %[[ROWS:.*]] = host.size {value = #{{.*}}}
 // CHECK-DAG: %[[COLUMNS:.*]] = host.size {value = #{{.*}}}
@@ -108,8 +108,8 @@ func.func private @quotient(%x: tensor<?x?xf32, #rows>) -> tensor<f32> attribute
   return %2 : tensor<f32>
 }
 
-// How many neighbours an antialiased place has depends on dynamic sizes: a loop that carries their sum and that of their weights. One of
-// weight 0 is none.
+// The number of neighbours of an antialiased position depends on dynamic sizes: a loop
+// carries their sum and that of their weights. Neighbours of weight 0 are ignored.
 // CHECK-LABEL: func.func private @antialias(
 // CHECK: scf.for
 // CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (f64, f64)
@@ -121,7 +121,7 @@ func.func private @antialias(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> t
   return %0 : tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>
 }
 
-// No view of nothing: there is no place in bounds for it.
+// No view of an empty tensor, as no position is in bounds.
 // CHECK-LABEL: func.func private @empty_pieces(
 // CHECK-NOT: memref.subview
 // CHECK: return

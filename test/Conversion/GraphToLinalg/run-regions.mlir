@@ -1,6 +1,6 @@
-// Regions whose bins are two cells wide: as many samples as that makes are the two
-// that are asked for, which are located once for all channels. Some samples are
-// beside the image, and regions of several images.
+// Regions whose bins are two cells wide: the adaptive number of samples equals the
+// requested two, which are located once for all channels. Some samples are outside of the
+// image; regions of several images.
 // RUN: rm -rf %t && mkdir -p %t && atranslate %s -o %t.so && atranslate -O0 %s -o %t0.so
 // RUN: arun %t.so --random --threads 1 --output-dir %t
 // RUN: arun %t.so --random --threads 2 --rtol 0 --atol 0 --expect a=%t/b.npy --expect c=%t/d.npy

@@ -1,7 +1,6 @@
-// The first elements of sorted rows, and those that a heap of a few keeps: the
-// same elements at the same places, of equal ones the first, with numbers that
-// are none and zeros of both signs, of each type, along each dim, of known and
-// dynamic sizes.
+// The first elements of sorted rows, and those of a small heap: the same elements and
+// indices, the first of equal ones, with NaN and zeros of both signs, for each type,
+// along each dim, of static and dynamic sizes.
 // RUN: rm -rf %t && mkdir -p %t && atranslate %s -o %t.so
 // DEFINE: %{run} = --random --ids 90 --shape d=3x200
 // RUN: arun %t.so %{run} --threads 1 --output-dir %t
@@ -14,7 +13,7 @@ func.func @main(
     tensor<5x8xf32> {graph.name = "p"}, tensor<5x8xi64> {graph.name = "q"}, tensor<5x8xi64> {graph.name = "r"}, tensor<8x3xi32> {graph.name = "s"}, tensor<8x3xi64> {graph.name = "t"}, tensor<2x8xi64> {graph.name = "u"}, tensor<5x8xf16> {graph.name = "v"}, tensor<5x8xi64> {graph.name = "w"},
     tensor<?x?xf32, #d> {graph.name = "o"}, tensor<?x?xi64, #d> {graph.name = "oi"})
     attributes {graph.symbols = ["m", "n"]} {
-  // Many are equal; zeros have signs; roots of negative numbers are none.
+  // Many are equal; zeros have signs; square roots of negative numbers are NaN.
   %four = graph.constant dense<4.0> : tensor<f32>
   %quarter = graph.mul %x, %four : (tensor<5x300xf32>, tensor<f32>) -> tensor<5x300xf32>
   %round = graph.round %quarter : (tensor<5x300xf32>) -> tensor<5x300xf32>
@@ -43,7 +42,7 @@ func.func @main(
   %vv, %vi = graph.top_k %half {axis = 1 : i64, largest = false} : (tensor<5x300xf16>) -> (tensor<5x8xf16>, tensor<5x8xi64>)
   %k = graph.slice %kv {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<5x300xf16>) -> tensor<5x8xf16>
   %l = graph.slice %ki {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<5x300xi64>) -> tensor<5x8xi64>
-  // Sizes that the run knows, sorted and not.
+  // Dynamic sizes, sorted and not.
   %o, %oi = graph.top_k %d {axis = 1 : i64} : (tensor<?x?xf32, #d>) -> (tensor<?x?xf32, #d>, tensor<?x?xi64, #d>)
   return %a, %b, %c, %e, %g, %h, %k, %l, %pv, %pi, %ri, %sv, %si, %ui, %vv, %vi, %o, %oi : tensor<5x8xf32>, tensor<5x8xi64>, tensor<5x8xi64>, tensor<8x3xi32>, tensor<8x3xi64>, tensor<2x8xi64>, tensor<5x8xf16>, tensor<5x8xi64>, tensor<5x8xf32>, tensor<5x8xi64>, tensor<5x8xi64>, tensor<8x3xi32>, tensor<8x3xi64>, tensor<2x8xi64>, tensor<5x8xf16>, tensor<5x8xi64>, tensor<?x?xf32, #d>, tensor<?x?xi64, #d>
 }

@@ -1,4 +1,4 @@
-// No index is valid where a dim has no elements: an update stores nothing there.
+// No index is valid along a dim without elements: an update stores nothing.
 // RUN: aopt %s --convert-graph-to-linalg --canonicalize | FileCheck %s
 
 #n = affine_map<()[s0] -> (s0)>
@@ -20,7 +20,7 @@ func.func private @empty_tuples(%x: tensor<2x0xf32>, %i: tensor<1x2xi64>, %u: te
 }
 
 
-// A dynamic dim is asked.
+// A dynamic dim is checked.
 // CHECK-LABEL: func private @unknown(
 // CHECK: %[[SIZE:.*]] = memref.dim
 // CHECK: %[[ANY:.*]] = arith.cmpi ne, %{{.*}}, %c0

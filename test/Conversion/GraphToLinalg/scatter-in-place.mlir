@@ -1,5 +1,5 @@
-// Elements are replaced in the memory of a tensor that a launch made and that
-// nobody else reads; other tensors are copied first.
+// Elements are replaced in place in the result of a launch without other users; other
+// tensors are copied first.
 // RUN: aopt %s -convert-graph-to-linalg -split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func private @replace(
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<8xf32>, %i: tensor<3xi64>, %u: tensor<3xf32>) -> tens
 
 // -----
 
-// So does a tensor with another reader, at one of the launches.
+// So does a tensor with another user at one of the launches.
 // CHECK-LABEL: func.func private @read(
 // CHECK-NOT: adze.tied
 // CHECK: memref.copy

@@ -1,5 +1,5 @@
-// A constant right operand of tf32 lies in memory along the depth, as wgmma reads
-// it; one that is no constant is taken where it does. CPUs compute in f32.
+// A constant right operand of tf32 is contiguous along the depth, as wgmma requires;
+// another operand must have that layout. CPUs compute in f32.
 // RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule=remarks --verify-diagnostics | FileCheck %s
 // RUN: sed -e '/expected-remark/d; s/\[#gpu\]/[#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 33554432]>]/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
 

@@ -1,8 +1,8 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 
-// The number of queries is dynamic: one alone has programs of its
-// own, up to 20 are in blocks of four, both with the keys along the vectors; of
-// more, the queries of a block lie along the vectors.
+// The number of queries is dynamic: a single one has separate programs, up to 20 are in
+// blocks of four, both with the keys along the vectors; with more, the queries of a block
+// are along the vectors.
 #q = affine_map<()[s0, s1] -> (8, s0, 64)>
 #k = affine_map<()[s0, s1] -> (8, s1, 64)>
 // CHECK-LABEL: tile.kernel @unknown
@@ -37,7 +37,7 @@ func.func private @unknown(%q: tensor<8x?x64xf32, #q>, %k: tensor<8x?x64xf32, #k
   return %0 : tensor<8x?x64xf32, #q>
 }
 
-// A known number needs no choice.
+// A static number needs no choice.
 // CHECK-LABEL: tile.kernel @known
 // CHECK-NOT: scf.if
 // CHECK-NOT: tile.phase
@@ -46,8 +46,8 @@ func.func private @known(%q: tensor<8x100x64xf32>, %k: tensor<8x?x64xf32, #k>, %
   return %0 : tensor<8x100x64xf32>
 }
 
-// One query alone is taken together with those of the heads that read the same
-// keys, and the next block of keys and values is asked for.
+// A single query is processed together with those of the heads that share its keys, and
+// the next block of keys and values is prefetched.
 #qs = affine_map<()[s0, s1] -> (2, 8, s0, 64)>
 #ks = affine_map<()[s0, s1] -> (2, 2, s1, 64)>
 // CHECK-LABEL: tile.kernel @shared
@@ -65,8 +65,7 @@ func.func private @shared(%q: tensor<2x8x?x64xf32, #qs>, %k: tensor<2x2x?x64xf32
   return %0 : tensor<2x8x?x64xf32, #qs>
 }
 
-// A single query that is known to be one needs no choice. With a mask of its own
-// for each head.
+// A static single query needs no choice. Each head has its own mask.
 // CHECK-LABEL: tile.kernel @one
 // CHECK: %[[P:.*]]:2 = tile.program_id(%{{.*}}, %c2
 // CHECK-NOT: scf.if
@@ -77,7 +76,7 @@ func.func private @one(%q: tensor<2x6x1x64xf32>, %k: tensor<2x1x?x64xf32, affine
   return %0 : tensor<2x6x1x64xf32>
 }
 
-// The first query sees the first key only: heads stay apart.
+// The first query sees the first key only, so heads are separate.
 // CHECK-LABEL: tile.kernel @upper_left
 // CHECK-NOT: dims [1, 3]
 // CHECK: tile.load %arg0[{{.*}}] sizes [%{{.*}}, 64] :

@@ -1,5 +1,5 @@
-// Keys and values of few bits: the scale of a row is one factor of its score, or
-// of its weight, and the elements are widened.
+// Keys and values of few bits: the scale of a row is one factor of its score or of its
+// weight, and the elements are widened.
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 // RUN: aopt %s --convert-graph-to-tile=batch-invariant | FileCheck %s --check-prefix=SAME
 
@@ -35,7 +35,7 @@ func.func private @bytes(%q: tensor<2x4x?x64xf32, #q>, %k: tensor<2x4x?x64xi8, #
   return %6 : tensor<2x4x?x64xf32, #q>
 }
 
-// With --batch-invariant any number of queries but one is cut in blocks of
+// With --batch-invariant, any number of queries other than one is tiled in blocks of
 // four, whose sums are those of one.
 // SAME-LABEL: tile.kernel @bytes
 // SAME: %[[SINGLE:.*]] = arith.cmpi ult, %[[N:.*]], %c2

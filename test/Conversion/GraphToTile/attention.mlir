@@ -1,7 +1,7 @@
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s
 
-// One pass over the keys. Heads are split and merged by the places of loads and
-// stores; three heads share a group of keys; the queries are the last axis.
+// One pass over the keys. Loads and stores split and merge the heads; three heads share a
+// group of keys; the queries are the last axis.
 #q = affine_map<()[s0, s1] -> (s0, s1, 12, 64)>
 #k = affine_map<()[s0, s1] -> (s0, s1, 4, 64)>
 #qt = affine_map<()[s0, s1] -> (s0, 12, s1, 64)>
@@ -37,11 +37,11 @@ func.func private @heads(%q: tensor<?x?x12x64xf32, #q>, %k: tensor<?x?x4x64xf32,
 
 // -----
 
-// Few queries: the keys are the last axis. Halves are multiplied as they are.
+// Few queries: the keys are the last axis. f16 operands are multiplied unconverted.
 // CHECK-LABEL: tile.kernel @few
 // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<{{[1?]}}x64xf16>, tensor<64x?xf16>, tensor<{{.*}}xf32>
 // CHECK: tile.reduce max %{{.*}} dim 1
-// Weights are rounded for tensor cores; a CPU may leave that out.
+// Weights are rounded for tensor cores; a CPU may omit that.
 // CHECK: arith.truncf %{{.*}} fastmath<contract> : tensor<{{.*}}xf32> to tensor<{{.*}}xf16>
 func.func private @few(%q: tensor<8x1x64xf16>, %k: tensor<8x100x64xf16>) -> tensor<8x1x64xf16> attributes {adze.kernel} {
   %0 = graph.attention %q, %k, %k {scale = 0.125 : f64} : (tensor<8x1x64xf16>, tensor<8x100x64xf16>, tensor<8x100x64xf16>) -> tensor<8x1x64xf16>
@@ -50,7 +50,7 @@ func.func private @few(%q: tensor<8x1x64xf16>, %k: tensor<8x100x64xf16>) -> tens
 
 // -----
 
-// Keys behind the diagonal of a block are not read.
+// Keys beyond the diagonal of a block are not read.
 // CHECK-LABEL: tile.kernel @causal
 // CHECK: %[[END:.*]] = arith.minsi
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]]
@@ -73,8 +73,8 @@ func.func private @unknown(%q: tensor<8x100x?xf32, #h>) -> tensor<8x100x?xf32, #
 
 // -----
 
-// Keys that no usual block divides: even blocks, so that little is computed
-// behind the last key.
+// No usual block divides the keys: blocks are equal, so that few positions beyond the
+// last key are computed.
 // CHECK-LABEL: tile.kernel @uneven
 // CHECK-SAME: BLOCK_N = 99
 func.func private @uneven(%q: tensor<3x197x64xf32>, %k: tensor<3x197x64xf32>, %v: tensor<3x197x64xf32>) -> tensor<3x197x64xf32> attributes {adze.kernel} {

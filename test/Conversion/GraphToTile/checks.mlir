@@ -1,9 +1,9 @@
-// Look-ups that check their indices (graph.fault): the positions that the gather
-// reads are checked before they are clamped.
+// Look-ups that check their indices (graph.fault): positions of a gather are checked
+// before they are clamped.
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 // RUN: aopt %s --convert-graph-to-linalg | FileCheck %s --check-prefix=LINALG
 
-// What a tile holds beyond loaded indices is 0, which is in range.
+// Elements of a tile beyond loaded indices are 0, which is in range.
 // CHECK-LABEL: tile.kernel @loaded
 // CHECK-NOT: tile.iota
 // CHECK: %[[AT:.*]] = arith.select
@@ -15,7 +15,7 @@ func.func private @loaded(%x: tensor<5x100xf32>, %i: tensor<5x70xi64>) -> tensor
   return %0 : tensor<5x70xf32>
 }
 
-// Of computed ones it may be anything: positions beyond the tensor become 0.
+// Those of computed indices are arbitrary: positions beyond the tensor become 0.
 // CHECK-LABEL: tile.kernel @computed
 // CHECK: %[[AT:.*]] = arith.select
 // CHECK: %[[ROWS:.*]] = arith.select %{{.*}}, %[[AT]],
@@ -28,7 +28,7 @@ func.func private @computed(%x: tensor<5x1xf32>, %i: tensor<5x7000xi64>, %j: ten
   return %0 : tensor<5x7000xf32>
 }
 
-// A row has one index; the dim that it is of is known to the run only.
+// A row has one index; its dim is dynamic.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK: %[[N:.*]] = memref.dim
 // CHECK: %[[AT:.*]] = arith.select
@@ -54,7 +54,7 @@ func.func private @unchecked(%x: tensor<5x100xf32>, %i: tensor<5x70xi64>) -> ten
   return %0 : tensor<5x70xf32>
 }
 
-// Tuples have a fault for each column, and scatters check as well.
+// Tuples have a fault per column, and scatters check as well.
 // LINALG-LABEL: func.func private @tuples
 // LINALG: tile.check %{{.*}} below %{{.*}} fault 3 : index
 // LINALG: tile.check %{{.*}} below %{{.*}} fault 4 : index

@@ -2,7 +2,7 @@
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
 // A constant right operand is packed in panels; bias and activation run on the
-// accumulator before the one store.
+// accumulator before the single store.
 // CHECK-DAG: #[[PANELS:.*]] = affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>
 // CHECK: tile.kernel @linear(%[[X:.*]]: memref<128x768xf32>, %[[W:.*]]: memref<768x3072xf32, #[[PANELS]]>, %[[B:.*]]: memref<3072xf32>, %[[Y:.*]]: memref<128x3072xf32>)
 // CHECK-SAME: tile.params = {BLOCK_K = 768 : i64, BLOCK_M = 128 : i64, BLOCK_N = {{.*}} : i64}
@@ -38,8 +38,8 @@ func.func private @linear(%x: tensor<128x768xf32>, %w: tensor<768x3072xf32>, %b:
 
 // -----
 
-// Batches of attention heads: transposes before and after are places of loads
-// and stores; no data moves. Sizes come from the arguments.
+// Batches of attention heads: transposes before and after are part of loads and stores.
+// Sizes come from the arguments.
 #x = affine_map<()[s0, s1] -> (s0, s1, 12, 64)>
 #t = affine_map<()[s0, s1] -> (s0, 12, s1, 64)>
 #s = affine_map<()[s0, s1] -> (s0, 12, s1, s1)>
@@ -66,7 +66,7 @@ func.func private @heads(%s: tensor<?x12x?x?xf32, #s>, %v: tensor<?x?x12x64xf32,
 
 // -----
 
-// f16 is summed in f32 and rounded once; a transposed operand is loaded so.
+// f16 is summed in f32 and rounded once; a transposed operand is loaded in its layout.
 // CHECK-LABEL: tile.kernel @half
 // CHECK: scf.for {{.*}} -> (tensor<?x?xf32>)
 // CHECK: tile.load %arg1[%{{.*}}, %{{.*}}] sizes [%{{.*}}, %{{.*}}] dims [1, 0]
@@ -94,9 +94,9 @@ func.func private @products(%x: tensor<36x49x64xf32>, %w: tensor<36x64x96xf32>) 
 
 // -----
 
-// Rows of dynamic number are cut into equal parts of whole register
-// blocks, at most a block each: loads and stores end with the part. Where other
-// targets take the kernel too, blocks are smaller, and all of one size.
+// A dynamic number of rows is divided into equal parts of whole register blocks, at most
+// a block each: loads and stores end with the part. If other targets use the kernel as
+// well, blocks are smaller and of equal size.
 #m = affine_map<()[s0] -> (s0, 768)>
 // CHECK: tile.kernel @unknown_rows(%[[X:arg0]]: memref<?x768xf32>
 // CHECK-SAME: BLOCK_M = 128
@@ -132,9 +132,9 @@ func.func private @unknown_rows(%x: tensor<?x768xf32, #m>, %w: tensor<768x768xf3
 
 // -----
 
-// Blocks of columns end with the panels, be the rows known or not: 960 columns
-// are 5 times 192, and of 37 panels each is a block. Few rows have narrower
-// blocks, for there are few programs: of 43 panels each again, of 44 two.
+// Blocks of columns end with panels, for static and dynamic rows: 960 columns are 5 times
+// 192, and each of 37 panels is a block. Few rows have narrower blocks, as there are few
+// programs: for 43 panels one each, for 44 two.
 #x = affine_map<()[s0] -> (s0, 160)>
 #y = affine_map<()[s0] -> (s0, 960)>
 #z = affine_map<()[s0] -> (s0, 1184)>

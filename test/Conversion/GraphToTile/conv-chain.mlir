@@ -1,9 +1,9 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 
-// A program makes a band of rows. Of the first result it keeps the three rows
-// that a window sees, with a pixel of padding on both sides, and the first row
-// of a band makes all three, others one; rows beyond the image are zeros. What
-// the depthwise one makes of them is kept for the product.
+// A program computes a band of rows. It keeps the three rows of the first result that a
+// window covers, with a pixel of padding on both sides. The first row of a band computes
+// all three, others one; rows outside of the image are zeros. The result of the depthwise
+// convolution is kept for the product.
 // CHECK: tile.kernel @chain(%[[X:.*]]: memref<?x56x56x16xf32> {{.*}}, %[[Y:.*]]: memref<?x56x56x16xf32> {{.*}}BAND = 14
 // CHECK-DAG: %[[P:.*]]:2 = tile.program_id
 // CHECK-DAG: %[[ROWS:.*]] = tile.scratch [{{.*}}] : memref<1x1x56x64xf32>

@@ -1,7 +1,7 @@
 // RUN: atranslate %s --emit=tile -o - | FileCheck %s
 
-// Nine taps in a row that look beyond the image: each has code of its own, whose
-// borders are known when it is compiled. Inside the image a loop serves.
+// Nine taps per row that extend beyond the image: each has separate code with static
+// borders. The interior uses a loop.
 // CHECK-LABEL: tile.kernel @conv_relu_
 // CHECK-COUNT-9: tile.dot
 // CHECK-NOT: tile.dot

@@ -1,8 +1,8 @@
 // RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// A phase of each remainder of the columns, whose taps are known: tap 1 of the
-// first reads a pixel further than tap 3. Rows take the taps of their remainder
-// that are inside. Pixels of a phase are stored a stride apart.
+// A phase for each remainder of the columns, with static taps: tap 1 of the first reads
+// one pixel further than tap 3. Rows use the taps of their remainder that are in bounds.
+// Pixels of a phase are stored with a stride.
 // CHECK-DAG: #[[PACK:.*]] = affine_map<(d0, d1, d2, d3) -> (d1 floordiv 32, d2, d3, d0, d1 mod 32)>
 // CHECK: tile.kernel @phases(%[[X:.*]]: memref<1x14x14x64xf32>, %[[W:.*]]: memref<64x32x4x4xf32, #[[PACK]]>, %[[Y:.*]]: memref<1x28x28x32xf32>)
 // CHECK: tile.program_id
@@ -32,8 +32,7 @@ func.func private @phases(%x: tensor<1x14x14x64xf32>, %w: tensor<64x32x4x4xf32>)
 
 // -----
 
-// One tap a phase needs no loops but that over the channels, of any size of
-// the image.
+// A single tap per phase needs a loop over the channels only, for any image size.
 // CHECK-LABEL: tile.kernel @one_tap
 // CHECK: tile.phase
 // CHECK: scf.for %{{.*}} = %c0 to %c8
@@ -52,7 +51,7 @@ func.func private @one_tap(%x: tensor<1x?x?x8xf32, #x>, %w: tensor<8x8x2x2xf32>,
 
 // -----
 
-// Many phases: each is a program's.
+// With many phases, each is a separate program.
 // CHECK-LABEL: tile.kernel @many
 // CHECK: %[[BLOCKS:.*]] = arith.muli %{{.*}}, %c10
 // CHECK: tile.program_id(%c3, %[[BLOCKS]])

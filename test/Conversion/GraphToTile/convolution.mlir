@@ -1,10 +1,9 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
-// A window: a loop over its rows, bounded to those inside of the image, its
-// columns one by one, and the input channels carry the accumulator; a program
-// has a whole row of pixels, whose padding is what loads read outside; the
-// filter is packed by a permuting map.
+// A window: a loop over its rows that are in bounds, with its columns unrolled, and the
+// input channels carries the accumulator; a program computes a whole row of pixels, whose
+// padding is that of loads; the filter is packed by a permuting map.
 // CHECK-DAG: #[[PACK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0 floordiv 32, d2, d3, d1, d0 mod 32)>
 // CHECK: tile.kernel @conv(%[[X:.*]]: memref<1x56x56x64xf32>, %[[W:.*]]: memref<64x64x3x3xf32, #[[PACK]]>, %[[Y:.*]]: memref<1x28x28x64xf32>)
 // CHECK: %[[P:.*]]:2 = tile.program_id
@@ -52,7 +51,7 @@ func.func private @pointwise(%x: tensor<1x56x56x64xf32>, %w: tensor<256x64x1x1xf
 
 // -----
 
-// Depthwise: every channel by itself, products carried as a tile.
+// Depthwise: each channel separately; the sum is a carried tile.
 // CHECK-LABEL: tile.kernel @depthwise
 // CHECK-NOT: tile.dot
 // CHECK: scf.for
@@ -69,8 +68,8 @@ func.func private @depthwise(%x: tensor<1x56x56x32xf32>, %w: tensor<32x1x3x3xf32
 
 // -----
 
-// Channels first, of unknown height: pixels of a row take the lanes, lines whose
-// windows overlap are taken together, and each tap has code of its own.
+// Channels first with a dynamic height: pixels of a row are the lanes, lines with
+// overlapping windows are processed together, and each tap has separate code.
 // CHECK-LABEL: tile.kernel @planes
 // CHECK: %[[LINES:.*]] = tile.param "LINES"
 // CHECK-NOT: scf.for
@@ -84,7 +83,7 @@ func.func private @planes(%x: tensor<1x32x?x56xf32, affine_map<()[s0] -> (1, 32,
 
 // -----
 
-// Groups: blocks are facts, because they must end where a group ends.
+// Groups: blocks are constants, as they must end with a group.
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.param "BLOCK_N"
 // CHECK: tile.load %arg0[0, %{{.*}}, 0, %{{.*}}] sizes [8, 6]
@@ -96,9 +95,9 @@ func.func private @grouped(%x: tensor<1x8x8x24xf32>, %w: tensor<112x6x1x1xf32>) 
 
 // -----
 
-// Groups of so few channels that a vector holds several: each channel takes the
-// first input of its group, then the second, the third and the fourth.
-// Only where no other target takes the kernel.
+// Groups of few channels, several of which fit a vector: each channel reads the first
+// input of its group, then the second, the third and the fourth. Only if no other target
+// uses the kernel.
 // ANY-LABEL: tile.kernel @grouped_lanes
 // ANY-NOT: tile.gather
 // ANY: tile.return
@@ -120,7 +119,7 @@ func.func private @grouped_lanes(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3x3
 
 // -----
 
-// With strides the pixels are as far apart.
+// With strides, the pixels are at that distance.
 // CHECK-LABEL: tile.kernel @grouped_strided
 // CHECK-COUNT-4: tile.gather %arg0[0, %{{.*}}, -1, %{{.*}}] at %{{.*}} along 3 dims [2, -1] strides [2, 1]
 func.func private @grouped_strided(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3x1xf32>) -> tensor<1x7x8x64xf32> attributes {adze.kernel} {
@@ -130,7 +129,7 @@ func.func private @grouped_strided(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3
 
 // -----
 
-// Unless the kernel computes what it would gather, or outputs fill vectors.
+// Unless the kernel computes the gathered values, or outputs fill vectors.
 // CHECK-LABEL: tile.kernel @grouped_computed
 // CHECK-NOT: tile.gather
 // CHECK: tile.dot
@@ -152,8 +151,8 @@ func.func private @grouped_wider(%x: tensor<1x14x14x64xf32>, %w: tensor<256x4x3x
 
 // -----
 
-// Groups with more outputs than inputs: a block of outputs begins at the first
-// input of its first group.
+// Groups with more outputs than inputs: a block of outputs begins at the first input of
+// its first group.
 // CHECK-LABEL: tile.kernel @grouped_multiple
 // CHECK: %[[C:.*]] = arith.muli %{{.*}}#0, %{{.*}} : index
 // CHECK: %[[GROUP:.*]] = arith.divui %[[C]], %c4
@@ -167,8 +166,8 @@ func.func private @grouped_multiple(%x: tensor<1x14x14x64xf32>, %w: tensor<128x2
 
 // -----
 
-// The first convolution reads the model's NCHW input in place. So few channels
-// are no loop of their own: the columns of the window are one.
+// The first convolution reads the model's NCHW input in place. So few channels have no
+// loop: the columns of the window have one.
 // CHECK-LABEL: tile.kernel @border
 // CHECK: scf.for %[[S:.*]] = %c0 to %c3
 // CHECK: %[[AT:.*]] = arith.addi %c-1, %[[S]]
@@ -181,7 +180,7 @@ func.func private @border(%x: tensor<1x3x224x224xf32>, %w: tensor<32x3x3x3xf32>)
 
 // -----
 
-// Rows of unknown width are cut into blocks, and all taps are a loop.
+// Rows of dynamic width are tiled in blocks, and all taps are a loop.
 // CHECK-LABEL: tile.kernel @dynamic
 // CHECK: %[[P:.*]] = tile.param "BLOCK_P"
 // CHECK: %[[H:.*]] = memref.dim %arg0, %c1

@@ -1,8 +1,8 @@
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --tile-attach-targets=cpu=x86-64-v4 --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=CPU
 
-// Threads of a GPU have nothing to do in blocks of a few elements: rows are then
-// along the longest dim.
+// Blocks of a few elements leave threads of a GPU idle, so rows are along the longest
+// dim.
 // CHECK-LABEL: tile.kernel @blocks
 // CHECK: tile.load {{.*}} sizes [%{{.*}}, 4] dims [4, 1]
 // CHECK: tile.store {{.*}} dims [1, 4]
@@ -15,7 +15,7 @@ func.func private @blocks(%x: tensor<1x4x115x2x115x2xf16>) -> tensor<1x115x115x2
 
 // -----
 
-// Not where the last two dims are enough; flat dims are one, dynamic ones too.
+// Not if the last two dims are large enough; flat dims are one, also dynamic ones.
 // CHECK-LABEL: tile.kernel @planes
 // CHECK: tile.load {{.*}} dims [2, 1]
 func.func private @planes(%x: tensor<2x16x300x40xf16>) -> tensor<2x300x40x16xf16> attributes {adze.kernel} {

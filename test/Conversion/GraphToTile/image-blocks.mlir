@@ -3,8 +3,8 @@
 // RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=GPU
 // RUN: sed -e 's/\[#gpu\]/[#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 33554432]>]/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
 
-// For a GPU, a program has blocks of pixels of several rows; windows that
-// look beyond the image read zeros. Steps of 2 are steps of the load.
+// For a GPU, a program has blocks of pixels of several rows; windows beyond the image
+// read zeros. Strides of 2 are strides of the load.
 // CHECK-LABEL: tile.kernel @conv
 // CHECK-DAG: %[[Y:.*]] = tile.param "BLOCK_Y"
 // CHECK-DAG: %[[X:.*]] = tile.param "BLOCK_X"
@@ -21,14 +21,14 @@
 // SCHEDULE: tile.kernel @conv
 // SCHEDULE-SAME: tile.params.cuda = {BLOCK_C = 64 : i64, BLOCK_N = 64 : i64, BLOCK_X = 32 : i64, BLOCK_Y = 2 : i64}
 
-// A box of the input is 64 channels of 2 x 32 pixels, each two further; one of
-// the filter, a panel of 64 outputs; one of the result, its block.
+// A box of the input is 64 channels of 2 x 32 pixels with stride 2; one of the filter, a
+// panel of 64 outputs; one of the result, its block.
 // GPU: llvm.func @conv
 // GPU-SAME: adze.tensor_maps = [array<i64: 0, 6, 128, 64, 32, 2, 1, 1, 2, 2, 1>, array<i64: 1, 6, 128, 64, 64, 1, 1, 1, 1, 1, 1, 1, 1>, array<i64: 2, 6, 128, 64, 32, 2, 1, 1, 1, 1, 1>]
 // GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
 // GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
 
-// A CPU takes rows of pixels.
+// A CPU has rows of pixels.
 // CPU-NOT: BLOCK_Y
 
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
@@ -45,15 +45,15 @@ module attributes {tile.targets = [#gpu]} {
   }
 }
 
-// The filter's type decides, whatever the sums are stored as; others have no
-// unit, and take rows of pixels.
+// The filter's type determines the unit, for any type of the sums; others have no unit,
+// and use rows of pixels.
 // RUN: sed -e 's/tensor<2x28x28x128xf16>/tensor<2x28x28x128xf32>/g; s/strides = array/wide_result, strides = array/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=WIDE
 // RUN: sed -e 's/xf16>/xf32>/g' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
 // WIDE: tile.param "BLOCK_Y"
 // WIDE: tile.store {{.*}} : tensor<?x?x?xf32>, memref<2x28x28x128xf32>
 
-// Of few channels a stage has no more than it needs: rows of 32 bytes of the
-// input. Channels that are no multiple of 8 have no rows of 16 bytes.
+// With few channels, a stage has only the required size: rows of 32 bytes of the input.
+// Channels that are not a multiple of 8 have no rows of 16 bytes.
 // RUN: sed -e 's/56x64xf16/56x16xf16/g; s/128x64x3x3/128x16x3x3/g' %s | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=FEW
 // RUN: sed -e 's/56x64xf16/56x16xf16/g; s/128x64x3x3/128x16x3x3/g' %s | aopt --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=ROWS
 // RUN: sed -e 's/56x64xf16/56x24xf16/g; s/128x64x3x3/128x24x3x3/g' %s | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=MORE
@@ -63,8 +63,8 @@ module attributes {tile.targets = [#gpu]} {
 // ROWS: adze.tensor_maps = [array<i64: 0, 6, 32, 16,
 // MORE: #tile.dim<"k", 32>
 
-// tf32, which is asked for: elements are f32 in memory, and the maps round them.
-// The channels of a filter lie beside each other, as the instruction reads them.
+// tf32, if requested: elements are f32 in memory, and the maps round them. The channels
+// of a filter are contiguous, as the instruction requires.
 // DEFINE: %{tf32} = sed -e 's/xf16>/xf32>/g; s/f16 [*] f16 + f32, .64, 256, 16./tf32 * tf32 + f32, [64, 256, 8]/; s/{strides/{graph.precision = tf32, strides/' %s
 // RUN: %{tf32} | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=TF32
 // RUN: %{tf32} | aopt --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=TF32-MAPS

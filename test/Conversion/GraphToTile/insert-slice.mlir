@@ -1,6 +1,7 @@
 // RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// The product is stored to a view of its columns, whose bounds drop the remainder; the tensor around it is neither read nor copied.
+// The product is stored to a view of its columns, whose bounds drop the remainder; the
+// other parts of the tensor are neither read nor copied.
 // CHECK-LABEL: tile.kernel @matmul
 // CHECK-SAME: %[[D:[a-z0-9]*]]: memref<40x32xf32>, %[[OUT:[a-z0-9]*]]: memref<40x32xf32> {adze.tied = 2 : i64})
 // CHECK-NOT: %[[D]]
@@ -15,7 +16,7 @@ func.func private @matmul(%x: tensor<40x8xf32>, %w: tensor<8x20xf32>, %d: tensor
 
 // -----
 
-// Dims from the cut one on are one dim of the view; the value is a result, too.
+// Dims from the sliced one on are one dim of the view; the value is a result, too.
 // CHECK-LABEL: tile.kernel @pointwise
 // CHECK: %[[VIEW:.*]] = memref.collapse_shape %{{.*}} {{\[\[}}0], [1, 2]] : memref<?x8x5xf32> into memref<?x40xf32>
 // CHECK: memref.subview %[[VIEW]][0, 10] [%{{.*}}, 15] [1, 1]
@@ -30,7 +31,7 @@ func.func private @pointwise(%x: tensor<?x3x5xf32, #x>, %d: tensor<?x8x5xf32, #d
 
 // -----
 
-// Several pieces: each is copied to its place.
+// Several sources: each is copied to its offset.
 // CHECK-LABEL: tile.kernel @pieces
 // CHECK: memref.subview %{{.*}}[0, 8] [4, 4] [1, 1]
 // CHECK: memref.subview %{{.*}}[0, 0] [4, 2] [1, 1]
@@ -41,8 +42,8 @@ func.func private @pieces(%x: tensor<4x4xf32>, %y: tensor<4x2xf32>, %d: tensor<4
 
 // -----
 
-// Readers of what is left of a tensor may come later; readers of what is
-// replaced, or of all of it, may not: the kernel copies.
+// Users of the remaining part of a tensor may come later; with later users of the
+// overwritten part, or of all of it, the kernel copies.
 // CHECK-LABEL: func.func @readers
 // CHECK-LABEL: tile.kernel @put
 // CHECK-LABEL: tile.kernel @right
@@ -95,8 +96,8 @@ func.func private @first(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> 
 
 // -----
 
-// An argument of the model is nobody's to change, nor is a result that is
-// returned as it was.
+// An argument of the model must not be overwritten, and neither must a result that is
+// returned unchanged.
 func.func @owned(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %0 = host.launch @put(%x, %y) : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>

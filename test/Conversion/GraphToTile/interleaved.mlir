@@ -1,5 +1,4 @@
-// Pieces with one element each in a row of a concatenation are stored by
-// vectors that skip the others.
+// Operands of a concatenation with one element per row are stored by masked vectors.
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @pairs
@@ -21,7 +20,7 @@ func.func private @pairs(%x: tensor<?x16x1xf32, #x>, %f: tensor<1x16x1xf32>) -> 
 
 // -----
 
-// Longer pieces are copied run by run, and many are one by one.
+// Longer operands are copied run by run, and many are one by one.
 // CHECK-LABEL: tile.kernel @runs
 // CHECK-NOT: offset: 1
 // CHECK: tile.return

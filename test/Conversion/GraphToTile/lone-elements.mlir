@@ -1,4 +1,4 @@
-// Elements that are stored one by one to places that a view says.
+// Elements that are stored one by one through a view.
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 // RUN: aopt %s --convert-graph-to-tile --verify-each | aopt --convert-tile-to-linalg -o /dev/null
 

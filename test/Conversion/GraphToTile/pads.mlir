@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
-// Tiles run into constant padding: what lies outside is replaced.
+// Tiles extend into constant padding: out-of-bounds elements are replaced.
 // CHECK-LABEL: tile.kernel @constant
 // CHECK: %[[INSIDE:.*]] = arith.cmpi ult
 // CHECK: %[[LOADED:.*]] = tile.load %arg0
@@ -14,7 +14,7 @@ func.func private @constant(%x: tensor<4x30x50xf32>) -> tensor<4x34x56xf32> attr
 
 // -----
 
-// What is computed of the pad is computed of the tile.
+// Elementwise ops on the padding are applied to the tile.
 // CHECK-LABEL: tile.kernel @dynamic
 // CHECK: tile.load %arg0
 // CHECK: arith.select
@@ -29,7 +29,7 @@ func.func private @dynamic(%x: tensor<?x?xf32, #x>) -> tensor<?x?xf32, #y> attri
 
 // -----
 
-// Mirrored elements are picked by index; the line is one index of the program.
+// Mirrored elements are gathered by index; the line is a scalar index of the program.
 // CHECK-LABEL: tile.kernel @reflect
 // CHECK: tile.gather %arg0{{.*}} along 2
 func.func private @reflect(%x: tensor<4x30x50xf32>) -> tensor<4x34x56xf32> attributes {adze.kernel} {
@@ -39,8 +39,8 @@ func.func private @reflect(%x: tensor<4x30x50xf32>) -> tensor<4x34x56xf32> attri
 
 // -----
 
-// A pad that may be wider than the dim takes several turns: the remainder of a
-// position by the length of one, as vectors.
+// A pad that may exceed the dim reflects several times: the remainder of a position by
+// the period, as vectors.
 // CHECK-LABEL: tile.kernel @turns
 // CHECK: %[[TURNS:.*]] = math.floor %{{.*}} : tensor<{{.*}}xf64>
 // CHECK: arith.fptosi %[[TURNS]]
@@ -52,7 +52,7 @@ func.func private @turns(%x: tensor<4x3xf32>) -> tensor<4x9xf32> attributes {adz
 
 // -----
 
-// Of dynamic sizes that holds for every pad, and what is found serves the rows of
+// With dynamic sizes that holds for every pad, and the indices are shared by the rows of
 // all channels.
 // CHECK-LABEL: tile.kernel @unknown
 // CHECK-SAME: BLOCK_N = 32 : i64

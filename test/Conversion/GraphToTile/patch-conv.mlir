@@ -1,6 +1,6 @@
-// Convolutions of a unit that multiplies matrices: a program copies what its
-// windows see of the input with padding, multiplies it tap by tap as a matrix
-// whose rows are equally far apart, and stores the pixels of its lines.
+// Convolutions on a matrix unit: a program copies the input of its windows with padding,
+// multiplies it tap by tap as a matrix whose rows have a fixed pitch, and stores the
+// pixels of its lines.
 // RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids" -convert-graph-to-tile -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=znver4" -convert-graph-to-tile -split-input-file | FileCheck %s --check-prefix=OTHER
 // OTHER-NOT: tile.scratch
@@ -9,11 +9,11 @@
 // CHECK-DAG: %[[PATCH:.*]] = tile.scratch [1, 10, 9, 64] : memref<1x10x9x64xbf16>
 // CHECK-DAG: %[[SUMS:.*]] = tile.scratch [1, 7, 9, 64] : memref<1x7x9x64xf32>
 // CHECK-DAG: memref.collapse_shape %[[PATCH]] {{\[}}[0, 1, 2], [3]] : memref<1x10x9x64xbf16> into memref<90x64xbf16>
-// Nine lines of nine pixels, the first of each outside of the image.
+// Nine lines of nine pixels, the first of each out of bounds.
 // CHECK: tile.phase
 // CHECK: tile.load %{{.*}}[%{{.*}}, -1, -1, 0] sizes [9, 64, 9] dims [2, 3, 1] : memref<2x7x7x64xbf16>
 // CHECK: tile.store %{{.*}}, %[[PATCH]]
-// All pixels of seven lines, and two more behind each.
+// All pixels of seven lines, and two more after each.
 // CHECK: tile.phase
 // CHECK: tile.dot {{.*}} : tensor<63x64xbf16>, tensor<64x64xbf16>, tensor<63x64xf32>
 // CHECK: tile.phase
@@ -31,7 +31,7 @@ func.func private @conv(%x: tensor<2x7x7x64xbf16>, %w: tensor<64x64x3x3xbf16>) -
 
 // -----
 
-// Windows that skip pixels: a patch for each phase of the steps, in one matrix.
+// Windows with strides: a patch for each phase of the strides, in one matrix.
 // CHECK-LABEL: tile.kernel @strided(
 // CHECK-DAG: %[[PATCHES:.*]] = tile.scratch [4, 9, 8, 64] : memref<4x9x8x64xi8>
 // CHECK-DAG: memref.collapse_shape %[[PATCHES]] {{\[}}[0, 1, 2], [3]] : memref<4x9x8x64xi8> into memref<288x64xi8>
@@ -56,8 +56,8 @@ func.func private @strided(%x: tensor<2x14x14x64xui8>, %w: tensor<64x64x3x3xi8>)
 
 // -----
 
-// Not where the pixels of a line fill the rows of the unit as they are: long
-// lines without taps in a row, lines of windows that skip pixels.
+// Not if the pixels of a line fill the rows of the unit unpadded: long lines with a
+// single tap per row, lines of windows with strides.
 // CHECK-LABEL: tile.kernel @lines(
 // CHECK-NOT: tile.scratch
 // CHECK-LABEL: tile.kernel @skipping(
@@ -80,7 +80,7 @@ func.func private @skipping(%x: tensor<1x35x32x64xbf16>, %w: tensor<64x64x3x3xbf
 
 // -----
 
-// Of 20 bytes, a third of the depth of the unit, columns lie as vectors take them.
+// With 20 bytes, a third of the depth of the unit, columns have the layout of vectors.
 // CHECK-LABEL: tile.kernel @shallow(
 // CHECK-SAME: BLOCK_K = 20
 // CHECK-NOT: tile.scratch
@@ -96,7 +96,7 @@ func.func private @shallow(%x: tensor<1x40x40x20xui8>, %w: tensor<32x20x1x1xi8>)
 
 // -----
 
-// Neither few channels nor images of a size that only the run knows.
+// Neither few channels nor images of dynamic size.
 // CHECK-LABEL: tile.kernel @conv(
 // CHECK-NOT: tile.scratch
 func.func @main(%x: tensor<1x7x7x8xbf16>) -> tensor<1x7x7x64xf32> {

@@ -1,9 +1,9 @@
-// Rows of unknown width that pick elements by their positions.
+// Rows of dynamic width that gather elements by their positions.
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
-// What is found for a block of columns serves the same row of 32 channels; with
-// an epilogue that reads the same places.
+// The indices of a block of columns are shared by the same row of 32 channels; with an
+// epilogue that reads the same positions.
 // CHECK-LABEL: tile.kernel @channels
 // CHECK-SAME: tile.params = {BLOCK_N = 32 : i64, ROWS = 32 : i64}
 // CHECK: scf.for %[[ROW:.*]] = %c0
@@ -37,9 +37,9 @@ func.func private @rows(%x: tensor<1x3x?x?xf32, #x>) -> tensor<1x3x?x?xf32, #y> 
 
 // -----
 
-// Repeated elements: positions over the factor, which is no arithmetic on floats
-// whatever the middle of an element is called. Short rows by blocks of columns,
-// longer ones as they lie in memory.
+// Repeated elements: positions divided by the factor, without float arithmetic, for any
+// definition of an element's centre. Short rows by blocks of columns, longer ones in
+// memory order.
 // CHECK-LABEL: tile.kernel @repeated
 // CHECK-NOT: f64
 // CHECK: %[[SHORT:.*]] = arith.cmpi ule, %{{.*}}, %{{.*}} : index
@@ -62,7 +62,7 @@ func.func private @repeated(%x: tensor<1x64x?x?xf32, #x>) -> tensor<1x64x?x?xf32
 
 // -----
 
-// A row of known width is one program's.
+// A row of static width is one program.
 // CHECK-LABEL: tile.kernel @known
 // CHECK-NOT: scf.for
 // CHECK: tile.return

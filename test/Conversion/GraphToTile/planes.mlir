@@ -1,8 +1,8 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile=remarks --split-input-file 2>&1 | FileCheck %s --check-prefix=GPU
 
-// Pixels of some lines are the lanes, planes of the inputs are read one after
-// the other, and the outputs of one place follow each other.
+// Pixels of some lines are the lanes, planes of the inputs are read one after the other,
+// and outputs of one position are adjacent.
 // CHECK-LABEL: tile.kernel @planes
 // CHECK: %[[LINES:.*]] = tile.param "LINES"
 // CHECK: %[[ID:.*]]:2 = tile.program_id(%c3{{.*}}, %{{.*}})
@@ -19,7 +19,7 @@ func.func private @planes(%x: tensor<1x8x32x64xf32>, %w: tensor<3x8x3x3xf32>, %b
 
 // -----
 
-// One channel is a plane wherever channels lie.
+// A single channel is a plane in either layout.
 // CHECK-LABEL: tile.kernel @single
 // CHECK-NOT: tile.dot
 // CHECK: tile.load %arg0

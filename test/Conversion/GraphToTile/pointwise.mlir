@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
-// Operands of one shape: all dims are one.
+// Operands of one shape: all dims are merged.
 // CHECK-LABEL: tile.kernel @chain
 // CHECK-SAME: tile.params = {BLOCK_N = 4096 : i64}
 // CHECK: memref.collapse_shape %arg0 {{\[\[}}0, 1, 2]]
@@ -17,7 +17,7 @@ func.func private @chain(%x: tensor<64x64x64xf32>) -> tensor<64x64x64xf32> attri
 
 // -----
 
-// A bias along the last dim keeps that dim apart.
+// A bias along the last dim keeps that dim separate.
 // CHECK-LABEL: tile.kernel @bias
 // CHECK: memref.collapse_shape %arg0 {{\[\[}}0, 1], [2]] : memref<8x16x32xf32> into memref<128x32xf32>
 // CHECK: tile.load %arg1[0] sizes [32]
@@ -47,7 +47,7 @@ func.func private @bools(%m: tensor<100xi1>, %x: tensor<100xf32>) -> tensor<100x
 
 // -----
 
-// Each piece of a concat goes to its own columns, whose bounds drop the rest.
+// Each operand of a concat is stored to its columns, whose bounds drop the remainder.
 // CHECK-LABEL: tile.kernel @concat
 // CHECK: %[[A:.*]] = tile.load
 // CHECK: %[[PA:.*]] = memref.subview %{{.*}}[0, 0] [64, 24] [1, 1]
@@ -62,7 +62,7 @@ func.func private @concat(%x: tensor<1x8x8x24xf32>, %y: tensor<1x8x8x8xf32>) -> 
 
 // -----
 
-// Parts of rows are no rows of one matrix: each image and line has a program.
+// Slices of rows are not rows of one matrix: each image and line has a program.
 // CHECK-LABEL: tile.kernel @windows
 // CHECK: tile.program_id
 // CHECK: %[[A:.*]] = tile.load %arg0[%[[IMAGE:[^,]*]], %[[LINE:[^,]*]], %{{[^,]*}}, %{{[^,]*}}] sizes
@@ -80,7 +80,7 @@ func.func private @windows(%x: tensor<2x9x7x8xi8>) -> tensor<2x9x6x16xi8> attrib
 
 // -----
 
-// The same of a number of lines that only the run knows.
+// The same with a dynamic number of lines.
 #n = affine_map<()[s0] -> (2, s0, 7, 8)>
 #m = affine_map<()[s0] -> (2, s0, 6, 8)>
 #c = affine_map<()[s0] -> (2, s0, 6, 16)>
@@ -96,7 +96,7 @@ func.func private @dynamic_windows(%x: tensor<2x?x7x8xi8, #n>) -> tensor<2x?x6x1
 
 // -----
 
-// Slices and repeated elements are places of loads.
+// Slices and repeated elements are part of loads.
 // CHECK-LABEL: tile.kernel @places
 // CHECK: %[[ROW:.*]] = arith.divui %{{.*}}, %c2
 // CHECK: tile.load %arg0[0, %[[ROW]], %{{.*}}, 0] sizes [32]
@@ -107,8 +107,8 @@ func.func private @places(%x: tensor<1x8x8x32xf32>) -> tensor<1x16x16x32xf32> at
 
 // -----
 
-// Lanes hold the indices where these run along what is picked; what the kernel
-// computes is picked element by element.
+// Lanes have the indices if these run along the gathered dim; computed values are
+// gathered element by element.
 // CHECK-LABEL: tile.kernel @elements
 // CHECK: %[[I:.*]] = tile.load %arg1[0, 0] sizes [128]
 // CHECK: %[[INSIDE:.*]] = arith.maxsi
@@ -130,7 +130,7 @@ func.func private @computed(%x: tensor<1x512xi64>, %i: tensor<1x128xi64>) -> ten
 
 // -----
 
-// A table of rows is read a row at a time, whatever else could be.
+// A table of rows is always read row by row.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK-NOT: tile.gather
 // CHECK: %[[I:.*]] = memref.load %arg1

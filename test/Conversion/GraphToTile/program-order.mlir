@@ -1,11 +1,11 @@
-// The order of programs: threads begin with a part of them each, and keep to
-// the same rows from kernel to kernel where the first id, which counts fastest,
-// is that of the columns.
+// The order of programs: each thread begins with a contiguous part of them, and keeps the
+// same rows from kernel to kernel if the first id, which varies fastest, is that of the
+// columns.
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
-// 64 KiB of weights stay in the second level: columns first. Where a GPU may
-// run the kernel, rows.
+// 64 KiB of weights stay in the second-level cache: columns first. If a GPU may run the
+// kernel, rows.
 // CHECK-LABEL: tile.kernel @small(
 // CHECK-DAG: %[[M:.*]] = tile.param "BLOCK_M"
 // CHECK-DAG: %[[N:.*]] = tile.param "BLOCK_N"
@@ -37,7 +37,7 @@ func.func private @large(%x: tensor<1x56x56x1024xf32>, %w: tensor<1024x1024x1x1x
 
 // -----
 
-// Few rows: each thread would read more weights than it saves of these.
+// Few rows: each thread would read more additional weights than it saves rows.
 // CHECK-LABEL: tile.kernel @few(
 // CHECK-DAG: %[[ROWS:.*]] = arith.ceildivui %c49,
 // CHECK-DAG: %[[COLUMNS:.*]] = arith.ceildivui %c320,
@@ -49,7 +49,7 @@ func.func private @few(%x: tensor<1x7x7x320xf32>, %w: tensor<320x320x1x1xf32>) -
 
 // -----
 
-// Unknown numbers of rows are taken for many.
+// Dynamic numbers of rows are assumed to be large.
 #x = affine_map<()[s0] -> (s0, 64)>
 #y = affine_map<()[s0] -> (s0, 256)>
 // CHECK-LABEL: tile.kernel @unknown(

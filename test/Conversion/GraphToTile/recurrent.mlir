@@ -1,9 +1,9 @@
 // RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// Steps are the last count of the grid, in order. The first one begins with the
-// states that are given, the others with what the one before stored; weights lie
-// in panels, a matrix each gate. The sums of a gate wait in memory for those of
-// the others.
+// Steps are the last dim of the grid, in order. The first one begins with the initial
+// states, the others with those stored by the previous one; weights are in panels, one
+// matrix per gate. The sums of a gate are stored in memory until those of the others are
+// computed.
 // CHECK: #[[PANELS:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 32, d1, d2 mod 32)>
 // CHECK-LABEL: tile.kernel @lstm
 // CHECK-SAME: %[[X:arg0]]: memref<5x2x256xf32>, %[[W:arg1]]: memref<4x64x64xf32, #[[PANELS]]>, %[[H:arg2]]: {{[^,]*}}, %[[C:arg3]]: {{[^,]*}}, %[[Y:arg4]]: {{[^,]*}}, %[[LAST:arg5]]: {{[^,]*}}, %[[CELL:arg6]]:
@@ -61,9 +61,9 @@ func.func @main(%x: tensor<5x2x256xf32>, %h: tensor<2x64xf32>) -> tensor<5x2x64x
 
 // -----
 
-// Weights that a core's second level holds: blocks of rows are groups, which
-// threads take for all steps; the programs of one lie together. Few rows are
-// one group, and weights that the cache does not hold are shared.
+// Weights that fit a core's second-level cache: blocks of rows are groups, which a thread
+// keeps for all steps; the programs of a group are contiguous. Few rows are one group,
+// and larger weights are shared.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK: %[[P:.*]]:3 = tile.program_id(%[[UNITS:.*]], %[[ROWS:.*]], %c5) ordered
 // CHECK: %[[ROW:.*]] = arith.muli %[[P]]#1, %c10
@@ -97,8 +97,8 @@ func.func @main(%x: tensor<5x20x1024xf32>, %h: tensor<20x1024xf32>) -> tensor<5x
 
 // -----
 
-// Of no steps the states are those that are given; from behind the step before
-// is the next place.
+// Without steps, the states are the initial ones; in reverse, the previous step is at the
+// next index.
 #x = affine_map<()[s0, s1] -> (s0, s1, 16)>
 #s = affine_map<()[s0, s1] -> (s1, 16)>
 // CHECK-LABEL: tile.kernel @unknown
@@ -123,9 +123,8 @@ func.func @main(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<
 
 // -----
 
-// Of unknown numbers of rows the run finds out whether it is one, which is
-// computed alone. Else the sums wait in registers: what is not there is not
-// computed.
+// With dynamic rows, a single one is detected at run time and computed separately.
+// Otherwise the sums stay in registers: absent rows are not computed.
 #x = affine_map<()[s0] -> (5, s0, 64)>
 #y = affine_map<()[s0] -> (5, s0, 16)>
 #s = affine_map<()[s0] -> (s0, 16)>
@@ -149,9 +148,9 @@ func.func @main(%x: tensor<5x?x64xf32, #x>, %w: tensor<4x16x16xf32>, %h: tensor<
 
 // -----
 
-// A product that follows from another: the even steps of the grid store what it
-// multiplies where the last state will be, the odd ones read that of all units;
-// one more step puts the last state there.
+// Dependent products: the even steps of the grid store the operand of the second product
+// to the memory of the last state, the odd ones read it for all units; an additional step
+// stores the last state.
 // CHECK-LABEL: tile.kernel @two_products
 // CHECK-SAME: %[[X:arg0]]: memref<5x2x48xf32>, %[[W:arg1]]: {{.*}}, %[[H:arg2]]: {{[^,]*}}, %[[Y:arg3]]: {{[^,]*}}, %[[LAST:arg4]]:
 // CHECK: %[[P:.*]]:3 = tile.program_id(%{{.*}}, %{{.*}}, %c11) ordered
@@ -190,7 +189,7 @@ func.func @main(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16
 
 // -----
 
-// Rows of several lengths end at several steps.
+// Rows of several lengths end at different steps.
 // CHECK-LABEL: func.func private @two_products_of_lengths
 // expected-remark @+1 {{rows of several lengths run steps of two dependent products}}
 func.func private @two_products_of_lengths(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
@@ -209,7 +208,7 @@ func.func private @half(%x: tensor<5x2x16xf16>, %w: tensor<1x16x16xf16>, %h: ten
 
 // -----
 
-// A row that begins late finds its first state nowhere but in zeros.
+// A row that begins late requires zeros as its first state.
 // CHECK-LABEL: func.func private @late
 // expected-remark @+1 {{rows of several lengths run in reverse from an initial state}}
 func.func private @late(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xf32>, %h: tensor<2x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
@@ -225,9 +224,9 @@ func.func private @late_zeros(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xf32>, %
 
 // -----
 
-// Weights of bytes: a program quantizes the states of its rows, a row with a
-// scale and a zero point of its own, and takes the zero point times the sums of
-// the weights from the products.
+// Weights of bytes: a program quantizes the states of its rows with a scale and a zero
+// point per row, and subtracts the zero point times the sums of the weights from the
+// products.
 // CHECK: #[[WORDS:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1 floordiv 4, d2 mod 16, d1 mod 4)>
 // CHECK-LABEL: tile.kernel @bytes
 // CHECK-SAME: %[[W:arg1]]: memref<1x16x16xi8, #[[WORDS]]>

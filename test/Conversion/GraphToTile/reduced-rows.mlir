@@ -20,7 +20,7 @@ func.func private @standardise(%x: tensor<?x32xf32, #x>) -> tensor<?x32xf32, #x>
 
 // -----
 
-// Reductions of different rows are no such kernel.
+// Reductions of different rows are not one kernel.
 // CHECK: func.func private @different
 func.func private @different(%x: tensor<4x32xf32>, %y: tensor<4x16xf32>) -> tensor<4x1xf32> attributes {adze.kernel} {
   %0 = graph.reduce_max %x {axes = array<i64: 1>} : (tensor<4x32xf32>) -> tensor<4x1xf32>
@@ -31,7 +31,7 @@ func.func private @different(%x: tensor<4x32xf32>, %y: tensor<4x16xf32>) -> tens
 
 // -----
 
-// Elements that are stored as a part of a tensor are elements of the rows, too.
+// Elements that are stored as a part of a tensor are also elements of the rows.
 // CHECK-LABEL: tile.kernel @part
 // CHECK: %[[PART:.*]] = memref.subview
 // CHECK: tile.reduce

@@ -1,7 +1,7 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
-// One loop over the channels loads each element once; the sum is finished
-// behind it, and each result is stored.
+// One loop over the channels loads each element once; the sum is completed after it, and
+// each result is stored.
 // CHECK-LABEL: tile.kernel @channels
 // CHECK-SAME: tile.params = {BLOCK_N = 64 : i64}
 // CHECK: %[[BOTH:.*]]:2 = scf.for
@@ -19,8 +19,7 @@ func.func private @channels(%x: tensor<2x64x16x16xf32>) -> (tensor<2x1x16x16xf32
 
 // -----
 
-// A place beside numbers: each lane carries the best element, its place and
-// the sum.
+// An index besides numbers: each lane carries the best element, its index and the sum.
 // CHECK-LABEL: tile.kernel @place
 // CHECK: scf.for {{.*}} -> (tensor<?x?xf32>, tensor<?x?xi64>, tensor<?x?xf32>)
 // CHECK: scf.for {{.*}} -> (tensor<?x16xf32>, tensor<?x16xi64>, tensor<?x16xf32>)
@@ -35,7 +34,7 @@ func.func private @place(%x: tensor<?x?xf32, #x>) -> (tensor<?xi64, #y>, tensor<
 
 // -----
 
-// The variance has a loop of its own behind that of the mean.
+// The variance has a separate loop after that of the mean.
 // CHECK-LABEL: tile.kernel @variance
 // CHECK: scf.for
 // CHECK: tile.load

@@ -1,7 +1,7 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
-// A length that no tiles fill exactly: each lane of four rows has a sum of its
-// own, in whole chunks and then under a mask; then the lanes are summed.
+// A length that is not a multiple of tiles: each lane of four rows has a separate sum,
+// over whole chunks and then under a mask; then the lanes are summed.
 // CHECK-LABEL: tile.kernel @unknown
 // CHECK-SAME: tile.params = {BLOCK_N = 32 : i64, ROWS = 4 : i64}
 // CHECK: %[[CHUNK:.*]] = tile.param "BLOCK_N"
@@ -22,7 +22,7 @@ func.func private @unknown(%x: tensor<?x?xf32, #x>) -> tensor<?x1xf32, #y> attri
 
 // -----
 
-// Few long rows: one a program, with wider sums.
+// Few long rows: one per program, with wider sums.
 // CHECK-LABEL: tile.kernel @few
 // CHECK-SAME: tile.params = {BLOCK_N = 64 : i64, ROWS = 1 : i64}
 func.func private @few(%x: tensor<4x20011xf32>) -> tensor<4xf32> attributes {adze.kernel} {
@@ -46,8 +46,8 @@ func.func private @log_sum_exp(%x: tensor<5x197xf32>) -> tensor<5xf32> attribute
 
 // -----
 
-// The best element of each lane and its place; of the places of the best lanes
-// the first.
+// The best element of each lane and its index; the first of the indices of the best
+// lanes.
 // CHECK-LABEL: tile.kernel @place
 // CHECK: %[[BEST:.*]]:2 = scf.for {{.*}} -> (tensor<?x?xf32>, tensor<?x?xi32>)
 // CHECK: arith.cmpf ogt
@@ -63,7 +63,7 @@ func.func private @place(%x: tensor<9x1000xf32>) -> tensor<9xi64> attributes {ad
 
 // -----
 
-// Along another dim the lanes lie along what is kept.
+// Along another dim, the lanes are along the kept dim.
 // CHECK-LABEL: tile.kernel @inner
 // CHECK: scf.for {{.*}} -> (tensor<?xf32>, tensor<?xi32>)
 // CHECK: arith.cmpf ole

@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// What has no tile form stays a function, with the reason as a remark.
+// Functions without a tile form are kept, with the reason as a remark.
 // CHECK-LABEL: func.func private @nchw
 // expected-remark @+1 {{only channels-last convolutions have a tile form}}
 func.func private @nchw(%x: tensor<1x4x8x8xf32>, %w: tensor<4x2x1x1xf32>) -> tensor<1x4x8x8xf32> attributes {adze.kernel} {

@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// Channels lie along the lanes: neighbours and weights are scalars.
+// Channels are along the lanes: neighbours and weights are scalars.
 // CHECK-LABEL: tile.kernel @channels
 // CHECK: arith.divf %{{.*}} : f64
 // CHECK: math.floor %{{.*}} : f64
@@ -41,7 +41,7 @@ func.func private @nearest(%x: tensor<1x7x9x48xi8>) -> tensor<1x10x20x48xi8> att
 
 // -----
 
-// Of dynamic sizes: where a dim turns out to be copied, weights are 0.
+// With dynamic sizes: if a dim is copied at run time, weights are 0.
 // CHECK-LABEL: tile.kernel @dynamic
 // CHECK: memref.dim %arg0
 // CHECK: tile.load

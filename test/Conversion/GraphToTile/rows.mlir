@@ -16,8 +16,8 @@ func.func private @softmax(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attri
 
 // -----
 
-// Along an inner dim: the lanes are the last dim, the tile is reduced along dim
-// 0. A transpose before it is a place of the load.
+// Along an inner dim: the lanes are the last dim, the tile is reduced along dim 0. A
+// transpose before it is part of the load.
 // CHECK-LABEL: tile.kernel @inner
 // CHECK: tile.load %arg0[0, %{{.*}}, 0, %{{.*}}] sizes [16, %{{.*}}]
 // CHECK: tile.reduce max %{{.*}} dim 0 nnan : tensor<16x?xf32> -> tensor<?xf32>
@@ -29,9 +29,8 @@ func.func private @inner(%x: tensor<1x4x16x2100xf32>) -> tensor<1x16x4x2100xf32>
 
 // -----
 
-// A length known at run time only: passes over whole chunks without masks, each
-// lane with a maximum of its own, then over what is left. The powers wait in the
-// result's memory.
+// A dynamic length: passes over whole chunks without masks, with a maximum per lane, then
+// over the remainder. The exponentials are stored in the memory of the result.
 #x = affine_map<()[s0, s1] -> (s0, s1)>
 // CHECK-LABEL: tile.kernel @dynamic
 // CHECK: %[[M:.*]] = scf.for
@@ -60,7 +59,7 @@ func.func private @dynamic(%x: tensor<?x?xf32, #x>) -> tensor<?x?xf32, #x> attri
 
 // -----
 
-// Of the logarithm nothing dear waits.
+// log_softmax stores no expensive intermediate values.
 #x = affine_map<()[s0, s1] -> (s0, s1)>
 // CHECK-LABEL: tile.kernel @logarithm
 // CHECK-NOT: tile.load %arg1
@@ -74,8 +73,8 @@ func.func private @logarithm(%x: tensor<?x?xf32, #x>) -> tensor<?x?xf32, #x> att
 
 // -----
 
-// A row that no second-level cache holds is read twice: maximum and sum come of
-// one pass.
+// A row that exceeds the second-level cache is read twice: one pass computes maximum and
+// sum.
 // CHECK-LABEL: tile.kernel @beyond_cache
 // CHECK: %[[S:.*]]:2 = scf.for {{.*}} iter_args(%[[M:.*]] = {{.*}}, %{{.*}} = {{.*}})
 // CHECK: tile.reduce max
@@ -93,8 +92,7 @@ func.func private @beyond_cache(%x: tensor<4x1000000xf32>) -> tensor<4x1000000xf
 
 // -----
 
-// Rows that are picked by index are computed one by one; the sum before the
-// norm is computed on the way.
+// Gathered rows are computed one by one; the sum before the norm is fused.
 // CHECK-LABEL: tile.kernel @embedding
 // CHECK: %[[I:.*]] = memref.load %arg1[%{{.*}}, %{{.*}}]
 // CHECK: arith.index_cast %[[I]]

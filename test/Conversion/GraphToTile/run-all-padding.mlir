@@ -1,4 +1,4 @@
-// A window that lies in the padding, and attention without keys, give 0 as on the
+// A window that consists of padding, and attention without keys, result in 0 as on the
 // reference path.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so --stats 2>&1 | FileCheck %s

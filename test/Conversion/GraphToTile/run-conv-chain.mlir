@@ -1,9 +1,9 @@
-// Convolutions one behind the other in one kernel, row by row: padding at the
-// border of the image and of bands, strides of 1 and 2, windows of 3 and 5 and
-// dilated ones, padding on one side, none, heights that bands do not divide,
-// channels that fill no vector, a residual, any number of images. The numbers
-// of the reference path, and the same bits on one and three threads, for bands
-// of any height. (Small caches: what lies between does not fit them.)
+// Consecutive convolutions in one kernel, row by row: padding at the border of the image
+// and of bands, strides of 1 and 2, windows of 3 and 5 and dilated ones, padding on one
+// side, none, heights that bands do not divide, channels that fill no vector, a residual,
+// any number of images. Same results as the reference path, and the same bits on one and
+// three threads, for bands of any height. (With small caches, which intermediate images
+// exceed.)
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so
 // RUN: atranslate %s --mcpu=x86-64-v3 --mcache=64K,64K --emit=tile -o %t/tile.mlir && FileCheck %s < %t/tile.mlir
@@ -54,14 +54,14 @@ func.func @main(%x: tensor<?x61x27x16xf32, #x> {graph.name = "x"}, %a: tensor<24
   %8 = graph.sigmoid %7 : (tensor<?x61x27x24xf32, #e>) -> tensor<?x61x27x24xf32, #e>
   %g = graph.constant dense<0.125> : tensor<24x1x3x3xf32>
   %9 = graph.conv %8, %g {strides = array<i64: 2, 2>, pads = array<i64: 2, 2, 0, 0>, dilations = array<i64: 1, 1>, group = 24 : i64, layout = #graph.layout<nhwc>} : (tensor<?x61x27x24xf32, #e>, tensor<24x1x3x3xf32>) -> tensor<?x31x14x24xf32, #s>
-  // Steps as large as the window, which leave the last row and column out.
+  // Strides of the size of the window, which omit the last row and column.
   %10 = graph.conv %6, %a, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<?x61x27x16xf32, #x>, tensor<24x16x1x1xf32>, tensor<24xf32>) -> tensor<?x61x27x24xf32, #e>
   %11 = graph.sigmoid %10 : (tensor<?x61x27x24xf32, #e>) -> tensor<?x61x27x24xf32, #e>
   %h = graph.constant dense<[[[[0.5, -0.25], [0.75, -1.0]]]]> : tensor<1x1x2x2xf32>
   %many = graph.constant dense<1.0> : tensor<24x1x2x2xf32>
   %i = graph.mul %many, %h : (tensor<24x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<24x1x2x2xf32>
   %12 = graph.conv %11, %i {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 24 : i64, layout = #graph.layout<nhwc>} : (tensor<?x61x27x24xf32, #e>, tensor<24x1x2x2xf32>) -> tensor<?x30x13x24xf32, #d>
-  // A depthwise one first, of the inside of the image.
+  // A depthwise convolution first, of the interior of the image.
   %l = graph.constant dense<0.0625> : tensor<16x1x5x5xf32>
   %13 = graph.conv %x, %l {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 16 : i64, layout = #graph.layout<nhwc>} : (tensor<?x61x27x16xf32, #x>, tensor<16x1x5x5xf32>) -> tensor<?x57x23x16xf32, #v>
   %14 = graph.exp %13 : (tensor<?x57x23x16xf32, #v>) -> tensor<?x57x23x16xf32, #v>

@@ -1,5 +1,5 @@
-// Few output channels whose digits go to places of their own: the vectors are
-// wider, and what is behind the last channel belongs nowhere.
+// Few output channels whose digits are stored to separate addresses: the vectors are
+// wider, and lanes after the last channel are not stored.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --output-dir %t

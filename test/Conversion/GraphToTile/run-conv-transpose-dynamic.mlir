@@ -1,6 +1,5 @@
-// A transposed convolution along a dim of dynamic size, with weights that are
-// data: the panels of weights are copied with and without checks, and each copy
-// computes where it reads by itself.
+// A transposed convolution along a dynamic dim, with weights that are data: the panels of
+// weights are copied with and without checks, and each copy computes its source indices.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=tile -o - | FileCheck %s

@@ -1,7 +1,7 @@
-// Transposed convolutions: one tap a phase, several, phases without taps, more
-// phases than have code of their own, every channel by itself, groups, one and
-// three dims, filters that are no constants. They give the numbers of the
-// reference path, and the same bits on one and two threads.
+// Transposed convolutions: one tap per phase, several, phases without taps, more phases
+// than separate code, depthwise, groups, one and three dims, filters that are not
+// constants. Same results as the reference path, and the same bits on one and two
+// threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=tile -o %t.text.mlir && FileCheck %s < %t.text.mlir

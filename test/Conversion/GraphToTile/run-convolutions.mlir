@@ -1,5 +1,5 @@
-// Convolutions of odd sizes, strides, padding, dilations and groups give the
-// numbers of the reference path, and the same bits on one and two threads.
+// Convolutions of odd sizes, strides, padding, dilations and groups have the same results
+// as the reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: arun %t/0.so --random --output-dir %t/0

@@ -1,5 +1,5 @@
-// Few rows by deep matrices whose columns are no whole vectors, or not known: what
-// is copied of them fits its place; the numbers of the reference path.
+// Few rows by deep matrices whose columns are not whole vectors, or dynamic: copies of
+// them fit their buffers; same results as the reference path.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape c=16384x21 --output-dir %t

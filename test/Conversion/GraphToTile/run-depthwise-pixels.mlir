@@ -1,6 +1,6 @@
-// A depthwise convolution that reads planes of channels and stores pixels: all
-// channels of a row before the next row, so that threads seldom share lines. The
-// numbers of the reference path, and the same bits on one and two threads.
+// A depthwise convolution that reads planes of channels and stores pixels: all channels
+// of a row before the next row, so that threads seldom share cache lines. Same results as
+// the reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: arun %t/0.so --random --shape x=2x24x9x19 --output-dir %t/0

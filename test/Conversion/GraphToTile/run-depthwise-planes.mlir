@@ -1,7 +1,7 @@
-// Depthwise convolutions of channels-first images (a transpose on either side):
-// pixels take the lanes, wide rows and narrow ones, several lines at once
-// or one, strides, dilation, padding, what is computed before the window:
-// the numbers of the reference path, and the same bits on one and two threads.
+// Depthwise convolutions of channels-last images (a transpose on either side): pixels are
+// the lanes, wide and narrow rows, several lines at once or one, strides, dilation,
+// padding, a computed operand: same results as the reference path, and the same bits on
+// one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --mcache=64K,64K -o %t/1.so
 // DEFINE: %{expect} = --expect ay=%t/0/ay.npy --expect by=%t/0/by.npy --expect cy=%t/0/cy.npy --expect dy=%t/0/dy.npy
@@ -9,12 +9,12 @@
 // RUN: arun %t/1.so --random --threads 1 --output-dir %t/1 --range-tol 1e-5 %{expect}
 // RUN: arun %t/1.so --random --threads 2 --output-dir %t/2
 // RUN: diff -r %t/1 %t/2
-// For cores that load vectors in halves: overlapping loads are shuffles.
+// For cores that load vectors in halves: overlapping loads become shuffles.
 // RUN: atranslate %s --mcache=64K,64K,apart,halves -o %t/3.so && mkdir %t/3
 // RUN: arun %t/3.so --random --threads 2 --output-dir %t/3 && diff -r %t/1 %t/3
 // RUN: atranslate %s --mcache=64K,64K --emit=tile -o - | FileCheck %s
 
-// One channel at a time, whole rows; lines whose windows overlap together.
+// One channel at a time, whole rows; lines with overlapping windows together.
 // CHECK: tile.kernel
 // CHECK: %[[LINES:.*]] = tile.param "LINES"
 // CHECK-COUNT-9: tile.load %arg0[{{.*}}] sizes [320, 1, %[[LINES]]] dims [3, 1, 2]

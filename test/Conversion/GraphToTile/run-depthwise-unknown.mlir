@@ -1,9 +1,9 @@
-// Depthwise convolutions of unknown height and width: the run finds the
-// interior of a row, and blocks of pixels over its border read pads, and nothing
-// behind the last pixel. Rows of one pixel, of borders alone, of a part of a
-// block, of one and of more, of which the last is whole, half or less, strides,
-// dilation, uneven padding, channels that no vector divides, something added:
-// the numbers of the reference path, and the same bits on one and two threads.
+// Depthwise convolutions of dynamic height and width: the interior of a row is determined
+// at run time, and blocks of pixels at its border read padding, and nothing after the
+// last pixel. Rows of one pixel, of borders only, of a part of a block, of one block and
+// of more, the last of which is whole, half or less, strides, dilation, uneven padding,
+// channels that are not a multiple of a vector, a sum: same results as the reference
+// path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{h} = 9

@@ -1,9 +1,8 @@
-// Convolutions of unknown height and width whose windows leave the image: rows
-// of a register block that are outside are zeros, taps that see nothing are
-// left out, and what is behind whole blocks is half of one or another whole
-// one. Rates beyond the image, strides, uneven padding, channels that no vector
-// divides, a residual: the numbers of the reference path, and the same bits on
-// one and two threads.
+// Convolutions of dynamic height and width whose windows exceed the image: out-of-bounds
+// rows of a register block are zeros, taps without elements in bounds are skipped, and
+// the remainder is half a block or another whole one. Dilations beyond the image,
+// strides, uneven padding, channels that are not a multiple of a vector, a residual: same
+// results as the reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{h} = 9

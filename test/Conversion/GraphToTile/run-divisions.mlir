@@ -1,6 +1,6 @@
-// Quotients and remainders by vectors through floats: the numbers of the scalar
-// divisions of the reference path to the bit, of all widths, of small and of large
-// numbers, of the least one by -1, and those of the C library's fmod.
+// Quotients and remainders by vectors through floats: bit-equal to the scalar divisions
+// of the reference path, for all widths, small and large numbers, the least number by -1,
+// and to the C library's fmod.
 // DEFINE: %{expect} = --expect a=%t/a.npy --expect b=%t/b.npy --expect c=%t/c.npy --expect d=%t/d.npy --expect e=%t/e.npy --expect f=%t/f.npy --expect g=%t/g.npy --expect h=%t/h.npy
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/3.so
@@ -15,14 +15,14 @@ func.func @main(%x: tensor<1003xi32> {graph.name = "x"}, %y: tensor<1003xi32> {g
   %spread = graph.constant dense<-1640531527> : tensor<i32>
   %other = graph.constant dense<2146121005> : tensor<i32>
   %one = graph.constant dense<1> : tensor<i32>
-  // All over the range; divisors are odd.
+  // Over the whole range; divisors are odd.
   %x2 = graph.mul %x, %spread : (tensor<1003xi32>, tensor<i32>) -> tensor<1003xi32>
   %y1 = graph.mul %y, %other : (tensor<1003xi32>, tensor<i32>) -> tensor<1003xi32>
   %y2 = graph.bitwise_or %y1, %one : (tensor<1003xi32>, tensor<i32>) -> tensor<1003xi32>
   %y3 = graph.bitwise_or %y, %one : (tensor<1003xi32>, tensor<i32>) -> tensor<1003xi32>
   %a = graph.div %x2, %y3 : (tensor<1003xi32>, tensor<1003xi32>) -> tensor<1003xi32>
   %b = graph.mod %x2, %y2 : (tensor<1003xi32>, tensor<1003xi32>) -> tensor<1003xi32>
-  // Of 64 bits both short and long.
+  // 64-bit numbers, both small and large.
   %xl = graph.cast %x2 : (tensor<1003xi32>) -> tensor<1003xi64>
   %yl = graph.cast %y2 : (tensor<1003xi32>) -> tensor<1003xi64>
   %far = graph.mul %xl, %xl : (tensor<1003xi64>, tensor<1003xi64>) -> tensor<1003xi64>
@@ -34,7 +34,7 @@ func.func @main(%x: tensor<1003xi32> {graph.name = "x"}, %y: tensor<1003xi32> {g
   %xs = graph.cast %x2 : (tensor<1003xi32>) -> tensor<1003xi16>
   %ys = graph.cast %y2 : (tensor<1003xi32>) -> tensor<1003xi16>
   %f = graph.div %xs, %ys : (tensor<1003xi16>, tensor<1003xi16>) -> tensor<1003xi16>
-  // Quotients of all sizes.
+  // Quotients of all magnitudes.
   %w1 = graph.mul %v, %v : (tensor<1003xf32>, tensor<1003xf32>) -> tensor<1003xf32>
   %w2 = graph.mul %w1, %w1 : (tensor<1003xf32>, tensor<1003xf32>) -> tensor<1003xf32>
   %w = graph.mul %w2, %w2 : (tensor<1003xf32>, tensor<1003xf32>) -> tensor<1003xf32>

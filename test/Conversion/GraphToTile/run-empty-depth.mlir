@@ -1,5 +1,5 @@
-// A product over no elements is zero, whatever the memory held before: lengths
-// that are dynamic, also 0, with a bias and a later reader.
+// A product over no elements is zero for any previous contents of memory: dynamic
+// lengths, also 0, with a bias and a later user.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // DEFINE: %{k} =

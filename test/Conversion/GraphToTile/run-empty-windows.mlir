@@ -1,6 +1,5 @@
-// Windows that lie in the padding as a whole have no step over the input; what
-// is computed from them is stored all the same. The memory they are stored to
-// has held other numbers before.
+// Windows that consist of padding have no step over the input; their results are stored
+// nevertheless, to memory that had other contents before.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // DEFINE: %{size} =

@@ -1,8 +1,8 @@
-// Convolutions of few outputs, whose pixels are the lanes: several inputs, one
-// input and one output, windows that no register holds, dilation, a stride of
-// the lines, uneven padding, one and three spatial dims, behind a channels-last
-// convolution, with what follows: the numbers of the reference path, and the
-// same bits on one and two threads, of known and of dynamic sizes.
+// Convolutions of few outputs, whose pixels are the lanes: several inputs, one input and
+// one output, windows that exceed the registers, dilation, a stride of the lines, uneven
+// padding, one and three spatial dims, after a channels-last convolution, with an
+// epilogue: same results as the reference path, and the same bits on one and two threads,
+// for static and dynamic sizes.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{h} = 9

@@ -1,9 +1,8 @@
-// Winograd's convolutions of images of dynamic size have the taps of the filter
-// behind its products: images of few pixels are multiplied by these, others go
-// by Winograd. One pixel, a row, a column, images of sizes about where the two
-// meet, batches, none; filters that are constants and, tile of 2, ones that are
-// not; a bias or a residual behind. The numbers of the reference path, and the
-// same bits on one and two threads.
+// Winograd convolutions of images of dynamic size have the taps of the filter after its
+// transformed form: images of few pixels use these, others Winograd. One pixel, a row, a
+// column, images near the threshold, batches, none; constant filters and, for a tile of
+// 2, others; a bias or a residual. Same results as the reference path, and the same bits
+// on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --emit=tile -o %t.text.mlir && FileCheck %s < %t.text.mlir
 // CHECK-COUNT-2: tile.kernel {{.*}}CHANNELS = 64

@@ -1,7 +1,6 @@
-// Few rows by matrices that lie row after row and column after column, of known
-// and dynamic sizes that are no multiples of a vector, with computed operands
-// and an epilogue; the numbers of the reference path, and the same bits on one
-// and two threads.
+// Few rows by row-major and column-major matrices, of static and dynamic sizes that are
+// not multiples of a vector, with computed operands and an epilogue; same results as the
+// reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/3.so
 // DEFINE: %{shapes} = --shape d=1x75 --shape e=83x75
@@ -25,7 +24,7 @@ func.func @main(
     tensor<1x?xf32, #u> {graph.name = "r"}, tensor<3x5x37xf32> {graph.name = "s"},
     tensor<8x19xf64> {graph.name = "t"}, tensor<1x101xf32> {graph.name = "u"}, tensor<2x9xi32> {graph.name = "v"})
     attributes {graph.symbols = ["k", "n"]} {
-  // Both operands are computed, and so is what is stored.
+  // Both operands and the stored value are computed.
   %a0 = graph.exp %a : (tensor<1x203xf32>) -> tensor<1x203xf32>
   %b0 = graph.exp %b : (tensor<101x203xf32>) -> tensor<101x203xf32>
   %p0 = graph.matmul %a0, %b0 {transpose_b = true} : (tensor<1x203xf32>, tensor<101x203xf32>) -> tensor<1x101xf32>
@@ -36,7 +35,7 @@ func.func @main(
   %r = graph.matmul %d, %e {transpose_b = true} : (tensor<1x?xf32, #d>, tensor<?x?xf32, #e>) -> tensor<1x?xf32, #u>
   %s = graph.matmul %f, %g {transpose_b = true} : (tensor<3x5x64xf32>, tensor<3x37x64xf32>) -> tensor<3x5x37xf32>
   %t = graph.matmul %h, %i {transpose_b = true} : (tensor<8x24xf64>, tensor<19x24xf64>) -> tensor<8x19xf64>
-  // By itself: one dim of size 1 runs along two axes.
+  // By itself: one dim of size 1 is along two axes.
   %u0 = graph.matmul %a0, %a0 {transpose_b = true} : (tensor<1x203xf32>, tensor<1x203xf32>) -> tensor<1x1xf32>
   %u = graph.mul %u0, %k : (tensor<1x1xf32>, tensor<101xf32>) -> tensor<1x101xf32>
   %v = graph.matmul %l, %m {transpose_b = true} : (tensor<2x70xi32>, tensor<9x70xi32>) -> tensor<2x9xi32>

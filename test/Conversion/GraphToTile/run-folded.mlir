@@ -1,4 +1,4 @@
-// Ops that fold to constants inside a kernel of dynamic sizes.
+// Ops that fold to constants in a kernel of dynamic sizes.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=2x7x3 --output-dir %t

@@ -1,6 +1,7 @@
-// Convolutions of groups with fewer inputs than outputs (1 for 2, 4 and 8, 2 for
-// 4), channels and widths that are no whole blocks, of known and of dynamic sizes, give the numbers of the reference path for vectors of 16, 8 and 4 lanes,
-// and the same bits on one and two threads.
+// Convolutions of groups with fewer inputs than outputs (1 for 2, 4 and 8, 2 for 4), with
+// channels and widths that are not whole blocks, of static and dynamic sizes, have the
+// same results as the reference path for vectors of 16, 8 and 4 lanes, and the same bits
+// on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3 %t/4
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/2.so && atranslate --mcpu=x86-64 %s -o %t/3.so
 // DEFINE: %{h} = 9

@@ -1,5 +1,5 @@
-// Groups of channels that no vector divides: a panel of filters a group (20, 24,
-// 48, 80 and 3 x 48 channels), whose last vector is masked. The numbers of the
+// Groups of channels that are not a multiple of a vector: a panel of filters per group
+// (20, 24, 48, 80 and 3 x 48 channels), whose last vector is masked. Same results as the
 // reference path, also with AVX2 and for images of dynamic size.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/2.so

@@ -1,6 +1,6 @@
-// Convolutions of 2, 4 and 8 channels a group, channels and widths that are no
-// whole blocks, give the numbers of the reference path for vectors of 16, 8 and
-// 4 lanes, and the same bits on one and two threads.
+// Convolutions of 2, 4 and 8 channels per group, with channels and widths that are not
+// whole blocks, have the same results as the reference path for vectors of 16, 8 and 4
+// lanes, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/2.so && atranslate --mcpu=x86-64 %s -o %t/3.so
 // RUN: arun %t/0.so --random --shape g=1x13x21x32 --output-dir %t/0

@@ -1,4 +1,4 @@
-// Elements that are stored one by one to places of a transposed result.
+// Elements that are stored one by one to a transposed result.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=5x3x13x33 --output-dir %t

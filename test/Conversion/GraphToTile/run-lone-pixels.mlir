@@ -1,4 +1,4 @@
-// Rows of an image over its border whose last vector has one pixel alone.
+// Border rows of an image whose last vector has a single pixel.
 // RUN: rm -rf %t && mkdir -p %t/0 && atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/3.so
 // RUN: for n in 1 2; do arun %t/0.so --random --shape x=${n}x3x5x33 --output-dir %t/0 && for m in 1 3; do \
 // RUN:   arun %t/$m.so --random --shape x=${n}x3x5x33 --range-tol 1e-6 --expect y=%t/0/y.npy --expect z=%t/0/z.npy || exit 1; done; done

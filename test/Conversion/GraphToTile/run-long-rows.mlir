@@ -1,6 +1,6 @@
-// Rows in chunks: beyond the caches, of unknown length along the last and along
-// an inner dim, and norms; the numbers of the reference path, and the same bits
-// on one and two threads.
+// Rows in chunks: larger than the caches, of dynamic length along the last and along an
+// inner dim, and norms; same results as the reference path, and the same bits on one and
+// two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{shapes} = --shape a=3x7x40 --shape b=9x215 --shape c=3x32

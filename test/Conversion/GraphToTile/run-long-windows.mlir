@@ -1,6 +1,6 @@
-// Windows that are longer than what they slide over: of a block of pixels only
-// the taps that are inside for one of them run. With groups, strides, dilation,
-// several blocks, of known and unknown width: the numbers of the reference path.
+// Windows that are longer than their input: only taps that are in bounds for a pixel of
+// the block run. With groups, strides, dilation, several blocks, of static and dynamic
+// width: same results as the reference path.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: arun %t/0.so --random --shape x=2x25x8 --shape z=1x300x3 --output-dir %t/0
@@ -8,7 +8,7 @@
 // RUN: arun %t/0.so --random --shape x=2x25x8 --shape z=1x7x3 --output-dir %t/0
 // RUN: arun %t/1.so --random --shape x=2x25x8 --shape z=1x7x3 --threads 2 --range-tol 1e-5 --expect y=%t/0/y.npy --expect v=%t/0/v.npy --expect u=%t/0/u.npy
 // RUN: atranslate %s --emit=tile -o - | FileCheck %s
-// The loop over taps ends where the block's last tap is inside.
+// The loop over taps ends with the last tap of the block that is in bounds.
 // CHECK: tile.kernel
 // CHECK: tile.program_id
 // CHECK: arith.minsi

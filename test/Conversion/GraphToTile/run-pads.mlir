@@ -1,5 +1,5 @@
-// Pads of each kind, also negative ones and of computed tensors: the numbers of
-// the reference path to the bit.
+// Pads of each kind, also negative ones and of computed tensors: bit-equal to the
+// reference path.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=3x19x37 --output-dir %t

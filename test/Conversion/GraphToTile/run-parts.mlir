@@ -1,6 +1,6 @@
-// A kernel that stores several parts of one tensor: reductions over channels
-// side by side, a product behind its negative, on CPUs of dynamic sizes, too; the
-// numbers of the reference path.
+// A kernel that stores several parts of one tensor: adjacent reductions over channels, a
+// product after its negative, on CPUs also of dynamic sizes; same results as the
+// reference path.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=linalg -o %t/linalg.mlir

@@ -1,7 +1,7 @@
-// Rows of unknown width that are resized or mirrored, by loads and permutes where
-// these reach and by gathers where not: the numbers of the reference path, and the
-// same bits on one and two threads, of rows shorter than a vector, of a few and of
-// many, made larger and a lot smaller, and pads wider than what they repeat.
+// Rows of dynamic width that are resized or mirrored, by loads and permutes if these are
+// sufficient and else by gathers: same results as the reference path, and the same bits
+// on one and two threads, for rows shorter than a vector, of a few and of many, strongly
+// enlarged and reduced, and pads wider than the repeated part.
 // DEFINE: %{expect} = --expect a=%t/r/0/a.npy --expect b=%t/r/0/b.npy --expect c=%t/r/0/c.npy --expect d=%t/r/0/d.npy --expect e=%t/r/0/e.npy --expect f=%t/r/0/f.npy --expect g=%t/r/0/g.npy --expect h=%t/r/0/h.npy --expect i=%t/r/0/i.npy --expect j=%t/r/0/j.npy
 // DEFINE: %{shapes} =
 // RUN: rm -rf %t && mkdir -p %t
@@ -55,7 +55,7 @@ func.func @main(
     tensor<?x?xi32, #m> {graph.name = "i"}, tensor<?x?xi32, #n> {graph.name = "j"})
     attributes {graph.symbols = ["n", "h", "w", "p", "q", "r", "s", "t", "u"]} {
   %a = graph.resize %x {mode = #graph.resize_mode<linear>, scales = array<f64: 1.0, 1.0, 2.0, 2.0>} : (tensor<?x11x?x?xf32, #x>) -> tensor<?x11x?x?xf32, #u>
-  // To the size of another one, to which it is added.
+  // Resized to another value, to which it is added.
   %b0 = graph.resize %x {mode = #graph.resize_mode<linear>, coordinates = #graph.coordinates<align_corners>} : (tensor<?x11x?x?xf32, #x>) -> tensor<?x11x?x?xf32, #y>
   %b = graph.add %b0, %y : (tensor<?x11x?x?xf32, #y>, tensor<?x11x?x?xf32, #y>) -> tensor<?x11x?x?xf32, #y>
   %c = graph.resize %x {scales = array<f64: 1.0, 1.0, 2.0, 2.0>} : (tensor<?x11x?x?xf32, #x>) -> tensor<?x11x?x?xf32, #u>

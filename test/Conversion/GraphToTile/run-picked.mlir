@@ -1,6 +1,6 @@
-// Elements that are picked by index, along the lanes and across them, of wide and
-// narrow types, also by indices below zero: the numbers of the reference path, and
-// the same bits on one and two threads.
+// Elements that are gathered by index, along the lanes and across them, of wide and
+// narrow types, also by negative indices: same results as the reference path, and the
+// same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/3.so
 // DEFINE: %{run} = --random --ids 37 --shape d=5x37 --shape j=5x23
@@ -20,7 +20,7 @@ func.func @main(
     tensor<3x7x50xf32> {graph.name = "p"}, tensor<9x21xi8> {graph.name = "q"}, tensor<?x?xf32, #j> {graph.name = "r"},
     tensor<19x40xf64> {graph.name = "s"}, tensor<3x7x21xf32> {graph.name = "t"}, tensor<3x21x37xf32> {graph.name = "u"})
     attributes {graph.symbols = ["m", "n", "k"]} {
-  // Indices below zero count from the end.
+  // Negative indices count from the end.
   %n = graph.constant dense<20> : tensor<i64>
   %below = graph.sub %i, %n : (tensor<3x7x50xi64>, tensor<i64>) -> tensor<3x7x50xi64>
   %p0 = graph.gather_elements %a, %below {axis = 2 : i64} : (tensor<3x7x37xf32>, tensor<3x7x50xi64>) -> tensor<3x7x50xf32>

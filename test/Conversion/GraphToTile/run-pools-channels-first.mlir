@@ -1,5 +1,5 @@
-// Pools whose pixels run along the lanes, with lines together: borders, strides,
-// dilations, counted and uncounted padding, dynamic sizes and half floats.
+// Pools whose pixels are along the lanes, with several lines at once: borders, strides,
+// dilations, counted and uncounted padding, dynamic sizes and 16-bit floats.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=2x3x23x41 --output-dir %t

@@ -1,6 +1,6 @@
-// Maxima over windows of channels last and of unknown height and width: blocks
-// of pixels over the border of a row read pads that no maximum takes (all
-// elements are negative), and store no pixel behind the last one.
+// Channels-last max pooling of dynamic height and width: blocks of pixels at the border
+// of a row read padding that does not affect the maximum (all elements are negative), and
+// store no pixel after the last one.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{h} = 6

@@ -1,9 +1,8 @@
-// Recurrent layers, a step after the other on all threads: each cell, forwards
-// and from behind, with first states, peepholes, clips, lengths and weights that
-// are dynamic; one row, a register block and several, units that fill no
-// vector, no step and no row at all. The numbers of the reference path, at one
-// thread and two, and with AVX2; also of numbers of rows that are known, where
-// threads keep their rows, share these, or share each step.
+// Recurrent layers, step by step on all threads: each cell, forwards and in reverse, with
+// initial states, peepholes, clips, lengths and weights that are dynamic; one row, a
+// register block and several, units that fill no vector, no step and no row. Same results
+// as the reference path, with one thread and two, and with AVX2; also with static numbers
+// of rows, for which threads keep their rows, share these, or share each step.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/2.so
 // RUN: atranslate %s --dim b=19 -o %t/3.so && atranslate --mcpu=x86-64-v3 %s --dim b=19 -o %t/4.so && atranslate %s --dim b=3 -o %t/5.so
@@ -60,15 +59,15 @@ func.func @main(%x: tensor<?x?x160xf32, #x> {graph.name = "x"}, %g: tensor<?x?x1
   %w1 = graph.reshape %w1s, %w1d : (tensor<1600xf32>, tensor<3xi64>) -> tensor<1x40x40xf32>
   %p = graph.slice %3 {starts = array<i64: 7>, steps = array<i64: 1>} : (tensor<6400xf32>) -> tensor<120xf32>
   %q = graph.slice %3 {starts = array<i64: 7>, steps = array<i64: 1>} : (tensor<6400xf32>) -> tensor<40xf32>
-  // All results; the forget gate of the other; peepholes.
+  // All results; the forget gate is coupled; peepholes.
   %a, %b, %c = graph.recurrent %x weights %w4 state %s memory %s peephole %p {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<?x?x160xf32, #x>, tensor<4x40x40xf32>, tensor<?x40xf32, #s>, tensor<?x40xf32, #s>, tensor<120xf32>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>, tensor<?x40xf32, #s>)
   %d, %d1, %d2 = graph.recurrent %x weights %w state %s memory %s {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>, reverse = true, input_forget = true, clip = 0.5 : f64} : (tensor<?x?x160xf32, #x>, tensor<4x40x40xf32>, tensor<?x40xf32, #s>, tensor<?x40xf32, #s>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>, tensor<?x40xf32, #s>)
   // Rows of several lengths.
   %e, %e1, %e2 = graph.recurrent %x weights %w4 state %s memory %s lengths %l {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<?x?x160xf32, #x>, tensor<4x40x40xf32>, tensor<?x40xf32, #s>, tensor<?x40xf32, #s>, tensor<?xi32, #l>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>, tensor<?x40xf32, #s>)
   %f, %f1 = graph.recurrent %g weights %w3 state %s bias %q {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>, linear_before_reset = true} : (tensor<?x?x120xf32, #g>, tensor<3x40x40xf32>, tensor<?x40xf32, #s>, tensor<40xf32>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>)
-  // The last state alone is read.
+  // Only the last state is used.
   %h0, %h = graph.recurrent %g weights %w3 state %s {cell = #graph.cell<gru>, activations = ["hard_sigmoid", "tanh"], alphas = array<f64: 0.2, 0.0>, betas = array<f64: 0.5, 0.0>, linear_before_reset = true, reverse = true} : (tensor<?x?x120xf32, #g>, tensor<3x40x40xf32>, tensor<?x40xf32, #s>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>)
-  // A product that follows from another, from behind, too.
+  // Dependent products, also in reverse.
   %y, %y1 = graph.recurrent %g weights %w3 state %s {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>} : (tensor<?x?x120xf32, #g>, tensor<3x40x40xf32>, tensor<?x40xf32, #s>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>)
   %k, %m = graph.recurrent %g weights %w3 state %s {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>, reverse = true, clip = 0.7 : f64} : (tensor<?x?x120xf32, #g>, tensor<3x40x40xf32>, tensor<?x40xf32, #s>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>)
   %i1, %i2 = graph.recurrent %y weights %w1 state %s lengths %l {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<?x?x40xf32, #r>, tensor<1x40x40xf32>, tensor<?x40xf32, #s>, tensor<?xi32, #l>) -> (tensor<?x?x40xf32, #r>, tensor<?x40xf32, #s>)

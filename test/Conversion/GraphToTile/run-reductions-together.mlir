@@ -1,7 +1,7 @@
-// Reductions that share a walk: over channels, over rows and columns, of all
-// elements, of rows of unknown length, places beside numbers, and numbers that
-// follow from another reduction; the numbers of the reference path, and the same
-// bits on one and two threads.
+// Reductions that share a pass: over channels, over rows and columns, of all elements, of
+// rows of dynamic length, indices besides numbers, and values that depend on another
+// reduction; same results as the reference path, and the same bits on one and two
+// threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=linalg -o %t/linalg.mlir
@@ -28,7 +28,7 @@ func.func @main(%a: tensor<?x?xf32, #a> {graph.name = "a"}, %b: tensor<?x?x?x?xf
     tensor<2x1x1x40xf32> {graph.name = "u"}, tensor<2x40xf32> {graph.name = "v"}, tensor<2x40xf32> {graph.name = "g"}, tensor<2x1x1x40xf32> {graph.name = "h"},
     tensor<i32> {graph.name = "i"}, tensor<i32> {graph.name = "j"}, tensor<i32> {graph.name = "k"})
     attributes {graph.symbols = ["a0", "a1", "b0", "b1", "b2", "b3"]} {
-  // Rows of unknown length: one kernel.
+  // Rows of dynamic length: one kernel.
   %a0 = graph.exp %a : (tensor<?x?xf32, #a>) -> tensor<?x?xf32, #a>
   %p = graph.reduce_mean %a0 {axes = array<i64: 1>, keepdims = false} : (tensor<?x?xf32, #a>) -> tensor<?xf32, #p>
   %q0 = graph.arg_max %a {axis = 1 : i64, keepdims = false} : (tensor<?x?xf32, #a>) -> tensor<?xi64, #p>
@@ -47,7 +47,7 @@ func.func @main(%a: tensor<?x?xf32, #a> {graph.name = "a"}, %b: tensor<?x?x?x?xf
   %v = graph.reduce_mean %c1 {axes = array<i64: 1, 2>, keepdims = false} : (tensor<2x9x11x40xf32>) -> tensor<2x40xf32>
   %g = graph.reduce_log_sum_exp %c {axes = array<i64: 1, 2>, keepdims = false} : (tensor<2x9x11x40xf32>) -> tensor<2x40xf32>
   %h = graph.reduce_l2 %c {axes = array<i64: 1, 2>} : (tensor<2x9x11x40xf32>) -> tensor<2x1x1x40xf32>
-  // All elements: a kernel for parts and one for these.
+  // All elements: a kernel for partial results and one for their reduction.
   %d0 = graph.mul %d, %d : (tensor<80x1024xi32>, tensor<80x1024xi32>) -> tensor<80x1024xi32>
   %i = graph.reduce_sum %d0 {axes = array<i64: 0, 1>, keepdims = false} : (tensor<80x1024xi32>) -> tensor<i32>
   %j = graph.reduce_max %d0 {axes = array<i64: 0, 1>, keepdims = false} : (tensor<80x1024xi32>) -> tensor<i32>

@@ -1,7 +1,7 @@
-// Reductions over rows of unknown, of prime and of great length, in one pass
-// and in two, over inner and outer dims; places of the greatest and least
-// elements, first and last, along the last dim and along others; the numbers of
-// the reference path, and the same bits on one and two threads.
+// Reductions over rows of dynamic, prime and large length, in one pass and in two, over
+// inner and outer dims; indices of the greatest and least elements, first and last, along
+// the last dim and along others; same results as the reference path, and the same bits on
+// one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=linalg -o %t/linalg.mlir
@@ -30,7 +30,7 @@ func.func @main(%a: tensor<?x?xf32, #a> {graph.name = "a"}, %b: tensor<?x?x?xf32
     attributes {graph.symbols = ["a0", "a1", "b0", "b1", "b2"]} {
   %p0 = graph.exp %a : (tensor<?x?xf32, #a>) -> tensor<?x?xf32, #a>
   %p = graph.reduce_mean %p0 {axes = array<i64: 1>, keepdims = false} : (tensor<?x?xf32, #a>) -> tensor<?xf32, #p>
-  // What is kept lies between what goes.
+  // The kept dim is between reduced ones.
   %q0 = graph.reduce_max %b {axes = array<i64: 0, 2>, keepdims = false} : (tensor<?x?x?xf32, #b>) -> tensor<?xf32, affine_map<()[s0, s1, s2, s3, s4] -> (s3)>>
   %q = graph.reshape %q0 : (tensor<?xf32, affine_map<()[s0, s1, s2, s3, s4] -> (s3)>>) -> tensor<?x1xf32, #q>
   %r = graph.reduce_l2 %b {axes = array<i64: 1>, keepdims = false} : (tensor<?x?x?xf32, #b>) -> tensor<?x?xf32, #r>
@@ -42,7 +42,7 @@ func.func @main(%a: tensor<?x?xf32, #a> {graph.name = "a"}, %b: tensor<?x?x?xf32
   %f = graph.arg_max %a {axis = 1 : i64, keepdims = false} : (tensor<?x?xf32, #a>) -> tensor<?xi64, #p>
   %g = graph.arg_min %b {axis = 1 : i64, keepdims = false} : (tensor<?x?x?xf32, #b>) -> tensor<?x?xi64, #r>
   %h = graph.arg_max %c {axis = 1 : i64} : (tensor<9x20011xf32>) -> tensor<9x1xi64>
-  // Few different numbers: many equal ones.
+  // Few different numbers, so that many are equal.
   %three = graph.constant dense<3> : tensor<i32>
   %d3 = graph.mod %d, %three : (tensor<3x7x13xi32>, tensor<i32>) -> tensor<3x7x13xi32>
   %i = graph.arg_max %d3 {axis = 2 : i64, keepdims = false, select_last = true} : (tensor<3x7x13xi32>) -> tensor<3x7xi64>

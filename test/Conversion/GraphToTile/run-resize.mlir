@@ -1,6 +1,6 @@
-// Resizing along the lanes and across them, by each kind of neighbours, of known
-// and dynamic sizes, beside other ops: the numbers of the reference path, and
-// the same bits on one and two threads.
+// Resizing along the lanes and across them, with each kind of neighbours, of static and
+// dynamic sizes, besides other ops: same results as the reference path, and the same bits
+// on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/3.so
 // DEFINE: %{shapes} = --shape d=1x11x20 --shape i=1x13x20
@@ -21,7 +21,7 @@ func.func @main(
     tensor<1x12x10x32xf32> {graph.name = "t"}, tensor<1x3x2x3xf32> {graph.name = "u"},
     tensor<1x3x11x13xf32> {graph.name = "v"}, tensor<1x9x7x32xf32> {graph.name = "w"})
     attributes {graph.symbols = ["m", "n"]} {
-  // With an epilogue that reads the same places.
+  // With an epilogue that reads the same positions.
   %p0 = graph.resize %a {mode = #graph.resize_mode<linear>} : (tensor<2x7x9x21xf32>) -> tensor<2x15x20x21xf32>
   %p1 = graph.sin %p0 : (tensor<2x15x20x21xf32>) -> tensor<2x15x20x21xf32>
   %p = graph.mul %p0, %p1 : (tensor<2x15x20x21xf32>, tensor<2x15x20x21xf32>) -> tensor<2x15x20x21xf32>
@@ -30,7 +30,7 @@ func.func @main(
   %s0 = graph.resize %d {mode = #graph.resize_mode<linear>} : (tensor<1x?x20xf32, #d>) -> tensor<1x?x20xf32, #i>
   %s = graph.add %s0, %i : (tensor<1x?x20xf32, #i>, tensor<1x?x20xf32, #i>) -> tensor<1x?x20xf32, #i>
   %t = graph.resize %f {mode = #graph.resize_mode<cubic>, scales = array<f64: 1.0, 2.0, 2.0, 1.0>} : (tensor<1x6x5x32xf32>) -> tensor<1x12x10x32xf32>
-  // Smaller: each element of all that it covers.
+  // Smaller: each element depends on all that it covers.
   %u = graph.resize %b {mode = #graph.resize_mode<linear>, antialias = true} : (tensor<1x3x8x10xf32>) -> tensor<1x3x2x3xf32>
   %v = graph.resize %b {nearest_mode = #graph.nearest_mode<round_prefer_ceil>} : (tensor<1x3x8x10xf32>) -> tensor<1x3x11x13xf32>
   %w = graph.resize %f {coordinates = #graph.coordinates<half_pixel_symmetric>, nearest_mode = #graph.nearest_mode<ceil>} : (tensor<1x6x5x32xf32>) -> tensor<1x9x7x32xf32>

@@ -1,6 +1,5 @@
-// Rows and products of sizes known at run time only, and of odd and long static
-// ones, give the numbers of the reference path, and the same bits on one and two
-// threads.
+// Rows and products of dynamic sizes, and of odd and long static ones, have the same
+// results as the reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{shapes} = --shape a=37x93 --shape b=5x300 --shape c=19x128 --shape l=61x530 --shape r=530x77 --shape t=130x530

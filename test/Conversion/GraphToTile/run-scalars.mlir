@@ -1,5 +1,5 @@
-// Reductions to a scalar and to few elements, in parts; the numbers of the
-// reference path, and the same bits on one and two threads.
+// Reductions to a scalar and to few elements, in parts; same results as the reference
+// path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=linalg -o %t/linalg.mlir

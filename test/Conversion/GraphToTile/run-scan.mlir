@@ -1,5 +1,5 @@
-// Running sums and products along any dim, from either end, of floats and
-// integers: the numbers of the reference path.
+// Cumulative sums and products along any dim, in both directions, of floats and integers:
+// same results as the reference path.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=3x11x70 --output-dir %t

@@ -1,6 +1,6 @@
-// What a reduction of the only row needs of another one's result: a tile kernel,
-// and the numbers of the reference path, of a row of known length, of unknown
-// length, and of a multiple of 64 elements, which is taken in parts.
+// Reductions of a single row that depend on another reduction: a tile kernel, with the
+// same results as the reference path, for a row of static length, of dynamic length, and
+// of a multiple of 64 elements, which is reduced in parts.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so --report=%t/report.json
 // RUN: not grep -q '"kind": "reference"' %t/report.json

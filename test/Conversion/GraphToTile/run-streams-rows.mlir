@@ -1,7 +1,7 @@
-// Rows whose results use non-temporal stores, of known and dynamic lengths, aligned
-// and not, norms and softmax: the numbers of the reference path, and the same
-// bits on one and two threads. Long rows take several passes. Also for cores
-// whose walks over rows ask for the next ones (apart).
+// Rows whose results use non-temporal stores, of static and dynamic lengths, aligned and
+// not, norms and softmax: same results as the reference path, and the same bits on one
+// and two threads. Long rows take several passes. Also for cores whose row passes
+// prefetch the next rows (apart).
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3 %t/4
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --mcache=64K,64K -o %t/1.so && atranslate %s --mcache=64K,64K,apart -o %t/2.so
 // DEFINE: %{n} = 19

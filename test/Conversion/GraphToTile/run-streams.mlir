@@ -1,5 +1,5 @@
-// Kernels whose results use non-temporal stores: the numbers of the reference path,
-// for large and small sizes, and the same bits on one and two threads.
+// Kernels whose results use non-temporal stores: same results as the reference path, for
+// large and small sizes, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --mcache=64K,64K -o %t/1.so
 // DEFINE: %{n} = 1003

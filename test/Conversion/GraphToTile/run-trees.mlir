@@ -1,5 +1,5 @@
-// Forests of more trees than a block has, of several depths, of f32 and f64: every
-// leaf as on the reference path, for any number of rows and threads.
+// Forests of more trees than a block has, of several depths, of f32 and f64: the same
+// leaves as on the reference path, for any number of rows and threads.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=37x4 --output-dir %t

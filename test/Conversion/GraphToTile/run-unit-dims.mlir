@@ -1,5 +1,5 @@
-// Windows over images of one pixel's width, read and stored through transposes:
-// the pixels' axis lies on a dim of one element. All are tile kernels.
+// Windows over images one pixel wide, read and stored through transposes: the axis of the
+// pixels is along a unit dim. All are tile kernels.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate %s --emit=tile -o - | FileCheck %s
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so

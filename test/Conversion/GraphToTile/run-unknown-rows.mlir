@@ -1,7 +1,7 @@
-// Products of unknown numbers of rows, cut into equal parts by the run: with what
-// is added and applied to them, of several matrices, into a part of a concat. One
-// row, less and more than half a register block, one block and several: the
-// numbers of the reference path, at one thread and two, and with AVX2.
+// Products of dynamic numbers of rows, divided into equal parts at run time: with bias
+// and activation, of several matrices, into a part of a concat. One row, less and more
+// than half a register block, one block and several: same results as the reference path,
+// with one thread and two, and with AVX2.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=1x96 --output-dir %t/0

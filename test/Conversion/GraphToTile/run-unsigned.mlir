@@ -1,5 +1,5 @@
-// Products of unsigned integers of each width, with numbers that use all bits,
-// beside the reference path.
+// Products of unsigned integers of each width, with numbers that use all bits, against
+// the reference path.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: arun %t/0.so --random --ids 2000000000 --output-dir %t/0

@@ -1,5 +1,5 @@
-// Windows that look beyond images of one pixel's width, also read through a
-// transpose, and depthwise convolutions between NCHW and NCHW.
+// Windows that exceed images one pixel wide, also read through a transpose, and depthwise
+// convolutions between NCHW tensors.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: arun %t/0.so --random --output-dir %t/0

@@ -1,6 +1,6 @@
-// Tiles of 2 and 4 of a batch that is a symbol, several blocks of rows and of
-// channels, filters that are no constants: the numbers of the reference path,
-// and the same bits on one and two threads.
+// Tiles of 2 and 4 with a symbolic batch, several blocks of rows and of channels, filters
+// that are not constants: same results as the reference path, and the same bits on one
+// and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s
 // CHECK: convert-graph-to-tile: kernels = 2

@@ -1,6 +1,6 @@
-// Images of dynamic size: patches that end behind the image, images smaller
-// than a patch, none; several blocks of patches of a batch. The numbers of the
-// reference path, the same bits on one and two threads.
+// Images of dynamic size: patches that extend beyond the image, images smaller than a
+// patch, none; several blocks of patches of a batch. Same results as the reference path,
+// and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s
 // CHECK: convert-graph-to-tile: kernels = 2

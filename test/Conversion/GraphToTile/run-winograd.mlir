@@ -1,5 +1,5 @@
-// Winograd's convolutions of odd sizes, with bias, sum and epilogue, give the
-// numbers of the reference path, and the same bits on one and two threads.
+// Winograd convolutions of odd sizes, with bias, sum and epilogue, have the same results
+// as the reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s
 // CHECK: graph-winograd: large = {{[1-9]}}

@@ -1,4 +1,4 @@
-// Running sums: a loop along the dim, which carries a tile of what is behind it.
+// Cumulative sums: a loop along the dim carries a tile of the later dims.
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @sums
@@ -16,7 +16,7 @@ func.func private @sums(%x: tensor<2x20x7x40xf32>) -> tensor<2x20x7x40xf32> attr
 
 // -----
 
-// From the end, and what was before each: the tile that comes in is stored.
+// In reverse and exclusive: the incoming tile is stored.
 // CHECK-LABEL: tile.kernel @products
 // CHECK: scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%[[BEFORE:[a-z0-9]+]] =
 // CHECK: arith.subi %{{.*}}, %[[I]] : index

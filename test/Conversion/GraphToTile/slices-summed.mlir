@@ -1,5 +1,5 @@
-// Tiles along what is summed end with the part that a slice takes: loads see
-// the memory up to there, and beyond it their pad.
+// Tiles along a summed dim end with the slice: loads see the memory up to its end, and
+// their pad beyond it.
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
 // The first 1031 columns of 1100; the last 69 end with the memory.
@@ -30,8 +30,8 @@ func.func private @last(%x: tensor<4x1100xf32>, %w: tensor<69x16xf32>) -> tensor
 
 // -----
 
-// Rows are not summed: the remainder is not stored. A part of a part; the
-// second step counts in elements of the memory.
+// Rows are not summed: the remainder is not stored. A slice of a slice; the second step
+// is in elements of the memory.
 // CHECK-LABEL: tile.kernel @parts(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: memref<9x40xf32>
 // CHECK: %[[V:.*]] = memref.subview %[[X]][0, 0] [9, 28] [1, 1]
@@ -50,7 +50,7 @@ func.func private @parts(%x: tensor<9x40xf32>, %w: tensor<10x16xf32>) -> tensor<
 
 // -----
 
-// Sizes and a begin that only a run tells: the view is made at the top.
+// Dynamic sizes and starts: the view is created at the top.
 // CHECK-LABEL: tile.kernel @dynamic(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: memref<4x?xf32>
 // CHECK: %[[END:.*]] = arith.addi

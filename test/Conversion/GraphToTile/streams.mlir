@@ -1,5 +1,5 @@
-// Results that may be more than half of the third level are stored past it, but
-// not those of products.
+// Results that may be more than half of the third-level cache use non-temporal stores,
+// except for those of products.
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=64K,64K" -convert-graph-to-tile -split-input-file | FileCheck %s
 
 // CHECK: tile.kernel @large(

@@ -1,10 +1,10 @@
-// Which part of the result a program makes where an operand is read across, and
-// what it may ask memory for: where the one reads that runs next.
+// The part of the result that a program computes if an operand is read transposed, and
+// the prefetch: the addresses that the next program reads.
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
-// Long rows, and some lines of columns; the next program has the next columns.
-// Lines that lie apart use non-temporal stores earlier than what is stored in order.
+// Long rows, and some lines of columns; the next program has the next columns. Lines that
+// are far apart use non-temporal stores earlier than contiguous ones.
 // CHECK-LABEL: tile.kernel @matrix(
 // CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}, tile.stream_bytes = 8388608 : i64}
 // CHECK: tile.load %arg0[%{{.*}}, %{{.*}}] sizes {{.*}} dims [1, 0] {tile.ahead = array<i64: 64, 0>}
@@ -17,9 +17,9 @@ func.func private @matrix(%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> at
 
 // -----
 
-// Rows along the first dim, which is the source's last one, not along the one
-// before the columns: 32 columns are all that there are, and the next program
-// is one further along the dim before them.
+// Rows along the first dim, which is the last one of the source, not along the one before
+// the columns: there are only 32 columns, and the next program is the next index of the
+// dim before them.
 // CHECK-LABEL: tile.kernel @reversed(
 // CHECK-SAME: tile.params = {BLOCK_M = 80 : i64}
 // CHECK: %[[ID:.*]]:3 = tile.program_id(%c64, %c48, %{{.*}})
@@ -34,7 +34,7 @@ func.func private @reversed(%x: tensor<32x64x48x80xf32>) -> tensor<80x48x64x32xf
 
 // -----
 
-// Columns 1 MiB apart would take one another's places in a cache: a line.
+// Columns at a distance of 1 MiB would conflict in a cache: a single line.
 // CHECK-LABEL: tile.kernel @apart(
 // CHECK-SAME: BLOCK_N = 16 : i64
 // CHECK: tile.ahead = array<i64: 16, 0, 0>
@@ -45,8 +45,8 @@ func.func private @apart(%x: tensor<64x512x512xf32>) -> tensor<512x512x64xf32> a
 
 // -----
 
-// Three rows are followed by the hardware, and pixels of three channels lie
-// close together.
+// Three rows are prefetched by the hardware, and pixels of three channels are close
+// together.
 // CHECK-LABEL: tile.kernel @channels(
 // CHECK-NOT: tile.ahead
 func.func private @channels(%x: tensor<8x3x224x224xf32>) -> tensor<8x224x224x3xf32> attributes {adze.kernel} {
@@ -62,8 +62,9 @@ func.func private @pixels(%x: tensor<8x224x224x3xf32>) -> tensor<8x3x224x224xf32
 
 // -----
 
-// Whole rows that are moved by non-temporal stores: programs follow the operand, and
-// write where its rows go. What the caches hold is made in the result's order.
+// Whole rows moved by non-temporal stores: programs follow the order of the operand, and
+// write to the rows of the result. Results that fit the caches are computed in their
+// order.
 // CHECK-LABEL: tile.kernel @heads(
 // CHECK-SAME: tile.params = {BLOCK_M = 12 : i64}, tile.stream_bytes = 16777216 : i64}
 // CHECK: %[[ID:.*]]:3 = tile.program_id(%{{.*}}, %c512, %c64)
@@ -86,8 +87,8 @@ func.func private @few_heads(%x: tensor<8x128x12x64xf32>) -> tensor<8x12x128x64x
 
 // -----
 
-// Of two operands one is read across; through a slice the next program's part
-// lies as many steps further on.
+// One of two operands is read transposed; through a slice, the next program's part is
+// further by the step.
 // CHECK-LABEL: tile.kernel @sum(
 // CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}
 // CHECK: tile.load {{.*}} {tile.ahead = array<i64: 0, 64>}
@@ -101,7 +102,7 @@ func.func private @sum(%x: tensor<2048x2048xf32>, %y: tensor<4096x2048xf32>) -> 
 
 // -----
 
-// Of no elements: left to the reference path.
+// Without elements: falls back to the reference path.
 // CHECK-LABEL: func.func private @empty(
 func.func private @empty(%x: tensor<0x64xf32>) -> tensor<64x0xf32> attributes {adze.kernel} {
   %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<0x64xf32>) -> tensor<64x0xf32>
@@ -110,7 +111,7 @@ func.func private @empty(%x: tensor<0x64xf32>) -> tensor<64x0xf32> attributes {a
 
 // -----
 
-// Of dynamic size, across and by rows.
+// Of dynamic size, transposed and by rows.
 // CHECK-LABEL: tile.kernel @unknown(
 // CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}
 // CHECK: tile.load {{.*}} dims [2, 0] {tile.ahead = array<i64: 64, 0, 0>}

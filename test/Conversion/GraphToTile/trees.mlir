@@ -1,11 +1,11 @@
-// Decision trees: the lanes hold trees, and a loop of as many nodes as the block
-// has on its longest way goes down.
+// Decision trees: the lanes hold trees, and a loop over the greatest depth of the block
+// descends.
 // RUN: aopt %s --convert-graph-to-tile=remarks --split-input-file -verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @forest
 // CHECK: %[[IDS:.*]]:2 = tile.program_id
 // CHECK: %[[ROOTS:.*]] = tile.load %arg2
-// The longest way of two groups of 16 trees.
+// The greatest depth of two groups of 16 trees.
 // CHECK: %[[STEPS:.*]] = arith.maxsi
 // CHECK: scf.for {{.*}} to %[[STEPS]] step %c1 iter_args(%[[AT:.*]] = %[[ROOTS]])
 // CHECK: %[[ISLEAF:.*]] = arith.cmpi slt, %[[AT]],
@@ -26,7 +26,7 @@ func.func private @forest(%x: tensor<?x4xf32, #x>, %n: tensor<600xi64>, %r: tens
 
 // -----
 
-// A few trees: one bound of steps.
+// A few trees: a single number of steps.
 // CHECK-LABEL: tile.kernel @few
 // CHECK-NOT: arith.maxsi {{.*}} : index
 // CHECK: scf.for
@@ -37,7 +37,7 @@ func.func private @few(%x: tensor<5x4xf64>, %n: tensor<9xi64>, %r: tensor<2xi32>
 
 // -----
 
-// Trees of one depth, the root of which is one node, need no table of these.
+// Trees of equal depth, whose root is one node, need no table of depths.
 // CHECK-LABEL: tile.kernel @alike
 // CHECK: %[[STEPS:.*]] = arith.index_cast %{{.*}} : i32 to index
 // CHECK: scf.for {{.*}} to %{{.*}} step %c1 iter_args
@@ -50,7 +50,7 @@ func.func private @alike(%x: tensor<5x4xf32>, %n: tensor<6xi64>) -> tensor<5x20x
 
 // -----
 
-// Trees look features up in memory.
+// Trees look up features in memory.
 // CHECK-LABEL: func private @computed
 // expected-remark @+1 {{falls back to the reference path: features or nodes are not in a plain buffer; trees have a flat tiling only}}
 func.func private @computed(%x: tensor<5x4xf32>, %n: tensor<6xi64>, %r: tensor<2xi32>, %s: tensor<1xi32>) -> tensor<5x2xi32> attributes {adze.kernel} {

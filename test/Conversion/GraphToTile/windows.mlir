@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
-// Padding never wins a maximum.
+// Padding never affects a maximum.
 // CHECK-LABEL: tile.kernel @max
 // CHECK: %[[LAST:.*]] = arith.minsi %c3
 // CHECK: %[[COUNT:.*]] = arith.subi %[[LAST]]
@@ -16,7 +16,7 @@ func.func private @max(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> att
 
 // -----
 
-// Windows at the border hold fewer elements: pixels one by one, counted.
+// Windows at the border have fewer elements: pixels one by one, counted.
 // CHECK-LABEL: tile.kernel @average
 // CHECK: tile.load %arg0{{.*}} sizes [%{{.*}}] : memref<1x28x28x24xf32> -> tensor<?xf32>
 // CHECK: arith.addf
@@ -55,7 +55,7 @@ func.func private @global(%x: tensor<1x7x7x2048xf32>) -> tensor<1x1x1x2048xf32> 
 
 // -----
 
-// The last dim goes: each tile is reduced along it.
+// The last dim is reduced: each tile is reduced along it.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK: tile.load %arg0{{.*}} sizes [%{{.*}}, 96]
 // CHECK: tile.reduce max %{{.*}} dim 1

@@ -1,10 +1,9 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 // RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4 caches=1M,256M" --convert-graph-to-tile | FileCheck %s --check-prefix=LARGE
 
-// 64 MiB of weights that every block of patches reads again: programs take as
-// many channels as have their weights in the last cache, one block of patches
-// after the other; where all weights stay there, all channels, so that each
-// patch is transformed once.
+// 64 MiB of weights that every block of patches reads again: programs have as many
+// channels as have their weights in the last-level cache, one block of patches after the
+// other; if all weights fit, all channels, so that each patch is transformed once.
 // CHECK: tile.kernel @large
 // CHECK-SAME: BLOCK_N = 128
 // LARGE: tile.kernel @large

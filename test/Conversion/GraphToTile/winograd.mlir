@@ -1,9 +1,9 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --convert-graph-to-tile --split-input-file -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=VECTOR
 
-// Three phases: a patch's elements are loads of whole rows of patches, 2 pixels
-// apart; each product is a matrix product; products become pixels, with the
-// epilogue in registers.
+// Three phases: the elements of patches are loads of whole rows of patches, with a stride
+// of 2 pixels; each product is a matrix product; products are transformed to pixels, with
+// the epilogue in registers.
 // CHECK-LABEL: tile.kernel @conv
 // CHECK: %[[V:.*]] = tile.scratch [16, %{{.*}}, 64] : memref<16x?x64xf32>
 // CHECK: %[[M:.*]] = tile.scratch [16, %{{.*}}, %{{.*}}] : memref<16x?x?xf32>
@@ -24,7 +24,7 @@
 // CHECK: arith.addf
 // CHECK: tile.store %{{.*}}, %arg3[%{{.*}}, %{{.*}}, 0, %{{.*}}] strides [2, 1]
 // VECTOR-LABEL: func.func @conv(
-// Each element is read once in the loop over the patches that are inside.
+// Each element is read once in the loop over patches in the interior.
 // VECTOR-COUNT-2: memref.alloca
 // VECTOR: vector.fma
 func.func private @conv(%x: tensor<1x14x14x64xf32>, %u: tensor<16x64x40xf32>, %b: tensor<40xf32>) -> tensor<1x14x14x40xf32> attributes {adze.kernel} {
@@ -35,7 +35,7 @@ func.func private @conv(%x: tensor<1x14x14x64xf32>, %u: tensor<16x64x40xf32>, %b
 
 // -----
 
-// The rows of patches of all images are one: a batch may be a symbol.
+// The rows of patches of all images are merged: a batch may be symbolic.
 #batch = affine_map<()[s0] -> (s0, 14, 14, 64)>
 #out = affine_map<()[s0] -> (s0, 14, 14, 32)>
 // CHECK-LABEL: tile.kernel @dynamic
@@ -50,8 +50,8 @@ func.func private @dynamic(%x: tensor<?x14x14x64xf32, #batch>, %u: tensor<36x64x
 
 // -----
 
-// In an image of dynamic size each patch is found by itself; those of a program
-// are multiplied eight at a time, as many as there are.
+// In an image of dynamic size, each patch is located separately; those of a program are
+// multiplied eight at a time, up to their number.
 #rows = affine_map<()[s0] -> (1, s0, 14, 64)>
 #outs = affine_map<()[s0] -> (1, s0, 14, 32)>
 // CHECK-LABEL: tile.kernel @unknown
@@ -72,7 +72,8 @@ func.func private @unknown(%x: tensor<1x?x14x64xf32, #rows>, %u: tensor<36x64x32
 
 // -----
 
-// Neither rows nor columns known, by tiles of 2: the number of patches is that of the program's grid, and so is where each lies.
+// Dynamic rows and columns, by tiles of 2: the number of patches and their positions are
+// computed as for the grid.
 #image = affine_map<()[s0, s1, s2] -> (s0, s1, s2, 64)>
 #planes = affine_map<()[s0, s1, s2] -> (s0, s1, s2, 32)>
 // CHECK-LABEL: tile.kernel @image
@@ -96,9 +97,9 @@ func.func private @image(%x: tensor<?x?x?x64xf32, #image>, %u: tensor<16x64x32xf
 
 // -----
 
-// A filter that has its taps behind the products: few pixels, which the run
-// counts, go without patches. What the taps see of each is copied, those that
-// are outside for all are left out; the pixels of all rows are one block.
+// A filter with its taps after the transformed form: few pixels, which are counted at run
+// time, are computed without patches. The elements under each tap are copied, taps that
+// are out of bounds for all pixels are skipped; the pixels of all rows are one block.
 #few = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
 #pixels = affine_map<()[s0, s1] -> (1, s0, s1, 32)>
 // CHECK-LABEL: tile.kernel @few
@@ -128,7 +129,7 @@ func.func private @few(%x: tensor<1x?x?x64xf32, #few>, %u: tensor<45x64x32xf32>)
 
 // -----
 
-// What depends on the place of a pixel in the image has one form.
+// An epilogue that depends on the position of a pixel in the image has one form.
 #few2 = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
 #pixels2 = affine_map<()[s0, s1] -> (1, s0, s1, 32)>
 #columns = affine_map<()[s0, s1] -> (1, s0, 1, 32)>
@@ -143,7 +144,7 @@ func.func private @rows_of_few(%x: tensor<1x?x?x64xf32, #few2>, %u: tensor<45x64
 
 // -----
 
-// Channels of unknown number are left to the reference path.
+// A dynamic number of channels falls back to the reference path.
 #channels = affine_map<()[s0] -> (1, 14, 14, s0)>
 #filter = affine_map<()[s0] -> (36, s0, 32)>
 // CHECK-LABEL: func.func private @refused

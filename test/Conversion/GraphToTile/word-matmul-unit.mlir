@@ -1,10 +1,10 @@
-// Products of words by a unit that multiplies matrices: programs of many rows
-// unpack a slice of the blocks to bytes, once for all of their rows.
+// Products of words on a matrix unit: programs of many rows unpack a slice of the blocks
+// to bytes, once for all of their rows.
 // RUN: aopt %s -tile-attach-targets=cpu=sapphirerapids -convert-graph-to-tile -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets=cpu=znver4 -convert-graph-to-tile -split-input-file | FileCheck %s --check-prefix=OTHER
 // OTHER-NOT: si8 * si8
 
-// 8 blocks in one slice. The zero point is taken off when bytes are unpacked.
+// 8 blocks in one slice. The zero point is subtracted when bytes are unpacked.
 // CHECK-LABEL: tile.kernel @many(
 // CHECK: %[[BYTES:.*]] = tile.scratch [64, 64] : memref<64x64xi32>
 // CHECK: %[[SUMS:.*]] = tile.scratch [272, 64] : memref<272x64xf32>
@@ -21,7 +21,7 @@
 // CHECK: tile.store %[[LOW]], %[[BYTES]]{{.*}} strides [2, 1]
 // CHECK: arith.shrui %[[W]]
 // CHECK: tile.store {{.*}}, %[[BYTES]]{{.*}} strides [2, 1]
-// The sums of two blocks are carried, and scaled beside the next two products.
+// The sums of two blocks are carried, and scaled during the next two products.
 // CHECK: scf.for %{{.*}} = %c0 to %c96 step %c16
 // CHECK: tile.phase
 // CHECK: %[[BEFORE:.*]] = tile.load %[[SUMS]]
@@ -41,9 +41,9 @@ func.func @many(%x: tensor<96x8x8xi32>, %s: tensor<96x8xf32>, %t: tensor<96x8x1x
 
 // -----
 
-// Of an unknown number of rows the run chooses among one, a few, and many. Bytes
-// whose zero points do not fit a signed byte stay unsigned: sums begin with what
-// they take off.
+// With dynamic rows, one of the forms for one, few and many is chosen at run time. Bytes
+// whose zero points do not fit a signed byte stay unsigned: sums begin with the
+// correction.
 // CHECK-LABEL: tile.kernel @dynamic(
 // CHECK: arith.cmpi ult, %{{.*}}, %c2
 // CHECK: tile.dot {{.*}} compute <si8 * ui8 + si32> : tensor<1x8xi32>
@@ -63,7 +63,7 @@ func.func @dynamic(%x: tensor<?x2x8xi32, affine_map<()[s0] -> (s0, 2, 8)>>, %s: 
 
 // -----
 
-// The last 8 of 40 rows are multiplied with the 8 before them, and only they are
+// The last 8 of 40 rows are multiplied with the previous 8, and only the last ones are
 // stored again.
 // CHECK-LABEL: tile.kernel @rest(
 // CHECK: %[[SUMS:.*]] = tile.scratch [272, 64]
@@ -83,7 +83,7 @@ func.func @rest(%x: tensor<40x8x8xi32>, %s: tensor<40x8xf32>, %t: tensor<40x8x1x
 
 // -----
 
-// Blocks that fill less than half of the unit stay with vectors.
+// Blocks that fill less than half of the unit use vectors.
 // CHECK-LABEL: tile.kernel @short(
 // CHECK-NOT: si8 * si8
 func.func @short(%x: tensor<96x8x4xi32>, %s: tensor<96x8xf32>, %t: tensor<96x8x1xi32>, %w: tensor<8x3x128xi32>) -> tensor<96x128xf32> attributes {adze.kernel} {

@@ -1,7 +1,7 @@
 // RUN: aopt %s -convert-graph-to-tile -split-input-file | FileCheck %s
 
-// Rows of an unknown number: one alone, or four at a time. Zero points are read
-// beside the words; the last row of a block has the scales.
+// Dynamic rows: a single one, or four at a time. Zero points are read with the words; the
+// last row of a block has the scales.
 // CHECK: #[[PANELS:.*]] = affine_map<(d0, d1, d2) -> (d2 floordiv 64, d0, d1, d2 mod 64)>
 // CHECK: #[[ZEROS:.*]] = affine_map<(d0, d1) -> (d1 floordiv 64, d0, d1 mod 64)>
 // CHECK-LABEL: tile.kernel @dynamic(
@@ -33,8 +33,7 @@ func.func @main(%x: tensor<?x2x8xi32, affine_map<()[s0] -> (s0, 2, 8)>>, %s: ten
 
 // -----
 
-// Three planes of bytes take two rows at a time; weights of 8 bits are not taken
-// apart.
+// Three planes of bytes take two rows at a time; weights of 8 bits are not unpacked.
 // CHECK-LABEL: tile.kernel @planes(
 // CHECK-NOT: scf.if
 // CHECK-NOT: arith.andi

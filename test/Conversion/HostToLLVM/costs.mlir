@@ -2,8 +2,8 @@
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// Only profiles ask for costs: their code is not optimized, and launches of
-// equal cost share it.
+// Costs are only for profiles: their code is not optimized, and launches of equal cost
+// share it.
 // CHECK-LABEL: llvm.func @adze_bytes_read.0(
 // CHECK-SAME: attributes {no_inline, optimize_none}
 // CHECK: llvm.load

@@ -1,8 +1,8 @@
-// Calls of the run time's functions: what each value is goes into numbers, the
-// sizes that only the call can tell come back in them.
+// Calls of the run time's functions: types and static sizes of values are arguments,
+// data-dependent sizes are returned in them.
 // RUN: aopt %s --convert-host-to-llvm --split-input-file --verify-diagnostics | FileCheck %s
 
-// Static sizes: nothing is bound, and a table with calls is asked for.
+// Static sizes: no symbol is bound, and a table with calls is required.
 // CHECK-LABEL: llvm.func @adze_run(
 // CHECK-SAME: %[[TABLE:arg[0-9]+]]: !llvm.ptr, %[[EXEC:arg[0-9]+]]: !llvm.ptr
 // CHECK: llvm.mlir.constant(96 : i32)
@@ -24,10 +24,10 @@ func.func @fixed(%x: memref<6xf32>, %y: memref<6xf32>) attributes {
 
 // -----
 
-// A result of dynamic size: -1 goes in, and the place that it stands at is told
-// to the symbols (host->bind) before the result is fetched.
-// A string (its number: si64) is a signed integer of kind 1: 81920; a sequence
-// one of kind 2: 147456.
+// A result of dynamic size: -1 is passed, and the symbols get its value (host->bind)
+// before the result is fetched.
+// A string (its number: si64) is a signed integer of kind 1: 81920; a sequence is one of
+// kind 2: 147456.
 // CHECK-LABEL: llvm.func @adze_run(
 // CHECK-SAME: %{{[a-z0-9]+}}: !llvm.ptr, %[[EXEC:arg[0-9]+]]: !llvm.ptr
 // CHECK: %[[STRING:.*]] = llvm.mlir.constant(81920 : i64)
@@ -52,8 +52,8 @@ func.func @unknown(%x: memref<?xi64> {adze.dims = affine_map<()[s0] -> (s0)>, ad
 
 // -----
 
-// An operator of the program that runs the module goes by its row in the
-// module's table; other functions go by their names.
+// An operator of the program is called by its row in the module's table; other functions
+// by their names.
 // CHECK: llvm.mlir.global private constant @adze_text.3("@1\00")
 // CHECK: llvm.mlir.global private constant @adze_text.2("unique\00")
 // CHECK: llvm.mlir.global private constant @adze_text.1("@0\00")

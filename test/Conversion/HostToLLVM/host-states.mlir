@@ -2,8 +2,8 @@
 
 func.func private @k(memref<1x4xf32>, memref<?x4xf32>, memref<?x4xf32> {adze.tied = 1 : i64}) attributes {adze.kernel}
 
-// The buffer of a state comes from the run time; formulas tell how many rows it
-// has, and how many of them the output has not.
+// The buffer of a state comes from the run time; formulas compute its number of rows, and
+// how many of them the output lacks.
 // CHECK-LABEL: llvm.func @adze_state_rows.0(
 // CHECK: llvm.load
 // CHECK: llvm.add

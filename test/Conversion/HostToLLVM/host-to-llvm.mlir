@@ -13,7 +13,7 @@ func.func private @k(memref<4xf32>, memref<4xf32>, memref<4xf32>) attributes {ad
 // CHECK-LABEL: llvm.func @adze_infer(
 // CHECK: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
 
-// What the launch reads and writes, for profiles.
+// The bytes that the launch reads and writes, for profiles.
 // CHECK-LABEL: llvm.func @adze_bytes_read.0(
 // CHECK: llvm.mlir.constant(32 : i64)
 // CHECK-LABEL: llvm.func @adze_bytes_written.0(
@@ -45,8 +45,8 @@ func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {
 
 func.func private @k(memref<?xf32>, memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// A slot begins at the greatest end of those that it lies behind, and the arena
-// ends with it: ends are multiples of 64.
+// A slot begins at the greatest end of the slots before it, and the arena ends with it:
+// ends are multiples of 64.
 // CHECK-LABEL: llvm.func @adze_arena_bytes
 // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(64 : i64)
 // CHECK: %[[MAX:.*]] = llvm.intr.smax
@@ -71,8 +71,8 @@ func.func @behind(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) at
 
 func.func private @k(memref<?xf32>, memref<4xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// What a kernel that the CPU runs for a device may use of its places: a view
-// reaches to the end of what it is a part of.
+// The accessible bytes of the arguments of a kernel that the CPU runs for a device: a
+// view extends to the end of its memory.
 // CHECK-LABEL: llvm.func @adze_places.0(
 // CHECK-SAME: %[[SYMS:.*]]: !llvm.ptr, %[[BYTES:.*]]: !llvm.ptr) {
 // CHECK: %[[AT0:.*]] = llvm.getelementptr %[[SYMS]][0]
@@ -89,7 +89,7 @@ func.func private @k(memref<?xf32>, memref<4xf32>, memref<?xf32>) attributes {ad
 // CHECK: %[[THIRD:.*]] = llvm.getelementptr %[[BYTES]][2]
 // CHECK: llvm.store %[[REST]], %[[THIRD]] : i64
 // CHECK: llvm.return
-// The other kernel is the device's.
+// The other kernel runs on the device.
 // CHECK-NOT: adze_places
 func.func @fallback(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {
     adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0] -> (s0 * 8)>,
@@ -104,7 +104,7 @@ func.func @fallback(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) 
 
 // -----
 
-// Bytes that are no i64 are the greatest one: there is no memory for them.
+// A number of bytes that overflows i64 is the greatest one, which cannot be allocated.
 // CHECK-LABEL: llvm.func @adze_arena_bytes
 // CHECK: %[[PAIR:.*]] = "llvm.intr.smul.with.overflow"
 // CHECK: %[[PRODUCT:.*]] = llvm.extractvalue %[[PAIR]][0]
@@ -120,8 +120,8 @@ func.func @product(%x: memref<?xf32> {adze.dims = affine_map<()[s0, s1] -> (s0)>
 
 // -----
 
-// Sizes that the model's operators can't take together have no arena, but a code
-// that names their symbols; the first condition counts.
+// Sizes that violate the assumptions of ops have no arena, but a code of their symbols;
+// the first condition counts.
 // CHECK-LABEL: llvm.func @adze_arena_bytes
 // CHECK: %[[DIFFER:.*]] = llvm.icmp "ne"
 // CHECK: %[[SECOND:.*]] = llvm.icmp "slt"
@@ -166,8 +166,8 @@ func.func @foreign(%x: memref<4xf32>) attributes {adze.num_inputs = 0 : i64} {
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// Sizes of the data: outputs' dims are -1 before the run; the program sees that
-// the run time's table has the functions, reads the size and asks for memory.
+// Data-dependent sizes: outputs' dims are -1 before the run; the program checks that the
+// run time's table has the functions, reads the size and reserves memory.
 // CHECK-LABEL: llvm.func @adze_infer(
 // CHECK: llvm.mlir.constant(-1 : i64)
 // CHECK-LABEL: llvm.func @adze_run(
@@ -233,8 +233,8 @@ func.func @control(%c: memref<i1>, %x: memref<4xf32>) attributes {adze.num_input
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// A launch in steps: how many there are is told, and a run time that knows none
-// refuses the module.
+// A launch in steps: their number is passed, and a run time without the function rejects
+// the module.
 // CHECK-LABEL: llvm.func @adze_run(
 // CHECK: llvm.mlir.constant(104 : i32)
 // CHECK: %[[OLD:.*]] = llvm.icmp "uge"
@@ -270,7 +270,7 @@ func.func @groups(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y
 
 // -----
 
-// Sizes that do not fit where the program comes by end it with the node's name.
+// Sizes that do not fit where a branch runs end the run with the node's name.
 // CHECK-LABEL: llvm.func @adze_run(
 // CHECK: %[[N:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
 // CHECK: %[[DIFFER:.*]] = llvm.icmp "ne" %{{.*}}, %[[N]] : i64

@@ -14,14 +14,14 @@ func.func @copy(%x: memref<4xf32>, %y: memref<4xf32>) attributes {adze.kernel} {
   memref.store %v, %y[%c0] : memref<4xf32>
   return
 }
-// A kernel that does not say is one program.
+// By default, a kernel is one program.
 // CHECK-LABEL: llvm.func @copy_programs(%{{.*}}: !llvm.ptr) -> i64
 // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : index) : i64
 // CHECK: llvm.return %[[ONE]]
 
 // -----
 
-// Sizes come from the symbols, in the body and in the count of programs.
+// Sizes are read from the symbols, in the body and in the number of programs.
 // CHECK-LABEL: llvm.func internal @rows.body(
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.noalias}, %[[LO:arg[0-9]+]]: i64, %{{.*}}: i64, %[[SYMS:arg[0-9]+]]: !llvm.ptr {llvm.noalias}
 // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[SYMS]][1] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -46,7 +46,7 @@ func.func @rows_programs(%x: memref<4x?xf32>) -> index {
 
 // -----
 
-// Allocations are parts of the scratch memory, at 64 bytes.
+// Allocations are parts of the scratch memory, aligned to 64 bytes.
 // CHECK-LABEL: llvm.func internal @scratch.body(
 // CHECK-SAME: %[[SCRATCH:arg[0-9]+]]: !llvm.ptr {llvm.noalias})
 // CHECK: llvm.getelementptr %[[SCRATCH]]
@@ -109,8 +109,8 @@ func.func @sizes(%x: memref<4xf32>) attributes {adze.kernel} {
 // CHECK-LABEL: llvm.func @sizes_programs(
 
 // -----
-// A kernel with checks gets the records of faults, 32 bytes each. Of the
-// greatest position outside the index is stored, by atomic stores, `raised` last.
+// A kernel with checks gets the records of faults, 32 bytes each. The index of the
+// greatest invalid position is stored, by atomic stores, `raised` last.
 // CHECK-LABEL: llvm.func @checked(
 // CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %[[FAULTS:.*]]: !llvm.ptr)
 // CHECK: llvm.call @checked.body({{.*}}, %[[FAULTS]])
@@ -135,8 +135,8 @@ func.func @checked(%x: memref<4xindex>) attributes {adze.kernel} {
 }
 
 // -----
-// Of vectors the kernel asks whether any position is outside; which one is the
-// greatest only matters then.
+// For vectors, the kernel tests whether any position is invalid; only then it computes
+// the greatest one.
 // CHECK-LABEL: llvm.func internal @vectors.body(
 // CHECK: %[[OUTSIDE:.*]] = llvm.icmp "uge" {{.*}} : vector<16xi64>
 // CHECK: %[[ANY:.*]] = "llvm.intr.vector.reduce.or"(%[[OUTSIDE]])
@@ -152,8 +152,8 @@ func.func @vectors(%x: memref<4xindex>) attributes {adze.kernel} {
 }
 
 // -----
-// Checks of single positions leave it to LLVM to make vectors of their loop, of
-// one vector each; loops without checks are LLVM's to interleave.
+// LLVM vectorizes loops with checks of single positions, with one vector each; it may
+// interleave loops without checks.
 // CHECK-DAG: #[[ONE:.*]] = #llvm.loop_interleave<count = 1 : i32>
 // CHECK-DAG: #[[LOOP:.*]] = #llvm.loop_annotation<interleave = #[[ONE]]>
 // CHECK-LABEL: llvm.func internal @looped.body(
@@ -186,7 +186,7 @@ func.func @looped(%x: memref<4xindex>) attributes {adze.kernel} {
 
 // -----
 
-// Registers of the matrix unit are handed from block to block.
+// Registers of the matrix unit are passed from block to block.
 // CHECK-LABEL: llvm.func internal @matrices.body(
 // CHECK: llvm.call_intrinsic "llvm.x86.tilezero.internal"
 // CHECK: ^bb{{.*}}: i64, %{{.*}}: !llvm.x86_amx):

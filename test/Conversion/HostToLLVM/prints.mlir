@@ -1,7 +1,7 @@
 // RUN: aopt %s --convert-kernel-to-llvm --split-input-file | FileCheck %s --check-prefix=KERNEL
 // RUN: aopt %s --convert-host-to-llvm --split-input-file | FileCheck %s --check-prefix=HOST
 
-// The print of the run time is the pointer after the kernel's own.
+// The print function of the run time is the pointer after the kernel's own.
 // KERNEL-DAG: llvm.mlir.global private constant @adze_print.kernel.0("prints\00")
 // KERNEL-DAG: llvm.mlir.global private constant @adze_print.label.0("x\00")
 // KERNEL-LABEL: llvm.func @prints(
@@ -29,7 +29,7 @@ func.func @silent(%x: memref<4xf64>) attributes {adze.kernel} {
 
 // -----
 
-// The host program asks whether the run time can print, and stores its function.
+// The host program tests whether the run time can print, and stores its function.
 // HOST-LABEL: llvm.func @adze_run(
 // HOST-SAME: %[[TABLE:arg[0-9]+]]: !llvm.ptr
 // HOST: %[[SIZE:.*]] = llvm.load %[[TABLE]]

@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-tile-to-gpu --verify-diagnostics | FileCheck %s
 
-// Kernels that the GPU does not take stay for the host.
+// Kernels that are unsupported on GPUs stay for the host.
 // CHECK-NOT: gpu.module
 // CHECK: tile.kernel @unbound
 // expected-remark@below {{kernel has no GPU form as tiles: expected bound parameters}}

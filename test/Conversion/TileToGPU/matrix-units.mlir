@@ -5,12 +5,12 @@
 module attributes {tile.targets = [#tile.cuda<chip = "sm_80", multiprocessors = 108, shared_bytes = 166912,
     units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>]>]} {
 
-// As much of the depth as there is goes into one product.
+// One product has the whole depth.
 // SCHEDULE: tile.kernel @product
 // SCHEDULE-SAME: tile.params.cuda = {BLOCK_K = 256 : i64, BLOCK_M = 128 : i64, BLOCK_N = 64 : i64}
 
-// Four warps hold 32 rows each. A chunk of both operands comes to registers,
-// then, while the one before it is multiplied, the next one.
+// Each of four warps has 32 rows. A chunk of both operands is loaded to registers; then
+// the next one, while the previous one is multiplied.
 // CHECK-LABEL: llvm.func @product
 // CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32
 // CHECK: llvm.load {{.*}} -> vector<8xf16>
@@ -52,7 +52,7 @@ tile.kernel @product(%a: memref<2048x256xf16> {tile.align = 64 : i64}, %b: memre
   tile.return
 }
 
-// Of a dynamic depth a product takes 64.
+// With a dynamic depth, a product has 64.
 // SCHEDULE: tile.kernel @dynamic
 // SCHEDULE-SAME: tile.params.cuda = {BLOCK_K = 64 : i64, BLOCK_M = 128 : i64, BLOCK_N = 64 : i64}
 // CHECK-LABEL: llvm.func @dynamic
@@ -84,7 +84,7 @@ tile.kernel @dynamic(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf3
   tile.return
 }
 
-// Rows of 14 and elements of f32 are for the threads.
+// 14 rows and f32 elements are computed by threads.
 // CHECK-LABEL: llvm.func @rows
 // CHECK-NOT: nvvm.mma.sync
 // CHECK: math.fma

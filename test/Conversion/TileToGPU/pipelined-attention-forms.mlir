@@ -4,7 +4,7 @@
 // Attention whose number of keys is dynamic, causal attention, and weights that
 // depend on the sums.
 
-// There may be no key: no barrier of the ring is waited for then.
+// There may be no key: then no barrier of the ring is waited for.
 // CHECK-LABEL: llvm.func @dynamic
 // CHECK: nvvm.setmaxregister increase
 // CHECK: %[[SOME:.*]] = arith.cmpi sgt, %{{.*}}, %c0 : index
@@ -64,8 +64,8 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 
 // -----
 
-// A block of threads computes two blocks of 128 rows of a head, the late one
-// first. What a block of keys hides is computed on the diagonal only.
+// A block of threads computes two blocks of 128 rows of a head, the late one first. The
+// mask of a block of keys is computed on the diagonal only.
 // CHECK-LABEL: llvm.func @triangle
 // CHECK: nvvm.setmaxregister increase
 // CHECK: scf.for
@@ -145,7 +145,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 
 // -----
 
-// The product before is not complete when weights are computed.
+// The previous product is incomplete when the weights are computed.
 // CHECK-LABEL: llvm.func @depends
 // CHECK-NOT: wgmma
 // REFUSED: remark: no matrix unit of sm_90a is used: the weights depend on the sums

@@ -8,15 +8,15 @@
 // SCHEDULE-SAME: dims = [#tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 64>]
 // SCHEDULE-SAME: operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>, #tile.operand<2, copy = tma, swizzle = 128>]
 
-// Of 12 heads each multiprocessor has at most one block of 64 rows: one
-// warpgroup multiplies, and the ring has no more stages than are filled.
+// With 12 heads, each multiprocessor has at most one block of 64 rows: one warpgroup
+// multiplies, and the ring has only stages that are filled.
 // FEW: tile.params.cuda = {BLOCK_M = 64 : i64, BLOCK_N = 128 : i64}
 // FEW-SAME: gpu = <warps = [4, 4], stages = 3,
 
 // KEYS: remark: no matrix unit of sm_90a is used: the block of keys is not a multiple of 32
 // KEYS-NOT: tile.schedule
 
-// The query comes once a tile, keys and values by a ring, each with a barrier.
+// The query is copied once per tile, keys and values through a ring, each with a barrier.
 // CHECK: llvm.func @attention
 // CHECK: scf.for
 // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c16384_i32
@@ -26,17 +26,16 @@
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c16384_i32
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
-// Scores of 64 rows and 128 keys: the greatest of a row is found in the thread,
-// then among four threads, for both of its rows; so is the total.
+// Scores of 64 rows and 128 keys: the maximum of a row is computed in the thread, then
+// among four threads, for both of its rows; likewise the sum.
 // CHECK: scf.for
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: arith.maximumf
 // CHECK-COUNT-8: nvvm.shfl.sync bfly
-// The scores of the next block and the product of the weights before, which are
-// operands in registers, are issued together. The weights of the next block are
-// computed when the scores are there. The values are released behind the second
-// wait.
+// The scores of the next block and the product of the previous weights, which are
+// operands in registers, are issued together. The weights of the next block are computed
+// when the scores are complete. The values are released after the second wait.
 // CHECK: scf.for
 // CHECK-NOT: nvvm.wgmma.wait
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>

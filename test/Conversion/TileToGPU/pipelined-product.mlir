@@ -1,7 +1,7 @@
 // RUN: aopt %s --split-input-file --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse | FileCheck %s
 
-// A warpgroup copies, another one multiplies; results go out by a tensor map.
-// Blocks of threads stay, so that tiles are a loop.
+// One warpgroup copies, another one multiplies; results are stored by a tensor map.
+// Blocks of threads are persistent, so tiles are a loop.
 // CHECK: gpu.module @cuda_kernels
 // CHECK: llvm.mlir.global external @matmul_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
 // CHECK: llvm.func @matmul(
@@ -59,7 +59,7 @@ tile.kernel @matmul(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %y: memref<?x
 
 // -----
 
-// Columns of the right operand are its rows in memory; f32 results go to shared
+// Columns of the right operand are its rows in memory; f32 results are stored to shared
 // memory by pairs.
 // CHECK: llvm.func @transposed(
 // CHECK-SAME: adze.tensor_maps = [array<i64: 0, 9, 128, 64, 64, 1, 1>, array<i64: 1, 9, 128, 64, 64, 1, 1>, array<i64: 2, 7, 128, 32, 64, 1, 1>]
@@ -93,8 +93,8 @@ tile.kernel @transposed(%a: memref<100x512xbf16>, %b: memref<64x512xbf16>, %y: m
 
 // -----
 
-// Sums that are stored from registers are those of all groups: none is in flight
-// behind the loop, whatever the schedule says.
+// Sums that are stored from registers are those of all groups: none is in flight after
+// the loop, for any schedule.
 // CHECK: llvm.func @wide(
 // CHECK-SAME: adze.tensor_maps = [array<i64: 0, 6, 128, 64, 64, 1, 1>, array<i64: 1, 6, 128, 64, 64, 1, 1>]
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
@@ -126,7 +126,7 @@ tile.kernel @wide(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %y: memref<?x97
 }
 
 // -----
-// A scale in memory is read where it is used: the kernel goes.
+// A scale in memory is read where it is used: the kernel is removed.
 // CHECK-LABEL: llvm.func @scaled(
 // CHECK: %[[S:.*]] = llvm.load %arg2 : !llvm.ptr<1> -> f32
 // CHECK: %[[HALF:.*]] = arith.mulf %[[S]], %{{.*}} : f32

@@ -1,8 +1,8 @@
 // RUN: aopt %s --split-input-file --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse --verify-diagnostics | FileCheck %s
 
-// Four blocks of threads, a cluster, each compute a part of the depth: rank * 2
-// steps of 64 from rank * 128 on. All but the first one leave their sums in
-// shared memory; the first one adds these in order and stores the results.
+// Four blocks of threads, a cluster, each compute a part of the depth: rank * 2 steps of
+// 64 from rank * 128 on. All but the first one store their sums to shared memory; the
+// first one adds these in order and stores the results.
 // CHECK: llvm.func @matmul(
 // CHECK-SAME: adze.resident_blocks = 0 : i64
 // CHECK-SAME: nvvm.cluster_dim = array<i32: 4, 1, 1>
@@ -27,7 +27,7 @@
 // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
 // CHECK: nvvm.cluster.arrive
 // CHECK-NEXT: nvvm.cluster.wait
-// The host launches four blocks for each of the tiles.
+// The host launches four blocks per tile.
 // CHECK: llvm.func @matmul_cuda_programs(
 // CHECK: arith.muli %{{.*}}, %c8
 #split = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 4>],
@@ -58,7 +58,7 @@ tile.kernel @matmul(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %y: memref<?x
 
 // -----
 
-// Sums of 64 KB do not fit where the ring was.
+// Sums of 64 KB do not fit the memory of the ring.
 #large = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 32>, #tile.dim<"split", 2>],
   operands = [#tile.operand<0, copy = tma, swizzle = 64>, #tile.operand<1, copy = tma, swizzle = 128>],
   gpu = #tile.gpu<warps = [4, 8], stages = 2, inflight = 1, persistent = 16>>

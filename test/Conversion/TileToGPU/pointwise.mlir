@@ -1,7 +1,7 @@
 // RUN: aopt %s --tile-specialize --convert-tile-to-gpu | FileCheck %s
 
-// Wide accesses rest on conditions that are checked at the entry; the other
-// version reads element by element, from zeros where it is out of bounds.
+// Wide accesses depend on conditions that are checked at the entry; the other version
+// accesses element by element, with zeros out of bounds.
 // CHECK-LABEL: llvm.func @neg(
 // CHECK-SAME: %[[X:.*]]: !llvm.ptr<1>, %[[Y:.*]]: !llvm.ptr<1>, %[[S0:.*]]: i64, %{{.*}}: i64)
 // CHECK-SAME: adze.threads = 256
@@ -28,7 +28,7 @@ tile.kernel @neg(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dim
   tile.return
 }
 
-// Facts on the arguments and static sizes leave nothing to check.
+// Known alignment of the arguments and static sizes leave nothing to check.
 // CHECK-LABEL: llvm.func @aligned(
 // CHECK-NOT: scf.if
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
@@ -44,7 +44,7 @@ tile.kernel @aligned(%x: memref<4096xf32> {tile.align = 64 : i64}, %y: memref<40
   tile.return
 }
 
-// The host counts programs from the values of the symbols.
+// The host computes the number of programs from the values of the symbols.
 // CHECK-LABEL: llvm.func @neg_cuda_programs(
 // CHECK-SAME: %{{.*}}: !llvm.ptr) -> i64
 // CHECK: arith.ceildivui

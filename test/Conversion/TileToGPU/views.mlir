@@ -1,7 +1,7 @@
 // RUN: aopt %s --tile-specialize --convert-tile-to-gpu | FileCheck %s
 
-// A view of memory: rows go where its map says, and four columns stay
-// neighbours; where the columns become rows no two are.
+// A view of memory: rows are mapped by its map, and four columns stay adjacent; if
+// columns become rows, none are.
 // CHECK-LABEL: llvm.func @view(
 // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>
 // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32

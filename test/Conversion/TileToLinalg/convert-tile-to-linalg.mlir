@@ -44,7 +44,7 @@ tile.kernel @rows(%x: memref<8x64xf32>, %y: memref<8xf32>) {
 
 // -----
 
-// A view is the memory that it is one of, at the places that its map says.
+// A view is its memory, indexed by its map.
 // CHECK-LABEL: func.func @view(
 // CHECK-SAME: memref<4x6xf32>, %[[Y:[a-z0-9]+]]: memref<24xf32>
 // CHECK-NOT: tile.view
@@ -59,7 +59,8 @@ tile.kernel @view(%x: memref<4x6xf32>, %y: memref<24xf32>) {
 
 // -----
 
-// Rows of unknown number: each element is tested against the size of the run, and what is outside is the pad, or not stored.
+// Dynamic rows: each element is tested against the size; out-of-bounds elements are the
+// pad, or not stored.
 // CHECK-LABEL: func.func @unknown_programs(
 // CHECK: %[[ROWS:.*]] = memref.dim %arg0, %c0
 // CHECK: %[[COUNT:.*]] = arith.ceildivui %[[ROWS]], %c4

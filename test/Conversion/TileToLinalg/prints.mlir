@@ -1,4 +1,4 @@
-// Prints: values become memory of f64 or i64, and the program is named.
+// Prints: values are converted to memory of f64 or i64, with the program ids.
 // RUN: aopt %s -convert-tile-to-linalg | FileCheck %s
 
 // CHECK-LABEL: func.func @tile(
@@ -23,7 +23,7 @@ tile.kernel @tile(%x: memref<?x4xf16> {adze.dims = affine_map<()[s0] -> (s0, 4)>
   tile.return
 }
 
-// Without a grid there is no program to name.
+// Without a grid there are no program ids.
 // CHECK-LABEL: func.func @scalars(
 // CHECK: memref.store %{{.*}}, %{{.*}}[] : memref<i64>
 // CHECK: tile.print "index", %{{.*}} : memref<i64>

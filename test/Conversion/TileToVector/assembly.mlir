@@ -1,5 +1,5 @@
-// The hand-written kernels as AVX-512 code: their inner loops hold multiply-adds,
-// loads and nothing that goes to the stack.
+// The hand-written kernels as AVX-512 code: their inner loops consist of multiply-adds
+// and loads, without stack accesses.
 // DEFINE: %{kernel} =
 // DEFINE: %{prefix} =
 // DEFINE: %{check} = aopt %examples/kernels/%{kernel}.mlir --pass-pipeline='builtin.module(tile-attach-targets{cpu=x86-64-v4},tile-specialize,convert-tile-to-vector,canonicalize,cse,math-approximate,loop-invariant-code-motion,cse,arith-expand,expand-strided-metadata,convert-math-to-llvm,convert-vector-to-llvm,lower-affine,convert-scf-to-cf,convert-kernel-to-llvm)' \
@@ -52,10 +52,9 @@
 // DEPTH-COUNT-14: vfmadd{{.*}}zmm
 // DEPTH: {{jb|jne|jl|jae}} .LBB
 
-// One instruction a vector for the greatest element; for each of 4 exponentials
-// at once, step by step, 6 multiply-adds with that before, one choice of a root
-// of two, one comparison, and one instruction for the power of two and for what
-// would not be a normal number.
+// One instruction per vector for the maximum; for 4 exponentials at once, step by step, 6
+// multiply-adds including the reduction, one selection of a root of two, one comparison,
+// and one instruction for the power of two and for results that would be subnormal.
 // SOFTMAX-LABEL: softmax
 // SOFTMAX: vmaxps {{.*}}zmm
 // SOFTMAX-NOT: vcmp

@@ -1,25 +1,25 @@
 // RUN: aopt %s --convert-graph-to-tile -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
 
-// Of an image of unknown width the run knows which rows of a register block lie
-// inside: they are read where they are, and zeros instead of the others, in
-// memory that is filled once. Whole blocks, each in two versions; behind them
-// half of one or a whole one.
+// In an image of dynamic width, the rows of a register block that are in bounds are
+// determined at run time: they are read in place, and zeros instead of the others, in
+// memory that is initialised once. Whole blocks, each in two versions; then half a block
+// or a whole one.
 #x = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
 // CHECK-LABEL: func.func @dilated(
 // CHECK: %[[ZEROS:.*]] = memref.alloca() {{.*}} : memref<64xf32>
 // CHECK: scf.for
 // CHECK: vector.store %{{.*}}, %[[ZEROS]]
 // CHECK-NOT: vector.maskedload
-// All are inside.
+// All are in bounds.
 // CHECK: scf.if
 // CHECK-COUNT-16: vector.fma
 // CHECK: } else {
 // CHECK-COUNT-8: arith.select {{.*}} : memref<64xf32, strided<[1], offset: ?>>
-// Taps that see nothing are left out.
+// Taps without elements in bounds are skipped.
 // CHECK: %[[ANY:.*]] = arith.ori
 // CHECK: scf.if %[[ANY]]
 // CHECK-COUNT-16: vector.fma
-// Behind the whole blocks.
+// After the whole blocks.
 // CHECK: arith.cmpi sgt
 // CHECK-COUNT-8: arith.select {{.*}} : memref<64xf32, strided<[1], offset: ?>>
 // CHECK-COUNT-16: vector.fma
@@ -32,7 +32,7 @@ func.func private @dilated(%x: tensor<1x?x?x64xf32, #x>, %w: tensor<64x64x3x3xf3
   return %0 : tensor<1x?x?x64xf32, #x>
 }
 
-// Where all places are known, rows that are outside are not there at all.
+// If all positions are static, out-of-bounds rows are omitted.
 // CHECK-LABEL: func.func @known(
 // CHECK-NOT: arith.select {{.*}} : memref
 func.func private @known(%x: tensor<1x9x9x64xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<1x9x9x64xf32> attributes {adze.kernel} {

@@ -1,6 +1,6 @@
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// Nothing to check: the window is proven to lie inside.
+// Nothing to check: the window is proven to be in bounds.
 // CHECK-LABEL: func.func @proven(
 // CHECK-NOT: scf.if
 // CHECK-NOT: masked
@@ -17,8 +17,8 @@ tile.kernel @proven(%x: memref<1024xf32>, %y: memref<1024xf32>) {
 
 // -----
 
-// A dynamic extent: register blocks beyond it don't run, the one across it is
-// masked by an unsigned comparison, so that negative places count as outside.
+// A dynamic extent: register blocks beyond it are skipped, the one across it is masked by
+// an unsigned comparison, so that negative indices are out of bounds.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: arith.minsi
 // CHECK: scf.if
@@ -43,7 +43,7 @@ tile.kernel @dynamic(%x: memref<?xf32>, %y: memref<?xf32>) {
 
 // -----
 
-// A size that no vector divides: the last vector has a constant mask.
+// A size that is not a multiple of a vector: the last vector has a constant mask.
 // CHECK-LABEL: func.func @dead_lanes(
 // CHECK: vector.maskedload {{.*}} : memref<24xf32>, vector<16xi1>, vector<16xf32>
 // CHECK: vector.maskedstore {{.*}} : memref<24xf32>, vector<16xi1>, vector<16xf32>
@@ -55,7 +55,7 @@ tile.kernel @dead_lanes(%x: memref<24xf32>, %y: memref<24xf32>) {
 
 // -----
 
-// The end of k stops the loop over it: no masks there.
+// The end of k ends the loop over it: no masks there.
 // CHECK-LABEL: func.func @k_end(
 // CHECK: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c64 : index
 // CHECK: %[[END:.*]] = arith.minsi %[[LEFT]], %{{.*}} : index
@@ -79,7 +79,7 @@ tile.kernel @k_end(%x: memref<8x?xf32>, %w: memref<?x32xf32>, %y: memref<8x32xf3
 
 // -----
 
-// A load must not move past a store to the same memory: it is kept.
+// A load must not move past a store to the same memory.
 // CHECK-LABEL: func.func @in_order(
 // CHECK: %[[KEPT:.*]] = memref.alloca
 // CHECK: scf.for
@@ -93,9 +93,9 @@ tile.kernel @in_order(%x: memref<512xf32>) {
 
 // -----
 
-// A window at constant places: the blocks of rows at either end have code of
-// their own, without conditions. The rows outside add nothing (15 rows, and 16 in
-// the middle), and the blocks between are a loop without checks.
+// A window at constant indices: the blocks of rows at either end have separate code
+// without conditions. Out-of-bounds rows add nothing (15 rows, and 16 in the middle), and
+// the blocks between are a loop without checks.
 // CHECK-LABEL: func.func @ends(
 // CHECK-NOT: scf.if
 // CHECK-NOT: masked
@@ -122,10 +122,9 @@ tile.kernel @ends(%x: memref<62x64xf32>, %w: memref<64x16xf32>, %y: memref<64x16
 
 // -----
 
-// Rows up to an end that the run knows: a loop over whole blocks without checks,
-// then what is left, in a block or in half of one. Nothing that is stored comes
-// of rows past the end, so the last row is read again in their place, and the
-// dot has neither conditions nor a copy.
+// Rows up to a dynamic end: a loop over whole blocks without checks, then the remainder,
+// in a block or half of one. No stored value depends on rows beyond the end, so the last
+// row is read instead of them, and the dot has neither conditions nor a copy.
 // CHECK-LABEL: func.func @clamped(
 // CHECK: %[[LAST:.*]] = arith.constant 196 : index
 // CHECK: %[[REST:.*]] = arith.remsi %[[END:.*]], %c8 : index
@@ -171,9 +170,8 @@ tile.kernel @clamped(%x: memref<197x64xf32>, %w: memref<64x32xf32>, %y: memref<1
 
 // -----
 
-// Not where the store goes further than the load: what is there is the pad, so
-// rows that are not there are zeros. The same holds for sizes that are not known
-// to be equal.
+// Not if the store extends further than the load: its elements are the pad, so rows
+// beyond the end are zeros. The same holds for sizes that are not known to be equal.
 // CHECK-LABEL: func.func @padded_rows(
 // CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[AT:.*]], %c190
 // CHECK: %[[ROW:.*]] = memref.subview %arg0[%[[AT]], 0]
@@ -195,7 +193,7 @@ tile.kernel @padded_rows(%x: memref<190x64xf32>, %w: memref<64x32xf32>, %y: memr
 
 // -----
 
-// Sizes of a run: `adze.dims` say that they are equal.
+// Dynamic sizes that are equal by `adze.dims`.
 // CHECK-LABEL: func.func @clamped_rows_of_a_run(
 // CHECK: } else {
 // CHECK: arith.minsi
@@ -222,9 +220,9 @@ tile.kernel @clamped_rows_of_a_run(
 
 // -----
 
-// What is copied of a window that may leave its memory: whole steps inside are
-// read unchecked, the step at the end under masks, and beyond it the pad is
-// stored without a load.
+// Copies of a window that may exceed its memory: whole steps in bounds are read
+// unchecked, the step at the end under masks, and beyond it the pad is stored without a
+// load.
 // CHECK-LABEL: func.func @copied_past_the_end(
 // CHECK: %[[ROWS:.*]] = memref.dim %arg0, %c0
 // CHECK: arith.remsi %{{.*}}, %c8 : index
@@ -255,8 +253,8 @@ tile.kernel @copied_past_the_end(%x: memref<?x64xf32>, %q: memref<64x32xf32>, %y
 
 // -----
 
-// A short piece beside a long one: what is beyond its end takes no loads, whose
-// lanes would all be masked, where no memory may be.
+// A short operand beside a long one: beyond its end there are no loads, all of whose
+// lanes would be masked at invalid addresses.
 // CHECK-LABEL: func.func @piece(
 // CHECK: vector.store %{{.*}}, %arg2
 // CHECK: %[[LEFT:.*]] = arith.subi %c48, %{{.*}} : index

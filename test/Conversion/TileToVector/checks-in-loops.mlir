@@ -1,10 +1,9 @@
-// Code without checks, beside that of the border, is for loops that would check.
+// Code without checks, in addition to that of the border, is for loops with checks.
 // RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
 
-// Rows of unknown number along the lanes, read in front of the loop that all
-// products are in and stored behind it: one loop, whether the program is at the
-// border or not. What is read by rows takes the last one in place of those that
-// do not exist, also in the loop.
+// Dynamic rows along the lanes, read before the loop with all products and stored after
+// it: one loop, for programs at the border and others. Operands that are read by rows use
+// the last row instead of those beyond the end, also in the loop.
 // CHECK-LABEL: func.func @outside(
 // CHECK-NOT: scf.if
 // CHECK: arith.minsi
@@ -47,7 +46,7 @@ tile.kernel @outside(
 
 // -----
 
-// Here the loop reads vectors along the rows, of which some do not exist.
+// Here the loop reads vectors along the rows, some of which are out of bounds.
 // CHECK-LABEL: func.func @inside(
 // CHECK: scf.if
 // CHECK: scf.for {{.*}} iter_args
@@ -85,8 +84,8 @@ tile.kernel @inside(
 
 // -----
 
-// A block of four rows: as many as there are and half of them, no loop for four
-// that exist. The product reads them from scratch.
+// A block of four rows: as many as exist and half of them, without a loop for four that
+// exist. The product reads them from scratch.
 // CHECK-LABEL: func.func @few(
 // CHECK-NOT: arith.cmpi eq
 // CHECK: %[[ANY:.*]] = arith.cmpi sgt, %[[END:.*]], %c0

@@ -1,5 +1,4 @@
-// Checks of positions: one for the registers of a slice, which are then used by
-// the gather behind it.
+// Checks of positions: one for the registers of a slice, which the gather after it uses.
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @elements(

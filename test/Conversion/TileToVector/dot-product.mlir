@@ -1,9 +1,9 @@
-// Few rows by a matrix whose neighbours lie along what is contracted.
+// Few rows by a matrix that is contiguous along the contracted dim.
 // RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
 // RUN: aopt %s --pass-pipeline="builtin.module(tile-attach-targets{cpu=x86-64-v3 caches=1M,32M},tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s --check-prefix=AVX2
 
-// One row: 16 columns at once, each with a vector of sums; these are turned
-// into a vector of columns. What is left of the depth has a mask.
+// One row: 16 columns at once, each with a vector of sums; these are transposed to a
+// vector of columns. The remainder of the depth is masked.
 // CHECK-LABEL: func.func @one_row(
 // CHECK-NOT: alloca
 // CHECK: %[[SUMS:.*]]:16 = scf.for %{{.*}} = %c0 to %c48 step %c16
@@ -33,9 +33,9 @@ tile.kernel @one_row(%a: memref<1x50xf32>, %b: memref<32x50xf32>, %y: memref<1x3
 
 // -----
 
-// Three rows: 4 columns at once, 12 sums. What is even and odd of the quarters of
-// two columns is added, then of two pairs, so that each quarter has the columns
-// in their order; quarters of four blocks of columns come last.
+// Three rows: 4 columns at once, 12 sums. Even and odd elements of the quarters of two
+// columns are added, then of two pairs, so that each quarter has the columns in order;
+// quarters of four blocks of columns are last.
 // CHECK-LABEL: func.func @three_rows(
 // CHECK: %{{.*}}:12 = scf.for
 // CHECK-COUNT-7: vector.load
@@ -62,9 +62,8 @@ tile.kernel @three_rows(%a: memref<3x64xf32>, %b: memref<16x64xf32>, %y: memref<
 
 // -----
 
-// A depth of unknown length: its end is that of the memory. The right operand
-// is computed as it is read; beyond the end it counts for nothing, whatever is
-// computed there.
+// A dynamic depth, which ends with the memory. The right operand is computed when it is
+// read; elements beyond the end are ignored.
 // CHECK-LABEL: func.func @unknown(
 // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c16 iter_args
 // CHECK: math.exp
@@ -92,9 +91,9 @@ tile.kernel @unknown(%a: memref<1x?xf32>, %b: memref<16x?xf32>, %y: memref<1x16x
 
 // -----
 
-// More rows than a block of registers has, or a matrix that lies row after row:
-// the columns stay along the lanes. Few sums do not wait for each other: each
-// of eight elements of the depth has one of its own, and pairs are added last.
+// More rows than a block of registers, or a row-major matrix: the columns stay along the
+// lanes. Few sums would be a dependency chain, so each of eight elements of the depth has
+// a separate sum, and pairs are added last.
 // CHECK-LABEL: func.func @many_rows(
 // CHECK: scf.for {{.*}} step %c1 iter_args
 // CHECK-LABEL: func.func @by_rows(
@@ -126,8 +125,8 @@ tile.kernel @by_rows(%a: memref<1x64xf32>, %b: memref<64x16xf32>, %y: memref<1x1
 
 // -----
 
-// Columns that come from memory are asked for and read as they lie: the loop
-// over the depth stays one, so that its loads are not reordered.
+// Columns from memory are prefetched and read in their layout: the loop over the depth is
+// not split, so that its loads are not reordered.
 // CHECK-LABEL: func.func @from_memory(
 // CHECK-COUNT-16: memref.prefetch
 // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c16
@@ -150,8 +149,8 @@ tile.kernel @from_memory(%a: memref<4x64xf32>, %b: memref<?x64xf32>, %y: memref<
 
 // -----
 
-// Columns of few bits are widened in registers, and each line of them is asked
-// for once.
+// Columns of few bits are widened in registers, and each of their cache lines is
+// prefetched once.
 // CHECK-LABEL: func.func @widened(
 // CHECK-NOT: memref.alloca
 // CHECK-COUNT-8: memref.prefetch
@@ -178,8 +177,8 @@ tile.kernel @widened(%a: memref<4x64xf32>, %b: memref<?x64xf16>, %y: memref<4x?x
 
 // -----
 
-// Rows of few bits, of which the columns lie along the lanes, are widened where
-// they are read as well.
+// Rows of few bits, whose columns are along the lanes, are also widened when they are
+// read.
 // CHECK-LABEL: func.func @widened_rows(
 // CHECK-NOT: memref.alloca
 // CHECK: arith.sitofp %{{.*}} : vector<16xi8> to vector<16xf32>
@@ -197,8 +196,8 @@ tile.kernel @widened_rows(%a: memref<4x64xf32>, %b: memref<64x32xi8>, %y: memref
 
 // -----
 
-// Sums that a loop carries, of columns that only one of two dots has: four rows
-// by as many columns as registers hold, so that the values are read once.
+// Loop-carried sums with columns that only one of two dots has: four rows by as many
+// columns as registers hold, so that the values are read once.
 // CHECK-LABEL: func.func @carried_columns(
 // CHECK: memref.dim %arg2
 // CHECK: %{{.*}}:16 = scf.for %{{.*}} step %c1

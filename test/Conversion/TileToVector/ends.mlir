@@ -1,8 +1,7 @@
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// Several stores that end alike: a block that begins and ends with the class has
-// no loop, and half of it runs for a row or two. Stores that do not end alike
-// leave every row to be computed.
+// Several stores with equal ends: a block that covers the class has no loop, and half of
+// it runs for one or two rows. Stores with different ends require all rows.
 // CHECK-LABEL: func.func @stores_alike(
 // CHECK: %[[REST:.*]] = arith.remsi %[[END:.*]], %c4 : index
 // CHECK: %[[ALL:.*]] = arith.cmpi eq, %[[END]], %c4 : index
@@ -57,9 +56,9 @@ tile.kernel @stores_apart(
 
 // -----
 
-// Panels that no vector divides: where a window begins with one and stays within
-// it, its columns are neighbours, and what is beyond them is masked; others are
-// put together element by element.
+// Panels that are not a multiple of a vector: if a window begins with a panel and stays
+// in it, its columns are contiguous, and those beyond are masked; others are assembled
+// element by element.
 #panels = affine_map<(d0, d1) -> (d1 floordiv 24, d0, d1 mod 24)>
 // CHECK-LABEL: func.func @one_panel(
 // CHECK: scf.for

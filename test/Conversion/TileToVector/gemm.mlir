@@ -1,6 +1,6 @@
-// The register block of a GEMM: 8 rows of 2 vectors with AVX-512, 6 with AVX2;
-// A is read by scalar broadcasts, B by vectors from its panel; each of the
-// blocks of rows that there are asks for a part of the next panel.
+// The register block of a GEMM: 8 rows of 2 vectors with AVX-512, 6 with AVX2; A is read
+// by scalar broadcasts, B by vectors from its panel; each of the existing blocks of rows
+// prefetches a part of the next panel.
 // RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
 // RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-attach-targets="cpu=x86-64-v3 caches=1M,32M" -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=AVX2
 
@@ -13,7 +13,7 @@
 // CHECK-LABEL: func.func @gemm_bias_gelu(
 // CHECK-SAME: %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index)
 // CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
-// Columns outside rows, then the kernel's own k loop, then the steps of k.
+// Columns outside of rows, then the kernel's own k loop, then the steps of k.
 // CHECK: scf.for {{.*}} step %c32
 // Whole blocks of rows run unchecked.
 // CHECK: scf.for {{.*}} step %c8
@@ -30,9 +30,8 @@
 // The epilogue works on the accumulators.
 // CHECK-COUNT-16: math.erf {{.*}} : vector<16xf32>
 // CHECK-COUNT-16: vector.store
-// What is left reads the last row of A in place of those beyond it, which are
-// not stored, and may have to ask for all of the next panel; half a block does
-// for half as many.
+// The remainder reads the last row of A instead of those beyond it, which are not stored,
+// and may have to prefetch the whole next panel; half a block does so for half as many.
 // CHECK: scf.if
 // CHECK: scf.if
 // CHECK-COUNT-2: memref.prefetch

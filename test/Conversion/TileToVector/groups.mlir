@@ -1,5 +1,5 @@
-// Products whose right operand lies in groups along the depth, four bytes or two
-// bf16: an instruction a group and vector, or a product for each element.
+// Products whose right operand is in groups along the depth, four bytes or two bf16: one
+// instruction per group and vector, or a product per element.
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=znver4" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=BF16
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
@@ -30,7 +30,7 @@ tile.kernel @groups(%x: memref<8x64xi8>, %w: memref<64x32xi8, #panels>, %y: memr
 
 // -----
 
-// Rows of 62 bytes: a copy of them has room for the last group.
+// Rows of 62 bytes: their copy has space for the last group.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 4, n mod 32, k mod 4)>
 // CHECK-LABEL: func.func @odd(
 // CHECK: %[[COPY:.*]] = memref.alloca() {{.*}}: memref<8x64xi8>

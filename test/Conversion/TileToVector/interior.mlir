@@ -1,9 +1,10 @@
-// Rows of windows whose border only the run finds, and places that need no search.
+// Rows of windows whose border is determined at run time, and positions that need no
+// search.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// Steps of four rows inside of the memory, without checks; those over its border
-// read each row that windows share once, or pads, and store the rows that are
-// there; two rows or fewer at the end take half of one.
+// Steps of four rows in the interior, without checks; those at the border read each row
+// that windows share once, or pads, and store the existing rows; two rows or fewer at the
+// end use half a step.
 // CHECK-LABEL: func.func @window(
 // CHECK: %[[MEMORY:.*]] = memref.alloca() {{.*}} : memref<16xf32>
 // CHECK: vector.store %{{.*}}, %[[MEMORY]]
@@ -54,7 +55,7 @@ tile.kernel @window(%x: memref<?x16xf32> {adze.dims = #x}, %y: memref<?x16xf32> 
 
 // -----
 
-// The pads of a load are what it says; truth values are bytes in memory.
+// The pads of a load are its values; bools are bytes in memory.
 // CHECK-LABEL: func.func @pads(
 // CHECK-DAG: arith.constant dense<1> : vector<64xi8>
 // CHECK-NOT: masked
@@ -79,7 +80,7 @@ tile.kernel @pads(%x: memref<?x64xi1> {adze.dims = #x}, %y: memref<?x64xi1> {adz
 
 // -----
 
-// An index that is no less than 0 and no more than the last is not compared.
+// An index between 0 and the last one is not compared.
 // CHECK-LABEL: func.func @clamped(
 // CHECK-NOT: arith.cmpi
 // CHECK-NOT: masked
@@ -102,7 +103,7 @@ tile.kernel @clamped(%x: memref<?x16xf32>, %y: memref<8x16xf32>) {
 
 // -----
 
-// But that of other memory is.
+// An index into other memory is.
 // CHECK-LABEL: func.func @clamped_to_other(
 // CHECK: arith.cmpi
 // CHECK: return
@@ -122,7 +123,7 @@ tile.kernel @clamped_to_other(%x: memref<?x16xf32>, %z: memref<?x16xf32>, %y: me
 
 // -----
 
-// What ends where the result does has no border to be found.
+// A dim that ends with the result has no border.
 // CHECK-LABEL: func.func @rows(
 // CHECK-NOT: arith.select
 // CHECK-NOT: masked

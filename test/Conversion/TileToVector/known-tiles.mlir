@@ -1,9 +1,10 @@
-// Rows that follow from positions are computed by the compiler where a gather takes
+// Rows that depend on positions only are computed at compile time if a gather takes its
+// indices from one.
 // its indices from one.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// Each element twice, by numbers of f64: each step has code of its own, whole
-// vectors of f32, and no arithmetic.
+// Each element twice, by f64 arithmetic: each step has separate code, whole vectors of
+// f32, and no arithmetic.
 // CHECK-LABEL: func.func @twice(
 // CHECK-NOT: f64
 // CHECK-NOT: vector.gather
@@ -30,8 +31,7 @@ tile.kernel @twice(%x: memref<8x60xf32>, %y: memref<8x120xf32>) {
 
 // -----
 
-// Neighbours are one load, whatever vector they begin in; behind the mirror they
-// are turned.
+// Adjacent elements are one load, for any start; beyond the mirror they are reversed.
 // CHECK-LABEL: func.func @mirror(
 // CHECK-NOT: vector.gather
 // CHECK: vector.shuffle {{.*}} [1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]
@@ -51,7 +51,7 @@ tile.kernel @mirror(%x: memref<8x40xf32>, %y: memref<8x41xf32>) {
 
 // -----
 
-// Where a loop walks the row its numbers are read from a table.
+// If a loop iterates over the row, its numbers are read from a table.
 // CHECK-LABEL: func.func @table(
 // CHECK: %[[TABLE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512xf32>
 // CHECK: vector.store %{{.*}}, %[[TABLE]]
@@ -74,7 +74,7 @@ tile.kernel @table(%x: memref<8x256xf32>, %y: memref<8xf32>) {
 
 // -----
 
-// What the run says is no constant.
+// Dynamic values are not constants.
 // CHECK-LABEL: func.func @unknown(
 // CHECK: vector.gather
 tile.kernel @unknown(%x: memref<8x60xf32>, %y: memref<8x32xf32>, %z: memref<1xindex>) {

@@ -1,5 +1,5 @@
-// Dots by the unit that multiplies matrices: sums stay in its registers from dot
-// to dot, and what else reads them finds them in scratch.
+// Dots on a matrix unit: sums stay in its registers from dot to dot, and other users read
+// them from scratch.
 // RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids caches=2M,64M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=znver4" -convert-tile-to-vector -split-input-file | FileCheck %s --check-prefix=OTHER
 // OTHER-NOT: amx.
@@ -8,8 +8,8 @@
 
 // CHECK-LABEL: func.func @blocks(
 // CHECK: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<32x32xf32>
-// Four registers of sums begin as zeros, and a step of the depth reads each of
-// four registers of the operands once.
+// Four registers of sums begin as zeros, and a step of the depth reads each of four
+// registers of the operands once.
 // CHECK: memref.prefetch {{.*}}, write
 // CHECK-COUNT-4: amx.tile_zero : !amx.tile<16x16xf32>
 // CHECK: scf.for {{.*}} step %c32 iter_args({{.*}}) -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
@@ -22,7 +22,7 @@
 // CHECK-NOT: amx.tile_load
 // CHECK-COUNT-2: amx.tile_mulf
 // CHECK-COUNT-4: amx.tile_store %[[SUMS]]
-// The epilogue takes four rows of two vectors at once.
+// The epilogue processes four rows of two vectors at once.
 // CHECK: scf.for {{.*}} step %c4
 // CHECK-COUNT-8: arith.maximumf {{.*}} : vector<16xf32>
 tile.kernel @blocks(%x: memref<64x64xbf16>, %w: memref<64x64xbf16, #panels>, %y: memref<64x64xf32>) {
@@ -37,7 +37,7 @@ tile.kernel @blocks(%x: memref<64x64xbf16>, %w: memref<64x64xbf16, #panels>, %y:
 
 // -----
 
-// Loops hand registers over, and a dot adds to those of the one before it.
+// Loops pass registers on, and a dot adds to those of the previous one.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @chain(
 // CHECK-COUNT-2: amx.tile_zero : !amx.tile<16x16xf32>
@@ -69,8 +69,8 @@ tile.kernel @chain(%x: memref<16x256xbf16>, %w: memref<256x32xbf16, #panels>, %y
 
 // -----
 
-// 27 rows: two registers of 14, the second of which overlaps the first. 40 deep: the rows of the
-// left operand are copied with zeros behind them, and the packing has those of
+// 27 rows: two registers of 14, the second of which overlaps the first. Depth 40: the
+// rows of the left operand are copied with trailing zeros, and the packing has those of
 // the right one.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @parts(
@@ -91,8 +91,8 @@ tile.kernel @parts(%x: memref<27x40xbf16>, %w: memref<40x32xbf16, #panels>, %y: 
 
 // -----
 
-// Registers are stored where all of the memory is that of the sums, row by row;
-// not so at an offset, nor if another op reads the sums.
+// Registers are stored row by row if the sums are the whole memory; not at an offset, or
+// if another op reads the sums.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @filled(
 // CHECK-NOT: memref.alloca
@@ -140,8 +140,8 @@ tile.kernel @read(%x: memref<16x32xbf16>, %w: memref<32x32xbf16, #panels>, %y: m
 
 // -----
 
-// 112 rows: seven registers in three blocks of two and a rest of one, where
-// equal parts would take eight.
+// 112 rows: seven registers in three blocks of two and a remainder of one; equal parts
+// would need eight.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @wants(
 // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %c96{{.*}} step %c32{{.*}}
@@ -160,8 +160,8 @@ tile.kernel @wants(%x: memref<112x32xbf16>, %w: memref<32x32xbf16, #panels>, %y:
 
 // -----
 
-// What the program itself reads again is not asked for, and bytes are once a
-// line of the cache: two rows of 64 columns, four vectors each.
+// Data that the program reads again are not prefetched, and bytes are prefetched once per
+// cache line: two rows of 64 columns, four vectors each.
 #panels = affine_map<(k, n) -> (n floordiv 64, k floordiv 32, (k mod 32) floordiv 2, n mod 64, k mod 2)>
 // CHECK-LABEL: func.func @asks(
 // CHECK-COUNT-2: memref.prefetch %arg2{{.*}}, write
@@ -180,8 +180,8 @@ tile.kernel @asks(%x: memref<2x32xbf16>, %w: memref<32x64xbf16, #panels>, %y: me
 
 // -----
 
-// Dynamic rows: blocks inside of memory read them in place, those at its end a
-// copy. Bytes are multiplied with and without a sign.
+// Dynamic rows: blocks in bounds read them in place, those at the end a copy. Signed and
+// unsigned bytes are multiplied.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 64, (k mod 64) floordiv 4, n mod 32, k mod 4)>
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: amx.tile_load %arg0{{.*}} memref<?x64xi8> into !amx.tile<16x64xi8>
@@ -205,8 +205,8 @@ tile.kernel @dynamic(%x: memref<?x64xi8>, %w: memref<64x32xi8, #panels>, %y: mem
 
 // -----
 
-// Not by the unit: a depth that is not padded in memory, one that would be
-// padding for the most part, and sums that a reduction reads.
+// Not on the unit: a depth that is not padded in memory, one that would be mostly
+// padding, and sums that a reduction reads.
 #unpadded = affine_map<(k, n) -> (n floordiv 32, k floordiv 2, n mod 32, k mod 2)>
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @unpadded(

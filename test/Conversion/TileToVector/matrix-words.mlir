@@ -1,6 +1,5 @@
-// Products of words by the unit that multiplies matrices, whose sums are scaled
-// in the loop: one register of sums, and as many vectors of what they are added
-// to.
+// Products of words on a matrix unit, whose sums are scaled in the loop: one register of
+// sums, and as many vectors of accumulators.
 // RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids caches=2M,64M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
 // Blocks of 8 words are half of the unit's depth.
@@ -54,7 +53,7 @@ tile.kernel @divided(%x: memref<16x24xi32>, %w: memref<24x16xi32>, %y: memref<16
 
 // -----
 
-// Words that are computed, or lie apart in memory, are no rows of registers.
+// Words that are computed, or not contiguous in memory, are not rows of registers.
 // CHECK-LABEL: func.func @computed(
 // CHECK-NOT: amx.
 // CHECK-LABEL: func.func @apart(

@@ -1,11 +1,11 @@
-// Gathers at places that follow from positions: one or two loads and a permute
-// where the run finds that these hold all lanes.
+// Gathers at indices that depend on positions: one or two loads and a permute, if a check
+// at run time finds that these cover all lanes.
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v3 caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=HALF
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
 
-// The least position is one of the ends; two vectors that begin there are inside
-// of the row, or it is shorter and a mask says what there is.
+// The least index is at one of the ends; two vectors from there are within the row, or it
+// is shorter and a mask selects its elements.
 // CHECK-LABEL: func.func @steps(
 // CHECK: %[[FIRST:.*]] = vector.extract %[[AT:.*]][0] : index from vector<16xindex>
 // CHECK: %[[LAST:.*]] = vector.extract %[[AT]][15]
@@ -50,7 +50,7 @@ tile.kernel @steps(%x: memref<?x?xf32>, %y: memref<?x16xf32>) {
 
 // -----
 
-// Where the data says which, all are gathered.
+// Data-dependent indices are gathered.
 // CHECK-LABEL: func.func @data(
 // CHECK-NOT: call_intrinsic
 // CHECK: vector.gather
@@ -64,8 +64,8 @@ tile.kernel @data(%x: memref<8x64xf32>, %z: memref<16xi32>, %y: memref<8x16xf32>
 
 // -----
 
-// Numbers of which places are made do not make the lanes fewer. Elements of 64
-// bits are permuted in whole registers alone.
+// Numbers from which indices are computed do not reduce the lanes. 64-bit elements are
+// permuted in whole registers only.
 // CHECK-LABEL: func.func @wide(
 // CHECK: vector<16xf64>
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"

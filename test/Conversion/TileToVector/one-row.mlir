@@ -1,5 +1,6 @@
-// A row by a matrix in panels, each of which is read once from its beginning to its end: the hardware asks for it. Rows of a
-// matrix as it lies are apart: those 32 steps on are asked for.
+// A row by a matrix in panels, each of which is read once from beginning to end, so the
+// hardware prefetches it. The rows of a row-major matrix are far apart: those 32 steps
+// ahead are prefetched.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
 #panels = affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>

@@ -1,8 +1,9 @@
-// Of an offset that is a symbol the kernel knows the least and the greatest value (tile.range): a load that ends inside
-// of the memory wherever it begins has no mask and no test.
+// The least and the greatest value of a symbolic offset are known (tile.range): a load
+// that ends in bounds for all of them has no mask and no test.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// From 48 on, 16 elements end with the memory. There are as many programs as rows, however many that is: nothing is tested.
+// From 48 on, 16 elements end with the memory. There are as many programs as rows, so
+// nothing is tested.
 // CHECK-LABEL: func.func @inside(
 // CHECK: %[[AT:.*]] = host.size
 // CHECK-NOT: arith.cmpi
@@ -23,7 +24,7 @@ tile.kernel @inside(%x: memref<?x64xf32> {adze.dims = affine_map<()[s0, s1] -> (
 
 // -----
 
-// One more could be beyond the end.
+// One more could be out of bounds.
 // CHECK-LABEL: func.func @beyond(
 // CHECK: %[[AT:.*]] = host.size
 // CHECK: arith.cmpi sge, %[[AT]],
@@ -40,7 +41,7 @@ tile.kernel @beyond(%x: memref<?x64xf32> {adze.dims = affine_map<()[s0, s1] -> (
 
 // -----
 
-// Before the begin, and nothing known.
+// Before the beginning, and an unknown range.
 // CHECK-LABEL: func.func @before(
 // CHECK: scf.if
 // CHECK: vector.maskedload
@@ -62,7 +63,7 @@ tile.kernel @anywhere(%x: memref<64xf32>, %y: memref<16xf32>) {
 
 // -----
 
-// What is computed of it has a range, too: 48 at most, four times 12. No test, no mask.
+// Values computed from it have a range, too: 48 at most, four times 12. No test, no mask.
 // CHECK-LABEL: func.func @fourfold(
 // CHECK-NOT: scf.if
 // CHECK-NOT: mask
@@ -80,7 +81,8 @@ tile.kernel @fourfold(%x: memref<64xf32>, %y: memref<16xf32>) {
 
 // -----
 
-// As many programs as another memory has rows: that may be more. As many as `adze.dims` say this one has, too: it is not.
+// As many programs as another memory has rows, which may be more. And as many as this one
+// has, by `adze.dims`: not more.
 // CHECK-LABEL: func.func @other(
 // CHECK: arith.cmpi
 // CHECK-LABEL: func.func @alike(

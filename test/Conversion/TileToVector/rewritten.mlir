@@ -1,10 +1,10 @@
-// Memory of results that a later part of the kernel reads again.
+// Memory of results that a later part of the kernel reads.
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
 
 !x = memref<8x64xf32>
 
-// Each slice of rows writes and reads its own: rows are still walked in blocks,
-// and the second part reads in place, without a copy in scratch.
+// Each slice of rows writes and reads its own: rows are still processed in blocks, and
+// the second part reads in place, without a copy in scratch.
 // CHECK-LABEL: func.func @aligned(
 // CHECK-NOT: memref.alloca
 // CHECK: scf.for {{.*}} to %c8 step
@@ -32,8 +32,8 @@ tile.kernel @aligned(%x: !x, %y: !x) {
 
 !x = memref<8x64xf32>
 
-// The second part reads other rows than those of its slice: the whole first
-// part runs before it.
+// The second part reads rows other than those of its slice: the whole first part runs
+// before it.
 // CHECK-LABEL: func.func @moved(
 // CHECK: math.exp
 // CHECK: vector.store {{.*}}, %arg1
@@ -60,8 +60,8 @@ tile.kernel @moved(%x: !x, %y: !x) {
 
 !d = memref<4x?xf32>
 
-// Whole chunks of an unknown length are inside by the form of their loop: no
-// version of the body with masks. What is left takes masks in the only one.
+// Whole chunks of a dynamic length are in bounds by the form of their loop: there is no
+// masked version of the body. The remainder is masked in the only version.
 // CHECK-LABEL: func.func @whole(
 // CHECK-NOT: scf.if
 // CHECK: scf.for {{.*}} step %c32

@@ -1,11 +1,11 @@
-// Operands of dots that were rounded for units which take narrow ones.
+// Operands of dots that were rounded for units with narrow types.
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
 
 !x = memref<8x16xf32>
 !w = memref<16x32xf16>
 !y = memref<8x32xf32>
 
-// The product is computed in f32: the rounding may be left out, and is.
+// The product is computed in f32: the rounding may be omitted, and is.
 // CHECK-LABEL: func.func @leftOut(
 // CHECK: math.exp
 // CHECK-NOT: arith.truncf
@@ -29,7 +29,7 @@ tile.kernel @leftOut(%x: !x, %w: !w, %y: !y) {
 !w = memref<16x32xf16>
 !y = memref<8x32xf32>
 
-// Without the flag it is part of what is computed.
+// Without the flag it is part of the computation.
 // CHECK-LABEL: func.func @kept(
 // CHECK: arith.truncf
 // CHECK: vector.fma
@@ -46,8 +46,7 @@ tile.kernel @kept(%x: !x, %w: !w, %y: !y) {
 
 // -----
 
-// Dynamic sizes, and f64: rounded to what the dot does not
-// compute in.
+// Dynamic sizes, and f64: rounded to a type that is not that of the dot.
 !x = memref<?x16xf64>
 !w = memref<16x32xf16>
 !y = memref<?x32xf32>

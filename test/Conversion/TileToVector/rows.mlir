@@ -1,19 +1,19 @@
-// Kernels of rows: what two passes over a row need is kept in scratch.
+// Kernels on rows: values of a row that two passes use are kept in scratch.
 // RUN: aopt %examples/kernels/softmax.mlir -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
 // RUN: aopt %examples/kernels/attention.mlir -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=ATTENTION
 
 // CHECK-LABEL: func.func @softmax(
 // CHECK: %[[KEPT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1x1024xf32>
-// Rows go as far as there are any: none of them is checked.
+// Rows end with the memory: none of them is checked.
 // CHECK: %[[ROWS:.*]] = arith.minsi %{{.*}}, %c8
 // CHECK: scf.for {{.*}} to %[[ROWS]] step %c1 {
 // CHECK-NOT: scf.if
-// The greatest element: NaN need not pass.
+// The maximum: NaN need not propagate.
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: arith.cmpf ogt, {{.*}} : vector<16xf32>
 // CHECK: arith.select
-// The sum writes the exponentials as it goes, and asks for memory meanwhile:
-// where the row is stored and the next row ..
+// The sum stores the exponentials during its pass, and prefetches: the destination row
+// and the next row ..
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: math.exp {{.*}} : vector<16xf32>
 // CHECK-COUNT-4: memref.prefetch %arg1[{{.*}}], write

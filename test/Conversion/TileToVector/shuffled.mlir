@@ -1,8 +1,8 @@
-// Gathers whose indices are constants: one load and one shuffle a register.
+// Gathers with constant indices: one load and one shuffle per register.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// Each lane takes the second element of its four, in a loop over vectors: all
-// of what is loaded is there.
+// Each lane reads the second element of its four, in a loop over vectors: all loaded
+// elements exist.
 // CHECK-LABEL: func.func @within(
 // CHECK-NOT: vector.gather
 // CHECK-NOT: vector.maskedload
@@ -24,7 +24,7 @@ tile.kernel @within(%x: memref<8x128xf32>, %y: memref<8x128xf32>) {
 
 // -----
 
-// Rows of unknown number and length: a mask says what exists.
+// Rows of dynamic number and length: a mask selects the existing elements.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK-NOT: vector.gather
 // CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : vector<16xindex>
@@ -51,7 +51,7 @@ tile.kernel @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
 
 // -----
 
-// What lies far apart, or where only the run says, is gathered.
+// Elements that are far apart, or data-dependent ones, are gathered.
 // CHECK-LABEL: func.func @apart(
 // CHECK-NOT: vector.shuffle
 // CHECK: vector.gather
@@ -80,7 +80,7 @@ tile.kernel @unknown(%x: memref<8x64xf32>, %z: memref<16xi32>, %y: memref<8x16xf
 
 // -----
 
-// Indices that all rows share are read once for a few of them.
+// Indices that all rows share are read once for several of them.
 // CHECK-LABEL: func.func @shared(
 // CHECK: vector.load %arg1[{{.*}}] : memref<64xi64>, vector<16xi64>
 // CHECK-COUNT-4: vector.gather %arg0
@@ -95,8 +95,8 @@ tile.kernel @shared(%x: memref<4x64xf32>, %z: memref<64xi64>, %y: memref<4x64xf3
 
 // -----
 
-// In a loop over steps of 64 columns each picks 32 elements further on: pairs of
-// one. What is left of the first column, a multiple of 1024, over 2 is nothing.
+// In a loop over steps of 64 columns, each step selects 32 elements further on: pairs of
+// one. The remainder of the first column, a multiple of 1024, divided by 2 is zero.
 // CHECK-LABEL: func.func @pairs(
 // CHECK-NOT: vector.gather
 // CHECK: scf.for %[[AT:.*]] = %c0 to %{{.*}} step %c64

@@ -1,12 +1,11 @@
-// Windows that slide over the lines of an image: what several of them share is
-// loaded once, and where the result uses non-temporal stores, later lines are asked
-// for once, not by each window; along the lines, not along the planes.
+// Windows that slide over the lines of an image: elements that several of them share are
+// loaded once, and if the result uses non-temporal stores, later lines are prefetched
+// once, not by each window; along the lines, not along the planes.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @slide(
-// Five lines for four sums of two; of one where non-temporal stores hold up
-// the core.
+// Five lines for four sums of two; of one if non-temporal stores stall the core.
 // CHECK-COUNT-10: vector.load %arg0[%[[PLANE:[a-z0-9]*]],
 // CHECK-NOT: vector.load %arg0
 // CHECK: scf.if
@@ -42,7 +41,7 @@ tile.kernel @slide(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attribute
 
 // -----
 
-// What the caches hold is there in time.
+// Data in the caches arrive in time.
 // APART-LABEL: func.func @cached(
 // APART-COUNT-10: vector.load %arg0
 // APART-NOT: vector.load %arg0
@@ -66,8 +65,7 @@ tile.kernel @cached(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attribut
 
 // -----
 
-// Lines beside each other share nothing: each is asked for along itself, a page
-// ahead.
+// Adjacent lines share nothing: each is prefetched along itself, a page ahead.
 // CHECK-LABEL: func.func @beside(
 // CHECK: vector.load %arg0[%[[PLANE:[a-z0-9]*]], %[[LINE:[a-z0-9]*]], %[[AT:[a-z0-9]*]]]
 // CHECK: scf.if
@@ -88,7 +86,7 @@ tile.kernel @beside(%x: memref<8x64x640xf32>, %y: memref<8x64x640xf32>) attribut
 
 // -----
 
-// Of dynamic sizes: rows of a usual length.
+// Dynamic sizes: rows of a typical length.
 // CHECK-LABEL: func.func @unknown(
 // CHECK: memref.prefetch %arg0[%{{.*}}, %{{.*}}, %{{.*}}], read
 #x = affine_map<()[s0, s1] -> (8, s0 + 1, s1)>
@@ -116,8 +114,8 @@ tile.kernel @unknown(%x: memref<8x?x?xf32> {adze.dims = #x}, %y: memref<8x?x?xf3
 
 // -----
 
-// Along the vectors: the ends of a row that is known are there once, with
-// constant masks where something is missing, and none where nothing is.
+// Along the vectors: the ends of a static row exist once, with constant masks where
+// elements are missing, and none elsewhere.
 // CHECK-LABEL: func.func @along(
 // CHECK-DAG: %[[FIRST:.*]] = arith.constant dense<[false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]>
 // CHECK-DAG: %[[LAST:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, false]>

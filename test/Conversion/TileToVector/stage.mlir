@@ -1,10 +1,10 @@
-// Right operands of dots that several blocks of rows read are copied to scratch
-// in panels, before the loops over blocks.
+// Right operands of dots that several blocks of rows read are copied to scratch in
+// panels, before the loops over blocks.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// Memory whose rows lie far apart: rows of all panels are copied in the order
-// of the memory, and those 8 rows on are asked for; the dot then reads the panel
-// only. A fits the second level and is not asked for.
+// Memory whose rows are far apart: rows of all panels are copied in memory order, and
+// those 8 rows ahead are prefetched; the dot then reads the panel only. A fits the
+// second-level cache and is not prefetched.
 // CHECK-LABEL: func.func @strided(
 // CHECK-SAME: %{{.*}}: memref<64x128xf32>, %[[B:.*]]: memref<128x1024xf32>,
 // CHECK: %[[PANELS:.*]] = memref.alloca() {{.*}} : memref<4x128x32xf32>
@@ -39,8 +39,8 @@ tile.kernel @strided(%a: memref<64x128xf32>, %b: memref<128x1024xf32>, %y: memre
 
 // -----
 
-// Rows of A that are far apart, and too many to stay in the second level: while
-// 8 of them are multiplied the next 8 are asked for, a line of each in 16 steps.
+// Rows of A that are far apart, and too many for the second-level cache: while 8 of them
+// are multiplied, the next 8 are prefetched, a line of each in 16 steps.
 // CHECK: #[[LINES:.*]] = affine_map<(d0) -> ((d0 mod 16) floordiv 2)>
 // CHECK-LABEL: func.func @far(
 // CHECK: scf.for %[[ROW:.*]] = %c0 to %c512 step %c8
@@ -62,7 +62,7 @@ tile.kernel @far(%a: memref<512x1024xf32>, %b: memref<1024x64xf32>, %y: memref<5
 
 // -----
 
-// A transposed operand is turned in registers, panel by panel.
+// A transposed operand is transposed in registers, panel by panel.
 // CHECK-LABEL: func.func @transposed(
 // CHECK: %[[PANELS:.*]] = memref.alloca() {{.*}} : memref<2x64x32xf32>
 // CHECK: scf.for {{.*}} = %c0 to %c64 step %c32 {
@@ -82,9 +82,9 @@ tile.kernel @transposed(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %y: memref
 
 // -----
 
-// A depth known at run time only: its loop goes outside of the blocks. Between
-// two parts accumulators wait in scratch; the epilogue follows the last one. The
-// loop runs once even if there is no depth: that adds nothing, but stores.
+// A dynamic depth: its loop is outside of the blocks. Between two parts, accumulators are
+// stored in scratch; the epilogue follows the last one. The loop runs once even without
+// depth, which adds nothing, but stores.
 // CHECK-LABEL: func.func @depth(
 // CHECK-DAG: %[[PANELS:.*]] = memref.alloca() {{.*}} : memref<2x128x32xf32>
 // CHECK-DAG: %[[WAITING:.*]] = memref.alloca() {{.*}} : memref<64x64xf32>
@@ -136,7 +136,7 @@ tile.kernel @depth(%a: memref<64x?xf32> {adze.dims = #k}, %b: memref<?x?xf32> {a
 
 // -----
 
-// Not copied: one block of rows, memory that lies in panels, rows that are near.
+// Not copied: one block of rows, packed memory, rows that are close together.
 // CHECK-LABEL: func.func @few_rows(
 // CHECK-NOT: memref.alloca
 // CHECK: return

@@ -1,5 +1,5 @@
-// Non-temporal stores: of memory that has more bytes than the kernel says,
-// where the vectors are aligned if the memory is.
+// Non-temporal stores: to memory of more bytes than the kernel's limit, if the vectors
+// are aligned when the memory is.
 // RUN: aopt %s -split-input-file -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
 // RUN: aopt %s -split-input-file -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=APART
 
@@ -9,7 +9,7 @@
 // CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[REST]], %c0
 // CHECK: vector.load %arg0[%[[AT:.*]]] :
 // CHECK: scf.if %[[ALIGNED]]
-// What comes a page later is asked for, but where stores hold up the core.
+// Data a page ahead are prefetched, but not where stores stall the core.
 // CHECK: %[[AHEAD:.*]] = arith.addi %[[AT]], %c1024
 // CHECK: memref.prefetch %arg0[%[[AHEAD]]], read
 // CHECK-COUNT-3: memref.prefetch %arg0
@@ -39,7 +39,7 @@ tile.kernel @small(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {tile.
 }
 
 // -----
-// The size is known when it runs.
+// The size is dynamic.
 // CHECK-LABEL: func.func @unknown(
 // CHECK: %[[BYTES:.*]] = arith.muli %{{.*}}, %c4
 // CHECK: %[[LARGE:.*]] = arith.cmpi ugt, %[[BYTES]], %c4096
@@ -60,7 +60,7 @@ tile.kernel @unknown(%x: memref<?xf32>, %y: memref<?xf32>) attributes {tile.stre
 }
 
 // -----
-// Rows of 100 elements begin anywhere.
+// Rows of 100 elements have any alignment.
 // CHECK-LABEL: func.func @unaligned(
 // CHECK-NOT: nontemporal
 tile.kernel @unaligned(%x: memref<64x100xf32>, %y: memref<64x100xf32>) attributes {tile.stream_bytes = 1 : i64} {
@@ -71,7 +71,7 @@ tile.kernel @unaligned(%x: memref<64x100xf32>, %y: memref<64x100xf32>) attribute
 }
 
 // -----
-// Rows of a length that the run knows: whole vectors, or not non-temporal.
+// Rows of dynamic length: whole vectors, or not non-temporal.
 // CHECK-LABEL: func.func @rows(
 // CHECK: %[[LENGTH:.*]] = memref.dim %arg1, %c1
 // CHECK: %[[REST:.*]] = arith.remui %[[LENGTH]], %c16
@@ -95,7 +95,7 @@ tile.kernel @rows(%x: memref<?x?xf32>, %y: memref<?x?xf32>) attributes {tile.str
 }
 
 // -----
-// Rows of a known length that is none: never.
+// Rows of a static length that is not a multiple of vectors: never.
 // CHECK-LABEL: func.func @odd(
 // CHECK-NOT: nontemporal
 tile.kernel @odd(%x: memref<?x?x100xf32>, %y: memref<?x?x100xf32>) attributes {tile.stream_bytes = 1 : i64} {
@@ -107,8 +107,8 @@ tile.kernel @odd(%x: memref<?x?x100xf32>, %y: memref<?x?x100xf32>) attributes {t
 }
 
 // -----
-// Rows that are reduced, and read again: one at a time, and while one is stored
-// later ones are asked for, 12 KB on.
+// Rows that are reduced, and read again: one at a time, and while one is stored, later
+// ones are prefetched, 12 KB ahead.
 // CHECK-LABEL: func.func @centred(
 // CHECK: %[[ROW:.*]] = arith.addi %{{.*}}, %c2
 // CHECK-NOT: nontemporal
@@ -116,7 +116,7 @@ tile.kernel @odd(%x: memref<?x?x100xf32>, %y: memref<?x?x100xf32>) attributes {t
 // CHECK-NOT: memref.prefetch
 // CHECK-COUNT-4: nontemporal
 // CHECK-NOT: memref.prefetch
-// Where stores had better be apart, a walk alone is not disturbed.
+// If stores should be separate, a single pass is not disturbed.
 // APART-LABEL: func.func @centred(
 // APART-NOT: memref.prefetch
 tile.kernel @centred(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
@@ -133,7 +133,7 @@ tile.kernel @centred(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attribute
 }
 
 // -----
-// Each walk asks for the next row.
+// Each pass prefetches the next row.
 // CHECK-LABEL: func.func @twice(
 // APART-LABEL: func.func @twice(
 // APART: arith.addi %{{.*}}, %c1
@@ -160,9 +160,9 @@ tile.kernel @twice(%x: memref<64x2048xf32>, %s: memref<2048xf32>, %y: memref<64x
 }
 
 // -----
-// One that computes a function for each element has time enough: it asks for the
-// next row in the first level, and for the one after that in the second. Stores
-// run beside the next row's functions (pipeline-rows).
+// A pass that computes a function for each element has enough time: it prefetches the
+// next row to the first-level cache, and the one after that to the second level. Stores
+// run during the next row's functions (pipeline-rows).
 // CHECK-LABEL: func.func @powers(
 // APART-LABEL: func.func @powers(
 // APART-NOT: memref.prefetch %arg0
@@ -189,7 +189,7 @@ tile.kernel @powers(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes
 }
 
 // -----
-// What stays in the caches has its own way.
+// Results that stay in the caches have a separate path.
 // CHECK-LABEL: func.func @in_cache(
 // APART-LABEL: func.func @in_cache(
 // APART-NOT: memref.prefetch
@@ -205,7 +205,7 @@ tile.kernel @in_cache(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attribut
 }
 
 // -----
-// Short rows: the last walk alone asks.
+// Short rows: only the last pass prefetches.
 // APART-LABEL: func.func @short(
 // APART-NOT: memref.prefetch
 // APART: vector.extract
@@ -228,7 +228,7 @@ tile.kernel @short(%x: memref<64x512xf32>, %y: memref<64x512xf32>) attributes {t
 }
 
 // -----
-// Very long rows and one walk: the stores ask.
+// Very long rows and one pass: the stores prefetch.
 // APART-LABEL: func.func @very_long(
 // APART-NOT: memref.prefetch
 // APART: vector.extract
@@ -246,8 +246,8 @@ tile.kernel @very_long(%x: memref<64x8192xf32>, %y: memref<64x8192xf32>) attribu
 }
 
 // -----
-// Rows of dynamic number: one form for results
-// that use non-temporal stores, one for others; elsewhere one for both.
+// Dynamic rows: one form for results with non-temporal stores, one for others; elsewhere
+// one for both.
 // CHECK-LABEL: func.func @how_many(
 // CHECK-NOT: scf.if
 // CHECK: scf.for %{{.*}} = %arg2 to %arg3
@@ -279,7 +279,7 @@ tile.kernel @how_many(%x: memref<?x2048xf32>, %y: memref<?x2048xf32>) attributes
 }
 
 // -----
-// What is read back stays in the caches, and is not asked for.
+// Data that are read back stay in the caches, and are not prefetched.
 // CHECK-LABEL: func.func @again(
 // APART-LABEL: func.func @again(
 // CHECK-NOT: nontemporal

@@ -1,7 +1,7 @@
 // RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
 
-// The product's columns lie along the lanes, but its rows are neighbours in
-// memory: blocks of 8 rows are turned in registers and written as halves.
+// The product's columns are along the lanes, but its rows are adjacent in memory: blocks
+// of 8 rows are transposed in registers and written as halves.
 // CHECK-LABEL: func.func @store(
 // CHECK: %[[SUMS:.*]]:16 = scf.for
 // CHECK: vector.shuffle %[[SUMS]]#0, %[[SUMS]]#2
@@ -20,8 +20,8 @@ tile.kernel @store(%a: memref<8x40xf32>, %b: memref<40x32xf32>, %y: memref<32x8x
 
 // -----
 
-// Rows that lie two elements apart in memory: what the blocks become is spread
-// over two vectors and written where its elements are, to the end of the row.
+// Rows at a distance of two elements in memory: the transposed blocks are spread over two
+// vectors and stored under a mask, to the end of the row.
 // CHECK-LABEL: func.func @spread(
 // CHECK-DAG: %[[EVEN:.*]] = arith.constant dense<[true, false, true, false, true, false, true, false]> : vector<8xi1>
 // CHECK: vector.shuffle %[[V:.*]], %{{.*}} [0, 0, 1, 0, 2, 0, 3, 0] : vector<8xf32>
@@ -41,7 +41,7 @@ tile.kernel @spread(%a: memref<8x40xf32>, %b: memref<40x32xf32>, %y: memref<32x1
 
 // -----
 
-// A bias that lies the other way is read in halves of 8, bools too.
+// A bias with the other layout is read in halves of 8, bools too.
 // CHECK-LABEL: func.func @load(
 // CHECK: vector.load %{{.*}} : memref<32x8xi8>, vector<8xi8>
 // CHECK: vector.shuffle {{.*}} : vector<8xi8>, vector<8xi8>
@@ -61,7 +61,7 @@ tile.kernel @load(%a: memref<8x40xf32>, %b: memref<40x32xf32>, %m: memref<32x8xi
 
 // -----
 
-// An operand that the loop does not change is turned once, before it.
+// A loop-invariant operand is transposed once, before the loop.
 // CHECK-LABEL: func.func @invariant(
 // CHECK: vector.shuffle
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c64
@@ -84,8 +84,8 @@ tile.kernel @invariant(%a: memref<128x16xf32>, %b: memref<32x16xf32>, %y: memref
 
 // -----
 
-// Lanes that lie two apart: two loads, out of which a shuffle takes them; what
-// is behind the last one need not be there.
+// Lanes at a distance of two: two loads and a shuffle; elements after the last one need
+// not exist.
 // CHECK-LABEL: func.func @spread(
 // CHECK-DAG: %[[ALL:.*]] = vector.load %{{.*}} : memref<127xf32>, vector<16xf32>
 // CHECK-DAG: %[[REST:.*]] = vector.maskedload %{{.*}} : memref<127xf32>, vector<16xi1>, vector<16xf32> into vector<16xf32>
@@ -99,9 +99,9 @@ tile.kernel @spread(%x: memref<127xf32>, %y: memref<64xf32>) {
 
 // -----
 
-// What the next program reads is asked for, a line for each row that is read
-// across; where that lies in memory is all that the hint says. Squares of 16 by
-// 16 elements, and of bytes of 16 by 64, are what registers hold.
+// Data of the next program are prefetched, a cache line for each transposed row; the hint
+// is its address only. Squares of 16 by 16 elements, or 16 by 64 bytes, fit the
+// registers.
 // CHECK-LABEL: func.func @ahead(
 // CHECK: vector.load %arg0[%[[I:.*]], %[[J:.*]]] : memref<4096x512xf32>, vector<16xf32>
 // CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c64
@@ -137,8 +137,8 @@ tile.kernel @bytes(%x: memref<256x256xi8>, %y: memref<256x256xi8>) {
 
 // -----
 
-// Not of memory that the second level of cache holds, nor of what is read as it
-// lies.
+// Not for memory that fits the second-level cache, nor for data that are read in their
+// layout.
 // CHECK-LABEL: func.func @held(
 // CHECK-NOT: memref.prefetch
 tile.kernel @held(%x: memref<256x256xf32>, %y: memref<256x256xf32>) {

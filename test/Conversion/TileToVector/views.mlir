@@ -1,6 +1,6 @@
 // RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
 
-// Rows of windows go to where they belong; along the columns vectors stay
+// Rows of windows are stored to their destinations; along the columns, vectors stay
 // vectors.
 // CHECK-LABEL: func.func @windows(
 // CHECK-SAME: %{{.*}}: memref<98x40xf32>, %{{.*}}: memref<40x32xf32>, %[[Y:.*]]: memref<7x14x32xf32>
@@ -23,8 +23,8 @@ tile.kernel @windows(%a: memref<98x40xf32>, %b: memref<40x32xf32>, %y: memref<7x
 
 // -----
 
-// Channels of the pixels in a larger one: a vector has pieces of two rows, and
-// the code knows where they begin. The number of rows is known to a run alone.
+// Channels to pixels of a larger image: a vector has parts of two rows, whose starts are
+// static. The number of rows is dynamic.
 // CHECK-LABEL: func.func @pixels(
 // CHECK: vector.shuffle %[[V:.*]], %{{.*}} [0, 1, 4, 5, 8, 9, 12, 13] : vector<16xf32>
 // CHECK: vector.store %{{.*}} : memref<?x64xf32>, vector<8xf32>
@@ -53,8 +53,8 @@ tile.kernel @pixels(%a: memref<?x40xf32>, %b: memref<40x128xf32>, %y: memref<?x6
 
 // -----
 
-// Neighbours that lie three elements apart: as many masked stores as vectors
-// that they are spread over.
+// Adjacent elements at a distance of three: as many masked stores as vectors over which
+// they are spread.
 // CHECK-LABEL: func.func @spread(
 // CHECK: vector.shuffle %[[V:.*]], %{{.*}} [0, 0, 0, 1, 0, 0, 2,
 // CHECK: vector.maskedstore
@@ -77,7 +77,7 @@ tile.kernel @spread(%a: memref<8x40xf32>, %b: memref<40x96xf32>, %y: memref<8x96
 
 // -----
 
-// Nothing is known of where a vector begins in threes: element by element.
+// The start of a vector in threes is unknown: element by element.
 // CHECK-LABEL: func.func @unknown(
 // CHECK-NOT: vector.store
 // CHECK: memref.store
@@ -99,9 +99,9 @@ tile.kernel @unknown(%a: memref<8x40xf32>, %b: memref<40x96xf32>, %y: memref<8x9
 
 // -----
 
-// The tile is wider than the view: behind its four columns the digits of an
-// index go on to places of other columns, 12 to that of 1. These lanes are not
-// stored, and keep no column from being stored.
+// The tile is wider than the view: after its four columns, the digits of an index
+// continue at other columns, 12 at that of 1. These lanes are not stored, and do not
+// prevent other stores.
 // CHECK-LABEL: func.func @narrow(
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11, 13, 15, 0, 0] : vector<16xf32>
 // CHECK: vector.maskedstore

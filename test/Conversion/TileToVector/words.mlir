@@ -1,12 +1,12 @@
-// Products of words: four bytes or two bf16 in each element, by one instruction
-// where the CPU has it, else element by element.
+// Products of words: four bytes or two bf16 in each element, by one instruction if the
+// CPU has it, else element by element.
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
 // RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids caches=2M,64M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=MATRICES
 // RUN: aopt %s -convert-tile-to-linalg -split-input-file | FileCheck %s --check-prefix=LINALG
 
-// The weights are unsigned: they come first, whichever side they are on. What is
-// taken out of them is computed in the loop, not copied.
+// The weights are unsigned, so they are the first operand on either side. Values unpacked
+// from them are computed in the loop, not copied.
 // CHECK-LABEL: func.func @nibbles(
 // CHECK-NOT: memref.alloca
 // CHECK: scf.for
@@ -14,8 +14,8 @@
 // CHECK: %[[W:.*]] = vector.bitcast %[[LOW]] : vector<16xi32> to vector<64xi8>
 // CHECK: %[[X:.*]] = vector.bitcast {{.*}} : vector<16xi32> to vector<64xi8>
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[W]], %[[X]])
-// So they do beside a unit that multiplies matrices of the same bytes, which few
-// rows do not take.
+// Likewise on a CPU with a matrix unit for the same bytes, which is not used for few
+// rows.
 // MATRICES-LABEL: func.func @nibbles(
 // MATRICES: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
 // PLAIN-LABEL: func.func @nibbles(
@@ -39,7 +39,7 @@ tile.kernel @nibbles(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64x
 
 // -----
 
-// No unit for signed bytes on both sides.
+// No instruction for signed bytes on both sides.
 // CHECK-LABEL: func.func @signed(
 // CHECK-NOT: llvm.call_intrinsic
 // CHECK: arith.muli {{.*}} : vector<16xi32>
@@ -72,7 +72,7 @@ tile.kernel @floats(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64xf
 
 // -----
 
-// Rows of an unknown number, beyond the last of which nothing is read.
+// Dynamic rows: nothing is read beyond the last one.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: memref.dim
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"

@@ -45,7 +45,7 @@ func.func @mask(%q: tensor<4x9x16xf32>, %m: tensor<2x1x9xi1>) {
 
 // -----
 
-// Symbols that differ for every value.
+// Symbols that differ for all values.
 #k = affine_map<()[s0] -> (4, s0, 16)>
 #v = affine_map<()[s0] -> (4, s0 + 1, 16)>
 func.func @symbolic(%q: tensor<4x?x16xf32, #k>, %v: tensor<4x?x16xf32, #v>) {

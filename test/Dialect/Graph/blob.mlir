@@ -3,7 +3,7 @@
 // RUN: aopt %s --emit-bytecode -o %t.mlirbc && aopt %t.mlirbc --blob-dir=%S --cse | FileCheck %s
 // RUN: aopt %s --mlir-elide-elementsattrs-if-larger=1 --cse | FileCheck %s
 
-// The same bytes at two places are one attribute; of two types they are two.
+// The same bytes at two offsets are one attribute; with two types they are two.
 // CHECK-LABEL: func @same
 func.func @same() -> (tensor<320xf32>, tensor<320xf32>, tensor<320xi32>) {
   // CHECK: %[[F:.*]] = graph.constant #graph.blob<"Inputs/blob.bin", 0, 1280, "227afd08caeecf61c134fb746ffdbd43"> : tensor<320xf32>

@@ -33,7 +33,7 @@ func.func @unit(%x: tensor<?x1x1x8xf32, affine_map<()[s0] -> (s0, 1, 1, 8)>>) ->
 
 // -----
 
-// Two dims that are not 1 change places: that moves data.
+// Two dims that are not 1 are swapped, which moves data.
 // CHECK-LABEL: func.func @moves
 func.func @moves(%x: tensor<1x3x1x5xf32>) -> tensor<1x5x1x3xf32> {
   // CHECK-NEXT: graph.transpose
@@ -54,7 +54,7 @@ func.func @reshapes(%x: tensor<2x12xf32>) -> tensor<4x6xf32> {
 
 // -----
 
-// Elements 1, 4, 7 of which the last two, backwards.
+// Elements 1, 4, 7, of which the last two in reverse.
 // CHECK-LABEL: func.func @slices
 func.func @slices(%x: tensor<10xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 7>, steps = array<i64: -3>} : (tensor<10xf32>) -> tensor<2xf32>
@@ -63,8 +63,8 @@ func.func @slices(%x: tensor<10xf32>) -> tensor<2xf32> {
   return %1 : tensor<2xf32>
 }
 
-// The parts of a dim that is cut first: the slice becomes an offset of its
-// reader, and the reshape is a view.
+// The parts of a dim that is sliced first: the slice becomes an offset of its user, and
+// the reshape is a view.
 // CHECK-LABEL: func.func @split_of_slice
 // CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<2x96xf32>) -> tensor<2x12x8xf32>
 // CHECK: %[[S:.*]] = graph.slice %[[V]] {starts = array<i64: 0, 4, 0>, steps = array<i64: 1, 1, 1>} : (tensor<2x12x8xf32>) -> tensor<2x4x8xf32>
@@ -75,7 +75,7 @@ func.func @split_of_slice(%x: tensor<2x96xf32>) -> tensor<2x4x8xf32> {
   return %1 : tensor<2x4x8xf32>
 }
 
-// The cut goes through a part.
+// The slice splits a part.
 // CHECK-LABEL: func.func @cut_part
 // CHECK: graph.slice %arg0
 // CHECK: graph.reshape
@@ -87,8 +87,8 @@ func.func @cut_part(%x: tensor<2x96xf32>) -> tensor<2x4x8xf32> {
 
 // -----
 
-// Slices that go on where the one before ends are one, or the tensor itself;
-// not along another dim, with a gap, or with steps.
+// Slices that continue the previous one are merged, or are the tensor; not along another
+// dim, with a gap, or with steps.
 // CHECK-LABEL: func.func @rejoined
 // CHECK: %[[A:.*]] = graph.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<2x8xf32>, tensor<2x4xf32>) -> tensor<2x12xf32>
 // CHECK: %[[MID:.*]] = graph.slice %arg0 {starts = array<i64: 0, 2>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x4xf32>
@@ -136,8 +136,8 @@ func.func @tokens_as_image(%x: tensor<2x?x6xf32, #t>) -> tensor<2x?x6xf32, #t> a
 
 // -----
 
-// Not where elements move: rows and columns of the image change places, or the
-// reshape cuts across channels.
+// Not if elements move: rows and columns of the image are swapped, or the reshape splits
+// channels.
 // CHECK-LABEL: func.func @image_moves(
 // CHECK-COUNT-3: graph.transpose
 func.func @image_moves(%x: tensor<2x20x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x8x5x3xf32>) {
@@ -151,7 +151,7 @@ func.func @image_moves(%x: tensor<2x20x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2
 
 // -----
 
-// What holds for all sizes is not checked; of the rest some may stay.
+// Conditions that hold for all sizes are not checked; some of the others stay.
 // CHECK-DAG: #[[LEFT:.*]] = affine_map<()[s0, s1] -> (s0, s1)>
 // CHECK-LABEL: func.func @assume
 // CHECK-NEXT: graph.assume {equalities = [#[[LEFT]]]}
@@ -166,7 +166,7 @@ func.func @assume(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) {
 
 // -----
 
-// Starts add up, and parts are counted, also where these are sizes.
+// Starts are added, and lengths computed, also if these are symbolic.
 #x = affine_map<()[s0, s1] -> (s0, s1 * 4)>
 #a = affine_map<()[s0, s1] -> (s0 - s0 floordiv 2, s1 * 4)>
 #b = affine_map<()[s0, s1] -> (s0 - s0 floordiv 2 - 1, s1 * 4)>
@@ -187,8 +187,8 @@ func.func @by_sizes(%x: tensor<?x?xf32, #x>) -> (tensor<?x?xf32, #b>, tensor<?x2
 
 // -----
 
-// Values in range need no check, by their own bounds or those of what they are
-// computed from; others do.
+// Values in range need no check, by their own bounds or those of their operands; others
+// do.
 // CHECK-LABEL: @check_range
 func.func @check_range(%x: tensor<i64>) {
   %two = graph.constant dense<2> : tensor<i64>

@@ -1,8 +1,8 @@
 // RUN: aopt %s --split-input-file --verify-diagnostics | aopt --split-input-file | FileCheck %s
 
-// What is inferred is compared with what is written; a size that cannot be is
-// refused. So each function here says that the expressions are the ones that
-// the shape rules give.
+// Inferred types are compared with the written ones, and a size that cannot be equal is
+// rejected. So each function here states that the expressions are those of the shape
+// rules.
 
 #sq = affine_map<()[s0, s1] -> (s0, 3, s1, s1)>
 
@@ -34,7 +34,7 @@ func.func @concat_symbols(%x: tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, %y
 
 // -----
 
-// A product of symbols in one order or the other is the same size.
+// A product of symbols has one value in both orders.
 // CHECK-LABEL: func @merge
 func.func @merge(%x: tensor<?x?x8xf32, affine_map<()[s0, s1] -> (s0, s1, 8)>>) {
   %0 = graph.reshape %x : (tensor<?x?x8xf32, affine_map<()[s0, s1] -> (s0, s1, 8)>>) -> tensor<?x8xf32, affine_map<()[s0, s1] -> (s1 * s0, 8)>>
@@ -51,7 +51,7 @@ func.func @merge_wrong(%x: tensor<?x?x8xf32, affine_map<()[s0, s1] -> (s0, s1, 8
 
 // -----
 
-// A static size wins over a symbol in broadcasting, a symbol over 1.
+// A static size takes precedence over a symbol in broadcasting, and a symbol over 1.
 // CHECK-LABEL: func @broadcast
 func.func @broadcast(%x: tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>, %y: tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>) {
   %0 = graph.add %x, %y : (tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>, tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>) -> tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>
@@ -60,8 +60,8 @@ func.func @broadcast(%x: tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>, %y: ten
 
 // -----
 
-// Rounded up, the last window starts inside: ceil((7 - 2) / 2) + 1 = 4, the
-// padded tail would make a fifth.
+// Rounded up, the last window starts in bounds: ceil((7 - 2) / 2) + 1 = 4; the padded
+// tail would be a fifth one.
 // CHECK-LABEL: func @ceil_mode
 func.func @ceil_mode(%x: tensor<1x1x7xf32>) {
   %0 = graph.max_pool %x {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 2>, dilations = array<i64: 1>, ceil_mode = true} : (tensor<1x1x7xf32>) -> tensor<1x1x4xf32>
@@ -70,8 +70,8 @@ func.func @ceil_mode(%x: tensor<1x1x7xf32>) {
 
 // -----
 
-// The same for any length: ceil(min(n + 2, n) / 2) windows where the padding is
-// behind, as many as the span has where the pads are one.
+// The same for any length: ceil(min(n + 2, n) / 2) windows if the padding is at the end,
+// and as many as the span has if the pads are one.
 // CHECK-LABEL: func @ceil_mode_unknown
 func.func @ceil_mode_unknown(%x: tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, s0)>>) {
   %0 = graph.max_pool %x {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 2>, dilations = array<i64: 1>, ceil_mode = true} : (tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, s0)>>) -> tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, (s0 + 1) floordiv 2)>>

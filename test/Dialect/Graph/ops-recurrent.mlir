@@ -1,7 +1,7 @@
 // RUN: aopt %s --split-input-file --verify-diagnostics | aopt --split-input-file | FileCheck %s
 // RUN: aopt %s --split-input-file --verify-diagnostics --mlir-print-op-generic | aopt --split-input-file | FileCheck %s
 
-// Recurrent layers, regions of interest and what came with them.
+// Recurrent layers, regions of interest, and related ops.
 
 #tb = affine_map<()[s0, s1] -> (s0, s1, 16)>
 #out = affine_map<()[s0, s1] -> (s0, s1, 4)>

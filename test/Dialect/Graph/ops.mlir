@@ -185,7 +185,7 @@ func.func @channels_last(%x: tensor<2x8x9x3xf32>, %w: tensor<16x3x3x3xf32>) -> t
   return %0 : tensor<2x8x9x16xf32>
 }
 
-// Starts that sizes say.
+// Starts that are symbolic.
 // CHECK-LABEL: func @slice_by_sizes
 func.func @slice_by_sizes(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) {
   // CHECK: graph.slice %{{.*}} {starts = #[[HALF]], steps = array<i64: 1, 1>}

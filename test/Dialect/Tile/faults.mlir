@@ -1,4 +1,4 @@
-// The ops that raise faults, and what the verifiers refuse of them.
+// Ops that raise faults, and errors of their verifiers.
 // RUN: aopt %s -split-input-file -verify-diagnostics | aopt -split-input-file | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @check

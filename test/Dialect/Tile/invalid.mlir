@@ -1,5 +1,5 @@
-// What the verifiers refuse; the label after the function name is the
-// constraint of the op's description.
+// Errors of the verifiers; the label after the function name is the constraint in the
+// op's description.
 // RUN: aopt %s -split-input-file -verify-diagnostics
 
 tile.kernel @kernel_c2() {

@@ -8,7 +8,7 @@
 // CHECK: scf.for
 // CHECK: tile.phase {
 // CHECK: tile.load %[[V]]
-// A phase begins when the one before is done.
+// A phase begins when the previous one has ended.
 // VECTOR-LABEL: func.func @two(
 // VECTOR: %[[V:.*]] = memref.alloca() {{.*}}: memref<4x64xf32>
 // VECTOR: math.exp
@@ -44,7 +44,7 @@ tile.kernel @two(%x: memref<?x64xf32>, %y: memref<?x64xf32>) attributes {tile.pa
 
 // -----
 
-// One of two passes, as the sizes tell.
+// One of two passes, depending on the sizes.
 // CHECK-LABEL: tile.kernel @choice
 // CHECK: scf.if
 // CHECK: tile.phase {

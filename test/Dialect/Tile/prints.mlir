@@ -1,4 +1,4 @@
-// The op that prints, and what its verifier refuses.
+// The op that prints, and errors of its verifier.
 // RUN: aopt %s -split-input-file -verify-diagnostics | aopt -split-input-file | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @print

@@ -1,5 +1,5 @@
-// Ops that become several nodes, and those whose sizes the run computes: the
-// export passes ONNX's checker and gives the same results at other sizes.
+// Ops that become several nodes, and those with dynamic sizes: the exported model passes
+// ONNX's checker and has the same results for other sizes.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: for m in compute movement bytes trees; do \
 // RUN:   atranslate $m.mlir -O0 --emit=onnx -o $m.onnx && onnx-check $m.onnx && \
@@ -41,8 +41,7 @@ func.func @main(%x: tensor<?x4x5xf32, #x> {graph.name = "x"})
 }
 
 //--- movement.mlir
-// Sizes that the run computes: slices, reshapes to several dynamic dims, Expand,
-// Resize to sizes.
+// Dynamic sizes: slices, reshapes to several dynamic dims, Expand, Resize to sizes.
 // CHECK: graph.slice %{{.*}} : (tensor<?x4x5xf32{{.*}}) -> tensor<?x4x2xf32
 // CHECK: graph.broadcast_to %{{.*}} -> tensor<?x2x?xf32
 // CHECK: graph.reshape %{{.*}} -> tensor<?x10xf32

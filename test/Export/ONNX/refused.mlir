@@ -1,4 +1,4 @@
-// What has no ONNX operator is named, and no file is left.
+// Ops without an ONNX operator are reported by name, and no file is written.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: atranslate op.mlir --emit=onnx -o e.onnx 2> err; test $? = 3
 // RUN: FileCheck op.mlir < err

@@ -2,7 +2,7 @@
 // RUN: cuda-emulate %s --block-threads=32 | FileCheck %s
 // RUN: cuda-emulate %s --block-threads=512 | FileCheck %s
 
-// Reductions, dots, loops and moves between spreads against the interpreter.
+// Reductions, dots, loops and changes of layout against the interpreter.
 
 // CHECK: columns: 2 programs of {{.*}} agree
 tile.kernel @columns(%x: memref<50x30xf32>, %y: memref<30xf32>, %z: memref<30xf32>) {
@@ -87,7 +87,7 @@ tile.kernel @quantised(%x: memref<20x36xi8>, %w: memref<36x24xi8>, %y: memref<20
   tile.return
 }
 
-// x times its own transpose: both dimensions of the product are of one class.
+// x times its transpose: both dimensions of the product are one class.
 // CHECK: gram: 1 programs of {{.*}} agree
 tile.kernel @gram(%x: memref<24x40xf32>, %y: memref<24x24xf32>) {
   %z = arith.constant 0.0 : f32
@@ -163,7 +163,7 @@ tile.kernel @depthwise(%x: memref<8x13x20xf32>, %w: memref<3x3x20xf32>, %y: memr
   tile.return
 }
 
-// A tail cut by a comparison, a branch on a scalar, a rank-0 result.
+// A remainder by a comparison, a branch on a scalar, a rank-0 result.
 // CHECK: tail: 3 programs of {{.*}} agree
 tile.kernel @tail(%x: memref<3x70xf32>, %y: memref<3xf32>) {
   %c0 = arith.constant 0 : index

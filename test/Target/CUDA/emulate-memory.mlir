@@ -1,7 +1,7 @@
 // RUN: cuda-emulate %s --symbols=37,5 | FileCheck %s
 
-// Windows of all kinds against the interpreter: steps, transposition, points,
-// negative offsets, views, packings, indices and in-place work.
+// All kinds of windows against the interpreter: steps, transposition, single elements,
+// negative offsets, views, packings, indices and in-place updates.
 
 #any32 = affine_map<()[s0, s1] -> (s0, 32)>
 #any = affine_map<()[s0, s1] -> (s0, s1)>
@@ -124,7 +124,7 @@ tile.kernel @rows_at(%x: memref<201x16xf32>, %i: memref<4xi64>, %y: memref<4x16x
   tile.return
 }
 
-// Threads read what others overwrite: the load happens first, for all.
+// Threads read elements that others overwrite: all loads come first.
 // CHECK: reverse: 1 programs of {{.*}} agree
 tile.kernel @reverse(%x: memref<32x32xf32>) {
   %t = tile.load %x[0, 0] sizes [32, 32] : memref<32x32xf32> -> tensor<32x32xf32>
@@ -153,8 +153,8 @@ tile.kernel @bools(%x: memref<100xi8>, %y: memref<100xi1>, %z: memref<100xi64>) 
   tile.return
 }
 
-// Scalar code: threads share out the iterations of a loop that stores to
-// places of its own; what stores anywhere is done by one thread, in order.
+// Scalar code: threads share the iterations of a loop with disjoint stores; other stores
+// are done by one thread, in order.
 // CHECK: elements: 2 programs of {{.*}} agree
 tile.kernel @elements(%x: memref<2x201xf32>, %i: memref<2x70xi32>, %y: memref<2x70xf32>) {
   %c0 = arith.constant 0 : index
@@ -193,8 +193,8 @@ tile.kernel @scatter(%x: memref<201xf32>, %i: memref<70xi32>, %u: memref<70xf32>
   tile.return
 }
 
-// Memory in another order: rows of windows, whose number a run knows, and
-// columns that become places in larger pixels, loaded and stored.
+// Memory in another order: rows of windows, whose number is dynamic, and columns that
+// become pixels of a larger image, loaded and stored.
 // CHECK: moved: 8 programs of {{.*}} agree
 #windows = affine_map<(m, n) -> (m floordiv 21 * 21 + m mod 7 * 3 + m mod 21 floordiv 7, n)>
 #pixels = affine_map<(m, n) -> (m * 4 + n floordiv 2 mod 2 * 2 + n mod 2, n floordiv 4)>

@@ -28,8 +28,8 @@ tile.kernel @ragged(%x: memref<100x176xf16>, %w: memref<176x90xf16>, %y: memref<
   tile.return
 }
 
-// Both operands with neighbours along the depth, in bf16; three blocks of 8
-// columns; a loop around the product.
+// Both operands contiguous along the depth, in bf16; three blocks of 8 columns; a loop
+// around the product.
 // CHECK-DAG: along_depth: 3 programs of {{.*}} agree
 tile.kernel @along_depth(%x: memref<96x64xbf16>, %w: memref<24x64xbf16>, %bias: memref<24xf32>, %y: memref<96x24xf32>) {
   %c0 = arith.constant 0 : index
@@ -86,7 +86,7 @@ tile.kernel @image(%x: memref<10x12x16xf16>, %w: memref<16x32xf16>, %y: memref<1
   tile.return
 }
 
-// The second product's right operand comes of the first one's sums.
+// The second product's right operand is computed from the first one's sums.
 // CHECK-DAG: attention: 2 programs of {{.*}} agree
 tile.kernel @attention(%q: memref<64x32xf16>, %k: memref<48x32xf16>, %v: memref<48x32xf16>, %y: memref<64x32xf32>) {
   %c2 = arith.constant 2 : index
@@ -111,7 +111,7 @@ tile.kernel @attention(%q: memref<64x32xf16>, %k: memref<48x32xf16>, %v: memref<
   tile.return
 }
 
-// Rows that are no multiple of 16 are for the threads.
+// Rows that are not a multiple of 16 are computed by threads.
 // CHECK-DAG: few_rows: 1 programs of {{.*}} agree
 tile.kernel @few_rows(%x: memref<14x32xf16>, %w: memref<32x32xf16>, %y: memref<14x32xf32>) {
   %c1 = arith.constant 1 : index
@@ -124,7 +124,7 @@ tile.kernel @few_rows(%x: memref<14x32xf16>, %w: memref<32x32xf16>, %y: memref<1
   tile.return
 }
 
-// Elements of other than 16 bits are turned as they are stored to shared memory.
+// Elements of other than 16 bits are transposed when they are stored to shared memory.
 // CHECK-DAG: tf32: 2 programs of {{.*}} agree
 tile.kernel @tf32(%x: memref<60x40xf32>, %w: memref<40x24xf32>, %y: memref<60x24xf32>) {
   %c2 = arith.constant 2 : index

@@ -1,6 +1,6 @@
 // RUN: aopt %S/assemble.mlir --tile-specialize=params=BLOCK_M=64,BLOCK_N=64,BLOCK_K=32 | cuda-compile | FileCheck %s
 
-// Operands go through shared memory, the products into registers.
+// Operands are copied to shared memory, products stay in registers.
 // CHECK: .extern .shared
 // CHECK: .visible .entry gemm(
 // CHECK: ld.global.v4.b32

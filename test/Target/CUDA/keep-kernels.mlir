@@ -1,4 +1,4 @@
-// The device keeps what its kernels use, and the host's program goes.
+// The device module keeps the code that its kernels use; the host's program is removed.
 // RUN: aopt %s -adze-cuda | FileCheck %s
 
 // CHECK-NOT: @main

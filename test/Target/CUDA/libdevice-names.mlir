@@ -1,5 +1,5 @@
-// Two kernels that link the same functions and tables of libdevice: each has its
-// own, since a second definition of a name is an error of ptxas.
+// Two kernels that link the same functions and tables of libdevice: each has its own
+// copy, as ptxas rejects a second definition of a name.
 // REQUIRES: cuda-toolkit
 // RUN: cuda-compile %s | FileCheck %s
 // RUN: cuda-compile --assemble -o %t.cubin %s

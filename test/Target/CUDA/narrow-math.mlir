@@ -5,8 +5,8 @@
 // RUN: sed -e 's/math.tanh %%s/math.tanh %%s fastmath<nnan>/; s/%%y: memref<128x768xf16>/%%y: memref<128x768xf32>/; s/.*arith.truncf.*//; s/tile.store %%h.*/tile.store %%t, %%y[%%row, %%col] : tensor<?x?xf32>, memref<128x768xf32>/' %t.mlir | cuda-compile | FileCheck %s --check-prefix=WIDE
 
 // Results are rounded to 16 bits: tanh is e^2x by an instruction of the SM and a
-// reciprocal, for 32 elements of a thread.
+// reciprocal, for 32 elements per thread.
 // COUNT: {{^}}32{{$}}
-// Results of 32 bits need the function of full precision.
+// Results of 32 bits require the function in full precision.
 // WIDE-NOT: {{(ex2|rcp).approx.ftz}}
 // WIDE: st.shared.v2.b32

@@ -1,5 +1,5 @@
-// Without a CUDA toolkit functions of f32 are arithmetic, down to the largest
-// arguments of sin, and functions of f64 are refused.
+// Without a CUDA toolkit, functions of f32 are arithmetic, up to the largest arguments of
+// sin, and functions of f64 are rejected.
 // RUN: cuda-compile --no-toolkit %s | FileCheck %s --implicit-check-not=__nv_ --implicit-check-not=call
 // RUN: sed 's/f32/f64/g' %s > %t.mlir && not cuda-compile --no-toolkit %t.mlir 2>&1 | FileCheck %s --check-prefix=DOUBLE
 

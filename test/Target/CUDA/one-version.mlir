@@ -1,6 +1,5 @@
-// The addresses of what a program keeps in its arena are known to be aligned, so
-// a kernel between two of them has one version. An output is the caller's: its
-// kernel looks at the address.
+// The addresses of slots in the arena are known to be aligned, so a kernel between two of
+// them has one version. An output belongs to the caller: its kernel checks the address.
 // RUN: atranslate %s --target=cuda:sm_90a --emit=ptx -o - | FileCheck %s
 
 // CHECK-LABEL: .entry softmax_1

@@ -1,6 +1,6 @@
-// Kernels for sm_90 and later wait by themselves for the launches before them,
-// and let the next one begin: before they touch memory, and one that tensor
-// maps feed after its barriers are ready. The module says so to the run time.
+// Kernels for sm_90 and later wait for the previous launches by themselves, and let the
+// next one begin: before they access memory, and kernels with tensor maps after their
+// barriers are ready. The module declares this to the run time.
 // RUN: atranslate %s --target=cuda:sm_90a --emit=ptx -o - | FileCheck %s
 // RUN: atranslate %s --target=cuda:sm_80 --emit=ptx -o - | FileCheck %s --check-prefix=OLD
 

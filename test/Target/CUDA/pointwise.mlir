@@ -25,7 +25,7 @@ tile.kernel @relu(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.di
   tile.return
 }
 
-// Of integers, which have no function of libdevice; positions are integers, too.
+// Integers, for which libdevice has no function; positions are integers, too.
 // CHECK: .visible .entry distance(
 // CHECK: {{abs.s64|max.s64}}
 tile.kernel @distance(%x: memref<1024xi64>, %y: memref<1024xi64>) {

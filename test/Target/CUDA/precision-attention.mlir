@@ -1,6 +1,6 @@
-// Attention of f32 as encoders have it: query, keys and values are parts of one
-// product, heads lie beside each other, keys are masked. With a narrower
-// precision one kernel reads the product as it is, and multiplies on the unit.
+// Attention of f32 as in encoders: query, keys and values are slices of one product,
+// heads are adjacent, keys are masked. With a narrower precision, one kernel reads the
+// product in place and uses the matrix unit.
 // RUN: atranslate %s --target=cuda:sm_90a --precision=f16 --emit=tile -o %t.mlir && FileCheck %s --check-prefix=TILE < %t.mlir
 // RUN: atranslate %s --target=cuda:sm_90a --precision=f16 -v --emit=ptx -o - 2>&1 | FileCheck %s
 // RUN: atranslate %s --target=cuda:sm_90a --precision=bf16 --emit=ptx -o - | FileCheck %s --check-prefix=BF16

@@ -1,7 +1,7 @@
-// Which threads work on one row of a reduction.
+// The threads that reduce one row.
 // RUN: aopt %s --convert-tile-to-gpu | FileCheck %s
 
-// Eight rows and eight warps: a row is one warp's, without shared memory.
+// Eight rows and eight warps: one warp per row, without shared memory.
 // CHECK-LABEL: func @rows
 // (Once where pointers are aligned, and once where they are not.)
 // CHECK-NOT: gpu.barrier
@@ -18,7 +18,7 @@ tile.kernel @rows(%x: memref<64x1024xf32>, %y: memref<64xf32>) {
   tile.return
 }
 
-// One row is all threads', who meet in shared memory.
+// One row uses all threads, which exchange data through shared memory.
 // CHECK-LABEL: func @one_row
 // CHECK: gpu.shuffle
 // CHECK: gpu.barrier

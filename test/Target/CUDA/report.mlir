@@ -1,5 +1,5 @@
-// The report of a module for a GPU has what ptxas says of each kernel; without
-// ptxas it has what the compiler itself knows.
+// The report of a module for a GPU has the figures of ptxas for each kernel; without
+// ptxas, those of the compiler.
 // REQUIRES: cuda-toolkit
 // RUN: atranslate %s --target=cuda:sm_90a --report=%t.json -o %t.so && FileCheck %s < %t.json
 // RUN: env CUDA_HOME=%t.none atranslate %s --target=cuda:sm_90a --report=%t.json -o %t.so && FileCheck %s --check-prefix=PTX < %t.json

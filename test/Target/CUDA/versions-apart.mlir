@@ -1,5 +1,5 @@
-// Versions of a kernel share no load: the one for aligned addresses has vectors
-// alone. Results of 16 bits take approximate functions.
+// Versions of a kernel share no load: the one for aligned addresses has vectors only.
+// Results of 16 bits use approximate functions.
 // RUN: atranslate %s --target=cuda:sm_90a --emit=ptx -o - | FileCheck %s
 
 // CHECK-LABEL: .entry gelu_0

@@ -1,6 +1,6 @@
 // The PTX of products in the other types of wgmma: tf32, whose operands are f32 in
-// memory, and bytes. Neighbours in memory are neighbours along the depth, and
-// results go by way of shared memory.
+// memory, and bytes. Operands are contiguous along the depth, and results are stored
+// through shared memory.
 // DEFINE: %{types} =
 // DEFINE: %{compile} = sed -e '%{types}' %s | cuda-compile
 

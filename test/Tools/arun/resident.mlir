@@ -1,5 +1,5 @@
-// --bench on a device times runs whose tensors stay there, or with copies. The
-// driver is a fake one.
+// --bench on a device times runs whose tensors stay there, or with copies. The driver is
+// a fake one.
 // RUN: atranslate %s -O0 --target=cuda:sm_90a --target=cpu --allow-host-fallback -o %t.so
 // DEFINE: %{bench} = env LD_LIBRARY_PATH=%fake_cuda arun %t.so --random --bench --iterations 3 --device cuda:0
 // RUN: rm -rf %t && arun %t.so --random --output-dir %t
@@ -10,7 +10,7 @@
 // RESIDENT: latency of 3 runs, ms: {{.*}}, tensors on the device
 // JSON: "device": "cuda:0", "resident": true, "threads": 1}
 // COPIES: latency of 3 runs, ms: {{.*}}, with copies
-// On a CPU the flags change nothing.
+// On a CPU the flags have no effect.
 // RUN: arun %t.so --random --bench --iterations 3 --resident | FileCheck %s --check-prefix=CPU
 // RUN: arun %t.so --random --bench --iterations 3 --with-copies | FileCheck %s --check-prefix=CPU
 // CPU: latency of 3 runs, ms: {{.*}} mean {{[0-9.e-]+$}}

@@ -1,4 +1,4 @@
-// Another machine's module, without its sysroot.
+// A module for another machine, without its sysroot.
 // RUN: atranslate %s -o %t.so --mtriple=aarch64-linux-gnu
 // RUN: llvm-readelf -h %t.so | FileCheck %s
 // RUN: llvm-nm -D --undefined-only %t.so | count 0

@@ -1,5 +1,5 @@
-// --batch-invariant: a row's bits do not depend on how many rows there are. The
-// 64 rows of one module are computed again 1 and 7 at a time by others.
+// --batch-invariant: a row's bits do not depend on the number of rows. The 64 rows of one
+// module are computed again 1 and 7 at a time by others.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s -o dyn.so --batch-invariant
 // RUN: sed 's/?x40/64x40/g; s/?x24/64x24/g; s/, #in>/>/g; s/, #out>/>/g' %s > s64.mlir
@@ -10,10 +10,10 @@
 // RUN: arun s64.so --random --output-dir a --format npy
 // RUN: arun dyn.so --random --shape x=64x40 --expect y=a/y.npy --rtol 0 --atol 0
 // RUN: arun dyn.so --random --shape x=1x40 --output-dir b && arun s1.so --random --expect y=b/y.npy --rtol 0 --atol 0
-// The bytes of the first row: 24 floats behind a header of 128 bytes.
+// The bytes of the first row: 24 floats after a header of 128 bytes.
 // RUN: cmp -i 128 -n 96 a/y.npy b/y.npy
 
-// The blocks do not look at the number of rows.
+// The blocks do not depend on the number of rows.
 // RUN: atranslate s64.mlir --emit=tile -o - --batch-invariant | FileCheck %s
 // RUN: atranslate s1.mlir --emit=tile -o - --batch-invariant | FileCheck %s
 // RUN: atranslate s1.mlir --emit=tile -o - | FileCheck %s --check-prefix=LOOKS

@@ -1,5 +1,5 @@
-// A process of another kind that loads the compiler: entries of the cache are
-// those of the library, not of the process.
+// Another program that loads the compiler: entries of the cache depend on the library,
+// not on the program.
 // RUN: rm -rf %t && mkdir %t
 // RUN: cp $(dirname $(which atranslate))/../lib/libadze_compiler.so %t/one.so
 // RUN: cp %t/one.so %t/other.so && printf x >> %t/other.so

@@ -1,11 +1,11 @@
-// A module comes from the cache where the same compiler made it of the same
-// content with the same options, and nowhere else.
+// A module comes from the cache if the same compiler compiled the same content with the
+// same options, and not otherwise.
 // RUN: rm -rf %t && mkdir -p %t/other && cd %t && cp %s m.mlir
 // RUN: atranslate m.mlir -o cold.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=COLD --allow-empty
 // RUN: atranslate m.mlir -o warm.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=WARM
 // RUN: atranslate m.mlir -o none.so && cmp cold.so warm.so && cmp cold.so none.so
 // RUN: arun warm.so --random
-// In another folder it is the same model; over an older output too.
+// In another folder it is the same model; an older output is replaced.
 // RUN: cp m.mlir other/m.mlir && echo old > other/m.so
 // RUN: atranslate other/m.mlir -o other/m.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=WARM
 // RUN: atranslate other/m.mlir -o other/m.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=WARM
@@ -18,11 +18,11 @@
 // RUN: atranslate m.mlir --mcpu=x86-64 -o x.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=COLD --allow-empty
 // RUN: cp m.mlir n.mlir && atranslate n.mlir -o x.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=COLD --allow-empty
 // RUN: sed s/0.5/0.25/ %s > m.mlir && atranslate m.mlir -o x.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=COLD --allow-empty
-// What a compilation tells is told by compiling.
+// Diagnostics of a compilation require compilation.
 // RUN: cp %s m.mlir && atranslate m.mlir -o x.so --cache=c --stats 2>&1 | FileCheck %s --check-prefix=STATS
 // STATS: arena_bytes:
 
-// Damaged entries are as if they were not there, and are replaced.
+// Damaged entries are ignored, and replaced.
 // RUN: rm -rf c && atranslate m.mlir -o cold.so --cache=c && cp cold.so good.so
 // RUN: for f in c/*.bin; do cp $f $f.new; echo damage >> $f.new; mv $f.new $f; done
 // RUN: atranslate m.mlir -o x.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=COLD --allow-empty
@@ -32,12 +32,12 @@
 // RUN: for f in c/*.digest; do echo nonsense > $f; done
 // RUN: atranslate m.mlir -o x.so --cache=c -v 2>&1 | FileCheck %s --check-prefix=COLD --allow-empty
 
-// A cache that cannot be written is no error; text has none.
+// A cache that cannot be written is not an error; text has none.
 // RUN: echo file > notafolder && atranslate m.mlir -o x.so --cache=notafolder 2>&1 | FileCheck %s --check-prefix=WARNING
 // RUN: cmp x.so good.so
 // RUN: atranslate m.mlir --emit=tile -o - --cache=c 2> err; test $? = 2
 // WARNING: warning: cache in notafolder:
-// Nothing is left behind.
+// No other files remain.
 // RUN: ls | FileCheck %s --check-prefix=FILES
 // FILES-NOT: tmp
 

@@ -1,8 +1,8 @@
-// Crashes and signals: status 70 and one reproducer, which shows the defect
-// again; no temporary file is left.
+// Crashes and signals: status 70 and one reproducer, which reproduces the defect; no
+// temporary file remains.
 // RUN: rm -rf %t && mkdir -p %t/tmp && cd %t
 
-// Threads that crash at once: one of them reports.
+// Threads that crash at the same time: one of them reports.
 // RUN: for i in 1 2 3; do env TMPDIR=%t/tmp atranslate %s -o m.so --inject-crash --inject-crash-threads=8 2> err; \
 // RUN:   test $? = 70 || exit 1; grep -c "internal error" err | grep -qx 1 || exit 1; done
 // RUN: ls tmp | wc -l | grep -qx 3 && rm tmp/*
@@ -22,7 +22,7 @@
 // REPRODUCER: pipeline: "builtin.module(test-inject-crash{threads=1})"
 // AGAIN: a crash was asked for
 
-// Weights are sampled, at a level that has some.
+// Weights are sampled, at a level that has weights.
 // RUN: rm tmp/* && env TMPDIR=%t/tmp atranslate %S/Inputs/cumulative-sum.mlir -o m.so --stage-passes=graph:test-inject-crash 2> err; test $? = 70
 // RUN: FileCheck %s --check-prefix=SAMPLED < tmp/atranslate-reproducer-*.mlir
 // RUN: not --crash aopt --run-reproducer tmp/atranslate-reproducer-*.mlir 2>&1 | FileCheck %s --check-prefix=AGAIN
@@ -30,9 +30,9 @@
 // SAMPLED: graph.constant dense<5.000000e-01> : tensor<2048xf32>
 // SAMPLED-NOT: graph.blob
 
-// A signal: temporary files are removed, the status is the signal's. The text
-// goes to a pipe that nobody reads: the process waits, with its file of folded
-// constants beside it. Shells let background jobs ignore INT, and nohup HUP.
+// A signal: temporary files are removed, and the status is the signal's. The text is
+// written to a pipe without a reader: the process waits, with its file of folded
+// constants. Shells let background jobs ignore INT, and nohup HUP.
 // RUN: mkdir signals && cd signals && mkfifo pipe
 // RUN: for signal in INT TERM HUP; do \
 // RUN:   env --default-signal atranslate %S/Inputs/cumulative-sum.mlir --emit=graph -o pipe & pid=$!; \

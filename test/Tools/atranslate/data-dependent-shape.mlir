@@ -9,7 +9,7 @@
 // RUN: od -An -v -w4 -t fF -j 128 %t/0/z.npy | FileCheck %s --check-prefix=Z
 // RUN: cmp %t/0/z.npy %t/2/z.npy
 
-// A size that nothing gives a value is no size.
+// A symbol that no op binds is not a size.
 // CHECK: error: {{.*}}unsupported: the shape of argument 1 depends on the values of a tensor
 
 // SHAPES: output 'y': i64 1x3

@@ -1,5 +1,5 @@
-// What helps to debug a tile kernel: prints, checks of bounds, and -O0, where each
-// operation runs by itself. The results are the same.
+// Debugging of a tile kernel: prints, bounds checks, and -O0, which runs each operation
+// separately. The results are the same.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack('12f', *(i / 2 for i in range(12))))" > x.bin
 // RUN: atranslate %s -o prints.so
@@ -15,7 +15,7 @@
 // CHECK-DAG: {{^}}twice[0] x:{{$}}
 // CHECK-DAG: {{^}}  0 0.5{{$}}
 // CHECK-DAG: {{^}}  5 5.5{{$}}
-// What the tile holds beyond the memory is printed, too.
+// Elements of the tile beyond the memory are printed, too.
 // CHECK-DAG: {{^}}  0 0{{$}}
 // CHECK-DAG: {{^}}twice[1] is small: 0 0 1 1{{$}}
 // CHECK-DAG: {{^}}twice[0] small: -1{{$}}
@@ -27,8 +27,8 @@
 // PLAIN: twice[0] first row: 0
 // PLAIN: twice[1] is small: 0 0 1 1
 
-// A window that begins out of bounds ends the run, with tiles in registers and
-// without. The store of row 6 begins where the memory ends.
+// A window that begins out of bounds ends the run, with tiles in registers and without.
+// The store of row 6 begins where the memory ends.
 // RUN: sed 's/%%at = arith.muli %%id, %%rows/%%at = arith.muli %%id, %%six/; /tile.print/d' %s > wrong.mlir
 // RUN: atranslate wrong.mlir -o wrong.so
 // RUN: arun wrong.so --input x=x.bin --shape x=6x2
@@ -37,17 +37,17 @@
 // RUN: atranslate wrong.mlir -o checked.so --check-bounds -O0
 // RUN: not arun checked.so --input x=x.bin --shape x=6x2 2>&1 | FileCheck %s --check-prefix=BOUNDS
 // BOUNDS: error: node 'twice': tile.load of argument 0 at {{.*}}wrong.mlir:[[#]]:[[#]]: expected an offset of dimension 0 in [0, 6), but got 6
-// The kernel as it is has none.
+// Without the flag there are no checks.
 // RUN: sed '/tile.print/d' %s > right.mlir
 // RUN: atranslate right.mlir -o right.so --check-bounds
 // RUN: arun right.so --input x=x.bin --shape x=6x2 --expect y=out/y.npy
-// A negative offset is named as it is.
+// A negative offset is printed as a negative number.
 // RUN: sed 's/arith.constant 6 : index/arith.constant -3 : index/' wrong.mlir > negative.mlir
 // RUN: atranslate negative.mlir -o negative.so --check-bounds
 // RUN: not arun negative.so --input x=x.bin --shape x=6x2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: expected an offset of dimension 0 in [0, 6), but got -3
 
-// On a GPU nothing prints: the kernel runs on the CPU, or is refused.
+// GPUs do not print: the kernel runs on the CPU, or is rejected.
 // RUN: not atranslate %s -o gpu.so --target=cuda:sm_90a 2>&1 | FileCheck %s --check-prefix=GPU
 // GPU: error: {{.*}}kernel 'twice' has no code for cuda:sm_90a: expected no tile.print, which prints on CPUs
 // RUN: atranslate %s -o both.so --target=cuda:sm_90a --target=cpu --allow-host-fallback

@@ -1,5 +1,5 @@
-// Results never depend on threads: other code cannot be asked for, and the module
-// has the same bytes with the flag and without.
+// Results never depend on threads: other code cannot be requested, and the module has the
+// same bytes with the flag and without.
 // RUN: atranslate %s -o %t.1.so && atranslate %s --deterministic -o %t.2.so
 // RUN: cmp %t.1.so %t.2.so
 // RUN: atranslate %s --deterministic=false -o %t.2.so 2> %t.err; test $? = 2

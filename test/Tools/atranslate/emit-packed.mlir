@@ -1,4 +1,4 @@
-// A module whose weights are packed prints at each level.
+// A module with packed weights can be printed at each level.
 // RUN: atranslate %s --emit=llvm -o - | FileCheck %s
 // RUN: atranslate %s --emit=obj -o %t.o && llvm-nm %t.o | FileCheck %s --check-prefix=OBJECT
 // CHECK: llvm.func @adze_run

@@ -1,10 +1,10 @@
-// Each level can be asked for, and what comes out goes in again.
+// Each level can be requested, and its output is also an input.
 // RUN: atranslate %s --emit=tile -o - | FileCheck %s --check-prefix=TILE
 // RUN: atranslate %s --emit=llvm -o - | FileCheck %s --check-prefix=LLVM
 // RUN: atranslate %s --emit=obj -o %t.o && llvm-nm %t.o | FileCheck %s --check-prefix=OBJ
 // RUN: rm -rf %t.phases && atranslate %s -o %t.so --dump-phases=%t.phases
 // RUN: ls %t.phases | FileCheck %s --check-prefix=PHASES
-// The text of the tile level gives the module of the text that it came from.
+// The text of the tile level compiles to the module of the original text.
 // RUN: mkdir -p %t.dir/again
 // RUN: atranslate %s --emit=tile -o %t.dir/again/emit.mlir
 // RUN: atranslate %t.dir/again/emit.mlir -o %t.again.so && cmp %t.so %t.again.so

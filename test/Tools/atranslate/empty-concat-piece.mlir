@@ -1,4 +1,4 @@
-// An empty piece at the end of a concatenation: nothing is copied.
+// An empty operand at the end of a concatenation: nothing is copied.
 // RUN: atranslate %s -o %t.so
 // RUN: atranslate -O0 %s -o %t0.so
 // RUN: arun %t.so --info | FileCheck %s

@@ -1,4 +1,4 @@
-// An empty constant takes no place in the weights, least of all another's.
+// An empty constant has no bytes in the weights, and does not share those of another one.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s -O0 -o o0.so && atranslate %s -o o2.so
 // RUN: arun o0.so --random --output-dir a --format npy

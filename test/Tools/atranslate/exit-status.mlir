@@ -1,4 +1,4 @@
-// Every way to end has its status, and only a whole output is an output.
+// Each way to end has its status, and only complete outputs are written.
 // RUN: rm -rf %t && mkdir %t && cd %t
 
 // Usage.
@@ -24,10 +24,10 @@
 // RUN: atranslate %s -o m.so --weights-precision=int8:24 2> err; test $? = 2
 // RUN: FileCheck %s --check-prefix=WEIGHTS < err
 // WEIGHTS: error: expected --weights-precision=f32, int8 or int4, with a block of a multiple of 16 after a colon, but got 'int8:24'
-// LLVM's own flags are none of ours.
+// LLVM's own flags are not supported.
 // RUN: atranslate %s -o m.so --debug-pass=Structure 2> err; test $? = 2
 
-// Known, but not to be had: refused, not ignored.
+// Known, but unavailable: rejected, not ignored.
 // RUN: atranslate %s -o m.so --max-error=.1 2> err; test $? = 2
 // RUN: FileCheck %s --check-prefix=NO-AUTO < err
 // NO-AUTO: error: --max-error needs --precision=auto
@@ -47,7 +47,7 @@
 // NO-UNIT: error: unsupported: --precision=bf16: x86-64-v4 has no instruction for products of 'bf16'
 // RUN: test ! -e m.so
 
-// The input is at fault.
+// Errors of the input.
 // RUN: echo "func.func @f(" > bad.mlir
 // RUN: atranslate bad.mlir -o m.so 2> err; test $? = 1
 // RUN: FileCheck %s --check-prefix=BAD < err
@@ -55,7 +55,7 @@
 // RUN: atranslate nothing.onnx -o m.so 2> err; test $? = 1
 // RUN: atranslate %s -o no/such/folder/m.so 2> err; test $? = 1
 
-// We are at fault: a reproducer, status 70, nothing left behind.
+// Defects of the compiler: a reproducer, status 70, no other files.
 // RUN: env TMPDIR=%t atranslate %s -o m.so --inject-crash 2> err; test $? = 70
 // RUN: FileCheck %s --check-prefix=CRASH < err
 // CRASH: error: a crash was asked for

@@ -1,8 +1,8 @@
-// A disk that is full, for any output: status 1 and the system's reason, no
-// crash, and no partial file.
+// A full disk, for any output: status 1 and the system's message, no crash, and no
+// partial file.
 // RUN: rm -rf %t && mkdir %t && cd %t && ln -s /dev/full full.json && ln -s /dev/full full.html
 
-// Standard output, whatever is written to it.
+// Standard output, for anything written to it.
 // RUN: atranslate %s --emit=graph -o - > /dev/full 2> err; test $? = 1
 // RUN: FileCheck %s --check-prefix=STDOUT < err
 // RUN: atranslate --help > /dev/full 2> err; test $? = 1
@@ -28,7 +28,7 @@
 // DEVICE: error: {{.*}}full{{.*}}: No space left on device
 // DEVICE-NOT: {{.}}
 
-// Files: none may have more than 1 KB. What was there before stays.
+// Files: none may have more than 1 KB. Existing files are kept.
 // RUN: echo old > kept.so && (ulimit -f 1; for emit in graph tile linalg llvm obj so; do \
 // RUN:   atranslate %s --emit=$emit -o kept.so 2> err; test $? = 1 || exit 1; \
 // RUN:   FileCheck %s --check-prefix=LIMIT < err || exit 1; \
@@ -42,12 +42,12 @@
 // LIMIT-NOT: {{.}}
 // NOTHING: error: {{.*}}: File too large
 
-// Constants that are folded on the way, to a file beside the text or a
-// temporary one.
+// Constants that are folded during compilation, to a file next to the text or a temporary
+// one.
 // RUN: (ulimit -f 2; atranslate %S/Inputs/cumulative-sum.mlir --emit=graph -o m.mlir 2> err; test $? = 1 && FileCheck %s --check-prefix=LIMIT < err)
 // RUN: (ulimit -f 2; env TMPDIR=%t atranslate %S/Inputs/cumulative-sum.mlir --emit=so -o m.so 2> err; test $? = 1 && FileCheck %s --check-prefix=LIMIT < err)
 
-// Nothing is left.
+// No other files remain.
 // RUN: rmdir phases && ls | FileCheck %s --check-prefix=LEFT
 // LEFT: err
 // LEFT-NEXT: full.html

@@ -5,16 +5,16 @@
 // RUN: arun m.so --random --shape x=3x4 --output-dir out --format npy
 // RUN: test -s out/y.npy
 
-// One exported symbol, nothing needed.
+// One exported symbol, no dependencies.
 // RUN: llvm-nm -D m.so | FileCheck %s --check-prefix=SYMBOLS
 // RUN: llvm-nm -D --undefined-only m.so | count 0
 // RUN: llvm-readelf -d m.so | FileCheck %s --check-prefix=DYNAMIC
 // RUN: llvm-readelf -n m.so | FileCheck %s --check-prefix=NOTE
 
-// Temporary files are gone.
+// Temporary files are removed.
 // RUN: ls | FileCheck %s --check-prefix=FILES
 
-// Threads, folders and runs do not show in the bytes.
+// The bytes do not depend on threads, folders and runs.
 // RUN: mkdir other && cp %s other/kernel-text.mlir
 // RUN: atranslate -j1 other/kernel-text.mlir -o other/a.so
 // RUN: cd other && atranslate -j2 kernel-text.mlir -o b.so && cmp a.so b.so && cmp a.so ../m.so

@@ -1,5 +1,5 @@
-// Blocks follow the caches of the target: those of its name, or as said; a
-// cache of modules tells them apart.
+// Blocks depend on the caches of the target: those of its name, or as given; they are
+// part of the key of the cache of modules.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s --emit=tile -o small.mlir --mcpu=haswell --mcache=256K,8M && FileCheck %s --check-prefix=SMALL < small.mlir
 // RUN: atranslate %s --emit=tile -o large.mlir --mcache=2M,64M && FileCheck %s --check-prefix=LARGE < large.mlir

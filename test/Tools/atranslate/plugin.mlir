@@ -6,7 +6,7 @@
 // CHECK: mark.count = {{[0-9]+}}
 // WARNING: warning: {{.*}}the plugin counts {{[0-9]+}} ops
 
-// Without the library there is neither.
+// Without the library both are unknown.
 // RUN: not atranslate %s --stage-passes=graph:plugged-count -o m2.so 2>&1 | FileCheck %s --check-prefix=NOPASS
 // RUN: atranslate %s --plugin=%adze_lib/no-such.so -o m2.so 2> err; test $? = 2
 // RUN: atranslate %s --plugin=%adze_lib/libadze_rt.so -o m2.so 2> err; test $? = 2

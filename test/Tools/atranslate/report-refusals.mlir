@@ -1,4 +1,4 @@
-// The report says what was not fused and what was nearly recognised, by ONNX node, with the reason.
+// The report lists missed fusions and near matches, by ONNX node, with the reason.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s -o m.so --report=r.json && FileCheck %s < r.json
 // RUN: atranslate %s -o m.so --report=r.html && FileCheck %s --check-prefix=HTML < r.html

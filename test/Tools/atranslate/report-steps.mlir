@@ -1,5 +1,4 @@
-// What is reported of a recurrent layer: its steps, and the groups of rows that
-// threads keep.
+// The report of a recurrent layer: its steps, and the groups of rows that threads keep.
 // RUN: atranslate --mcpu=x86-64-v3 --mcache=1M,4M --report=%t.json %s -o %t.so && FileCheck %s < %t.json
 // RUN: atranslate --mcpu=x86-64-v3 --mcache=64K,64K --report=%t.json %s -o %t.so && FileCheck %s --check-prefix=SHARED < %t.json
 // CHECK: "parameters": {

@@ -1,10 +1,10 @@
-// What the module does, kernel by kernel.
+// The report of a module, kernel by kernel.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // Weights, with the launches that read them.
 // RUN: atranslate %examples/digits/digits.onnx -o d.so --report=d.json && FileCheck %s --check-prefix=WEIGHTS < d.json
 // RUN: atranslate %s -o m.so --mcpu=x86-64-v3 --report=r.json && FileCheck %s < r.json
 // RUN: atranslate %s -O0 -o m.so --target=cpu --mcpu=x86-64-v3 --report=r.html && FileCheck %s --check-prefix=HTML < r.html
-// The report is of a compilation, also where the module is in a cache.
+// The report describes a compilation, also if the module is in a cache.
 // RUN: atranslate %s -o m.so --cache=c && rm r.json && atranslate %s -o m.so --cache=c --report=r.json && test -s r.json
 
 // RUN: atranslate %s -o m.so --report=r.txt 2> err; test $? = 2
@@ -40,7 +40,7 @@
 // CHECK: "flops": {{[1-9][0-9]+}}
 // CHECK: "parameters": {
 // CHECK-NEXT: "{{[A-Z_]+}}": {{[1-9]}}
-// The graph as it was imported, the places in memory, and the size of the code.
+// The imported graph, the slots in memory, and the code size.
 // CHECK: "nodes": [
 // CHECK-NEXT: {
 // CHECK-NEXT: "op": "input",
@@ -80,7 +80,8 @@
 // WEIGHTS-NEXT: 2
 // WEIGHTS-NEXT: ]
 
-// The page holds the same JSON. At -O0 the product is stored, and read by the next kernel.
+// The page contains the same JSON. At -O0 the product is stored, and read by the next
+// kernel.
 // HTML: <title>report</title>
 // HTML: <script type="application/json" id="report-data">{
 // HTML: "opt_level": 0,

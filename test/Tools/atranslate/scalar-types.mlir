@@ -1,4 +1,4 @@
-// Whatever type a kernel computes with, the module needs nothing from outside.
+// For any type of a kernel, the module has no external dependency.
 // RUN: atranslate -O0 %s -o %t.so --mcpu=x86-64
 // RUN: llvm-nm -D --undefined-only %t.so | count 0
 // RUN: atranslate -O0 %s -o %t.so --mcpu=x86-64,x86-64-v3,x86-64-v4

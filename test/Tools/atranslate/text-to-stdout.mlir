@@ -1,4 +1,4 @@
-// Text whose constants the compiler computed needs a file for these: OUT.weights.
+// Text with computed constants requires a file for these: OUT.weights.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %S/Inputs/cumulative-sum.mlir --emit=graph -o - > out 2> err; test $? = 2
 // RUN: FileCheck %s < err && count 0 < out
@@ -8,6 +8,6 @@
 // FILES: m.mlir
 // FILES-NEXT: m.weights
 // RUN: atranslate m.mlir -o m.so && arun m.so --random --output-dir out.d
-// Without such constants nothing is in the way.
+// Without such constants it can be printed.
 // RUN: atranslate %S/Inputs/cumulative-sum.mlir -O0 --emit=graph -o - | FileCheck %s --check-prefix=TEXT
 // TEXT: graph.cumsum

@@ -1,6 +1,5 @@
-// The kernels that LLVM takes longest for, with the nodes that they compute. The
-// sum of four elements carries no time beside the product: code that is quick to
-// compile does for it.
+// The kernels with the longest LLVM time, with their nodes. The sum of four elements
+// takes little time compared with the product: it is compiled by quick code generation.
 // RUN: atranslate %s -o %t.so --timing 2>&1 | FileCheck %s
 // CHECK: LLVM on kernels: {{[0-9.]+}} seconds of all threads, 2 kernels, 1 of them light
 // CHECK-DAG: {{[0-9]+\.[0-9]+}}  matmul_0  product

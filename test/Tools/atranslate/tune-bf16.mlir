@@ -1,5 +1,5 @@
-// Kernels are measured on the units that they are compiled for: those with AMX
-// run in this process, which asks the system for the registers first.
+// Kernels are measured on their units: those with AMX run in this process, which first
+// requests permission for the registers.
 // REQUIRES: host-bf16
 // RUN: atranslate %s -o %t.so --precision=bf16 --tune=measure --max-compile-seconds 5 -v 2>&1 | FileCheck %s
 // RUN: arun %t.so --random

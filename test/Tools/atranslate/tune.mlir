@@ -1,15 +1,14 @@
-// Block sizes from rules, from a model of the cost, and from measurements: the
-// same results within rounding.
+// Block sizes from rules, from a cost model, and from measurements: the same results
+// within rounding.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s -o off.so && arun off.so --random --output-dir expected
 // RUN: atranslate %s -o model.so --tune=model -v --verify=differential 2>&1 | FileCheck %s --check-prefix=MODEL
 // RUN: arun model.so --random --expect y=expected/y.npy --range-tol 1e-5
 // RUN: atranslate %s -o again.so --tune=model && cmp model.so again.so
-// Whole registers of columns, and rows enough to use them for.
+// Whole registers of columns, and enough rows to use them.
 // MODEL: tune: matmul{{.*}} BLOCK_K={{[0-9]+}} BLOCK_M={{[0-9][0-9]+|8}} BLOCK_N={{(16|32|64|80|128)}} cost
 
-// What is measured is kept, and taken from there: no second measurement, and
-// the same module.
+// Measurements are stored, and reused: no second measurement, and the same module.
 // RUN: atranslate %s -o m.so --tune=measure --max-compile-seconds 5 --tune-db=db.json -v 2>&1 | FileCheck %s --check-prefix=MEASURE
 // RUN: arun m.so --random --expect y=expected/y.npy --range-tol 1e-5
 // RUN: FileCheck %s --check-prefix=DB < db.json
@@ -25,7 +24,7 @@
 // DB-NEXT: "BLOCK_K": {{[1-9]}}
 // KNOWN: tune: matmul{{.*}} (known)
 
-// What is in the log is what the kernel gets.
+// The kernel uses the parameters in the log.
 // RUN: sed 's/"BLOCK_M": [0-9]*/"BLOCK_M": 8/' db.json > db8.json
 // RUN: atranslate %s -o o.so --tune=measure --tune-db=db8.json -v 2>&1 | FileCheck %s --check-prefix=EIGHT
 // EIGHT: BLOCK_M=8{{.*}} (known)

@@ -1,6 +1,6 @@
-// A model that rounds to 8-bit integers is held to a tenth of the range, so a
-// wrong result is still told. That a rounding may take the other step is tested
-// by quantized-test.
+// The tolerance of a model that rounds to 8-bit integers is a tenth of the range, so a
+// wrong result is still detected. quantized-test tests that a rounding may differ by a
+// step.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s -o m.so --verify=differential
 // RUN: atranslate %s -o m.so --verify=differential --inject-fault 2> err; test $? = 70

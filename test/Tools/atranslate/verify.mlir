@@ -1,10 +1,10 @@
-// --verify=differential runs what it compiled against -O0.
+// --verify=differential compares the module with -O0.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s -o m.so --verify=differential && arun m.so --random --shape x=3x4
 // RUN: atranslate %s -O0 -o m.so --verify=differential
 // RUN: atranslate %s -o m.so --verify=none --inject-fault && test -s m.so
 
-// A module that computes something else is told and does not stay.
+// A module with different results is reported and removed.
 // RUN: atranslate %s -o m.so --weights=file --verify=differential --inject-fault 2> err; test $? = 70
 // RUN: FileCheck %s < err
 // RUN: ls | FileCheck %s --check-prefix=FILES

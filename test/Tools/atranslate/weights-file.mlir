@@ -1,5 +1,5 @@
-// Weights in a file of their own: the same results, found beside the module,
-// and refused where they are not the module's.
+// Weights in a separate file: the same results, found next to the module, and rejected if
+// they are not the module's.
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: atranslate %s -o a.so && arun a.so --random --output-dir expected
 // RUN: atranslate %s -o m.so --weights=file
@@ -16,7 +16,7 @@
 // FILES-NOT: tmp
 // INFO: "weights_bytes": 256
 
-// Byte-identical again, and from a cache both files come.
+// Byte-identical again; both files come from a cache.
 // RUN: atranslate %s -o m.so --weights=file --cache=c && cmp m.so there/m.so && cmp m.weights there/m.weights
 // RUN: rm m.so m.weights && atranslate %s -o m.so --weights=file --cache=c -v 2>&1 | FileCheck %s --check-prefix=WARM
 // RUN: cmp m.so there/m.so && cmp m.weights there/m.weights
@@ -31,7 +31,7 @@
 // DAMAGED: m.weights: damaged weights: bytes [0, 256): expected checksum {{[0-9a-f]+}}, but got
 // EMBEDDED: d.so: damaged weights: bytes [0, 256): expected checksum
 
-// Missing, cut short, foreign, with a damaged header, and another model's.
+// Missing, truncated, foreign, with a damaged header, and another model's.
 // RUN: cd there && mv m.weights w && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: head -c 4200 w > m.weights && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: tail -c 4352 m.so > m.weights && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=FOREIGN

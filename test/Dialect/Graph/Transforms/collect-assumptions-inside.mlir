@@ -1,4 +1,5 @@
-// What is taken for granted in branches and loops, and of data-dependent sizes, is checked when the run comes by.
+// Assumptions in branches and loops, and about data-dependent sizes, are checked where
+// they are reached.
 // RUN: aopt --graph-collect-assumptions --split-input-file %s | FileCheck %s
 // RUN: aopt --pass-pipeline='builtin.module(func.func(graph-collect-assumptions,graph-collect-assumptions))' --split-input-file %s | FileCheck %s
 // RUN: aopt --adze-graph --split-input-file %s | FileCheck %s --check-prefix=STAGE
@@ -8,8 +9,9 @@
 #n = affine_map<()[s0] -> (s0)>
 #cut = affine_map<()[s0] -> (s0 - 3)>
 
-// What a branch takes for granted is checked in front of all its ops, if it is not checked around it; what both sides of it take
-// for granted, in each. Sizes of the results as well: they could be negative.
+// Assumptions of a branch are checked before all of its ops, unless they are checked
+// outside; those of both branches, in each. Sizes of results as well: they could be
+// negative.
 // CHECK-DAG: #[[SUM:.*]] = affine_map<()[s0] -> (s0, 16)>
 // CHECK-DAG: #[[OUTER:.*]] = affine_map<()[s0] -> (s0, 8)>
 // CHECK-DAG: #[[CUT:.*]] = affine_map<()[s0] -> (s0 - 3)>
@@ -59,7 +61,8 @@ func.func @branches(%x: tensor<?xf32, #n>, %y: tensor<16xf32>, %z: tensor<8xf32>
 #all = affine_map<()[s0, s1, s2, s3] -> (s2, s3)>
 #slice = affine_map<()[s0, s1, s2, s3, s4] -> (s4)>
 
-// Values become what an If gives, what a loop carries (where its dims do not follow them) and slices of one size.
+// Values become results of an If, loop-carried values (if their dims do not depend on
+// them) and slices of one size.
 // CHECK-DAG: #[[YIELD:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> (s0, 5)>
 // CHECK-DAG: #[[CARRY:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> (s0, 4)>
 // CHECK-DAG: #[[SLICE:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> (s2 * s4, s2 * s3)>
@@ -95,8 +98,9 @@ func.func @values(%x: tensor<?xf32, #n>, %y: tensor<5xf32>, %c: tensor<i1>, %k: 
 #n = affine_map<()[s0] -> (s0)>
 #late = affine_map<()[s0, s1] -> (s1)>
 
-// A data-dependent size: as soon as it is known, once for all that need it, also in regions. What is written so already is
-// not written twice; what the inputs decide is checked before the run.
+// A data-dependent size: checked as soon as it is known, once for all users, also in
+// regions. Existing checks are not duplicated; conditions on inputs are checked before
+// the run.
 // CHECK-DAG: #[[EARLY:.*]] = affine_map<()[s0, s1] -> (s0, 16)>
 // CHECK-DAG: #[[LATE:.*]] = affine_map<()[s0, s1] -> (s1, 16)>
 // CHECK-DAG: #[[BOTH:.*]] = affine_map<()[s0, s1] -> (s0, s1)>

@@ -1,8 +1,8 @@
-// What ops take for granted of dynamic sizes becomes attributes of the function; the other functions have nothing
-// to say, or not before they run.
+// Assumptions of ops about dynamic sizes become attributes of the function; the other
+// functions have none, or none before they run.
 // RUN: aopt --graph-collect-assumptions --split-input-file %s | FileCheck %s
 
-// Text of any pipeline has them, whatever is simplified away, and once.
+// All pipelines preserve them, whatever is simplified, and only once.
 // RUN: aopt --pass-pipeline='builtin.module(func.func(graph-collect-assumptions,graph-collect-assumptions))' --split-input-file %s | FileCheck %s
 // RUN: aopt --adze-graph --split-input-file %s | FileCheck %s --check-prefix=STAGE
 // RUN: aopt --adze-graph=O=0 --split-input-file %s | FileCheck %s --check-prefix=STAGE
@@ -13,7 +13,8 @@
 #nm = affine_map<()[s0, s1, s2] -> (s0, s1)>
 #k = affine_map<()[s0, s1, s2] -> (s2)>
 
-// A dynamic size beside a known one, two unknown ones beside each other, and a known one that wins over both.
+// A dynamic size with a static one, two dynamic ones, and a static one that determines
+// both.
 // CHECK-DAG: #[[N16:.*]] = affine_map<()[s0, s1, s2] -> (s0, 16)>
 // CHECK-DAG: #[[NM:.*]] = affine_map<()[s0, s1, s2] -> (s0, s1)>
 // CHECK-DAG: #[[M16:.*]] = affine_map<()[s0, s1, s2] -> (s1, 16)>
@@ -38,7 +39,8 @@ func.func @broadcasts(%x: tensor<?xf32, #n>, %y: tensor<?xf32, #m>, %z: tensor<1
 #c = affine_map<()[s0, s1, s2, s3] -> (s0 + s2, s1)>
 #f = affine_map<()[s0, s1, s2, s3] -> (s0 * s1)>
 
-// Inner sizes of a product; pieces of a concat but for its axis; elements of a reshape. What the function says already stays.
+// Inner sizes of a product; operands of a concat except along its axis; elements of a
+// reshape. Existing attributes are kept.
 // CHECK-DAG: #[[GIVEN:.*]] = affine_map<()[s0, s1, s2, s3] -> (s2, 4)>
 // CHECK-DAG: #[[INNER:.*]] = affine_map<()[s0, s1, s2, s3] -> (s1, s2)>
 // CHECK-DAG: #[[PIECES:.*]] = affine_map<()[s0, s1, s2, s3] -> (s3, s1)>
@@ -61,7 +63,8 @@ func.func @equalities(%x: tensor<?x?xf32, #a>, %y: tensor<?x?xf32, #b>) -> (tens
 #x = affine_map<()[s0, s1] -> (s0, 8)>
 #y = affine_map<()[s0, s1] -> (s1, 8)>
 
-// A part lies inside of its whole: elements 4, 6, 8; 9, 8, 7; the first of a table; the greatest; rows that are looked up.
+// A part is within its whole: elements 4, 6, 8; 9, 8, 7; the first of a table; the
+// greatest; rows that are looked up.
 // CHECK-DAG: #[[UP:.*]] = affine_map<()[s0, s1] -> (s0 - 9)>
 // CHECK-DAG: #[[DOWN:.*]] = affine_map<()[s0, s1] -> (s0 - 10)>
 // CHECK-DAG: #[[TABLE:.*]] = affine_map<()[s0, s1] -> (s0 - s1)>
@@ -114,7 +117,7 @@ func.func @layers(%x: tensor<1x?x9xf32, #i>, %w: tensor<4x?x3xf32, #w>, %b: tens
 #x8 = affine_map<()[s0, s1] -> (1, s0 * 8, 9)>
 #v8 = affine_map<()[s0, s1] -> (s0 * 8)>
 
-// Groups of channels are of one size, which is no matter of the run where the number says so.
+// Groups of channels have equal sizes, which are not checked if static.
 // CHECK-DAG: #[[INPUT:.*]] = affine_map<()[s0, s1] -> (s0, 4)>
 // CHECK-DAG: #[[OUTPUT:.*]] = affine_map<()[s0, s1] -> ((s1 floordiv 4) * 4, s1)>
 // CHECK-DAG: #[[NORM:.*]] = affine_map<()[s0, s1] -> ((s0 floordiv 2) * 2, s0)>
@@ -135,7 +138,7 @@ func.func @groups(%x: tensor<1x?x9xf32, #x>, %f: tensor<?x1x2xf32, #f>, %v: tens
 #k = affine_map<()[s0, s1, s2] -> (s0, 2, s1, 16)>
 #v = affine_map<()[s0, s1, s2] -> (s0, 2, s2, 16)>
 
-// As many keys as values; heads that share some of them are no matter of the run.
+// As many keys as values; heads that share them are static.
 // CHECK-DAG: #[[KEYS:.*]] = affine_map<()[s0, s1, s2] -> (s2, s1)>
 // CHECK-LABEL: func.func @attention
 // CHECK-SAME: graph.equalities = [#[[KEYS]]]
@@ -152,8 +155,8 @@ func.func @attention(%q: tensor<?x8x5x16xf32, #q>, %k: tensor<?x2x?x16xf32, #k>,
 #n = affine_map<()[s0, s1] -> (s0)>
 #late = affine_map<()[s0, s1, s2] -> (s2)>
 
-// Nothing is taken for granted of sizes that are equal or known; what is in a branch, and what the data tells, is not known
-// before the run begins.
+// No assumptions about equal or static sizes; those in a branch, and data-dependent ones,
+// are unknown before the run.
 // CHECK-LABEL: func.func @nothing
 // CHECK-SAME: attributes {graph.symbols = ["n", "m", ""]}
 // STAGE-LABEL: func.func @nothing
@@ -177,7 +180,8 @@ func.func @nothing(%x: tensor<?xf32, #n>, %y: tensor<16xf32>, %c: tensor<i1>, %s
 
 #n = affine_map<()[s0, s1] -> (s0)>
 
-// The ops of a loop that has an iteration in any case; those of others, and of branches, where one asks for them.
+// The ops of a loop that has at least one iteration; those of others, and of branches, on
+// request.
 // CHECK-LABEL: func.func @loops
 // CHECK-SAME: graph.broadcasts = [#{{[a-z0-9]+}}], graph.symbols
 // STAGE-LABEL: func.func @loops
@@ -201,8 +205,7 @@ func.func @loops(%x: tensor<?xf32, #n>, %y: tensor<16xf32>, %z: tensor<8xf32>, %
 
 // -----
 
-// Where a slice begins is not before the tensor, and it ends inside; of halves
-// that is known.
+// A slice begins and ends within the tensor; for halves that is known.
 #x = affine_map<()[s0, s1] -> (s0)>
 #y = affine_map<()[s0, s1] -> (s1)>
 #h = affine_map<()[s0, s1] -> (s0 - s0 floordiv 2)>

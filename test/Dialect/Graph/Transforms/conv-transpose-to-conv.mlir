@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-conv-transpose-to-conv --split-input-file | FileCheck %s
 
-// Four phases of 3 channels are 12 channels of one convolution; its results go
-// to their places, those before the pads are dropped. The bias is there 4 times.
+// Four phases of 3 channels are 12 channels of one convolution; its results are moved to
+// their pixels, and those outside of the pads are dropped. The bias occurs 4 times.
 // CHECK-LABEL: func.func @phases
 // CHECK: %[[A:.*]] = graph.reshape %{{.*}} : (tensor<64x3x4x4xf32>) -> tensor<1x64x3x2x2x2x2xf32>
 // CHECK: %[[T:.*]] = graph.reverse %[[A]] {axes = array<i64: 3, 5>}
@@ -22,7 +22,7 @@ func.func @phases(%x: tensor<1x64x32x32xf32>) -> tensor<1x3x64x64xf32> {
 
 // -----
 
-// Without a stride: pads are what the window has left of its reach. Groups stay.
+// Without a stride: the pads are the remaining extent of the window. Groups stay.
 // CHECK-LABEL: func.func @turned
 // CHECK: graph.reverse %{{.*}} {axes = array<i64: 3, 5>} : (tensor<2x4x3x5x1x3x1xf32>)
 // CHECK: graph.conv %arg0, %{{.*}} {dilations = array<i64: 1, 2>, group = 2 : i64, pads = array<i64: 3, 4, 2, 3>, strides = array<i64: 1, 1>} : (tensor<1x8x9x9xf32>, tensor<6x4x5x3xf32>) -> tensor<1x6x10x12xf32>
@@ -35,7 +35,7 @@ func.func @turned(%x: tensor<1x8x9x9xf32>) -> tensor<1x6x10x12xf32> {
 
 // -----
 
-// Of dynamic sizes.
+// Dynamic sizes.
 // CHECK-DAG: #[[Y:.*]] = affine_map<()[s0, s1] -> (s0, 2, s1 * 8)>
 // CHECK-DAG: #[[C:.*]] = affine_map<()[s0, s1] -> (s0, 16, s1)>
 // CHECK-LABEL: func.func @dynamic
@@ -52,9 +52,9 @@ func.func @dynamic(%x: tensor<?x32x?xf32, #x>) -> tensor<?x2x?xf32, #y> attribut
 
 // -----
 
-// Channels enough for the lanes; taps of some phases only (others would multiply
-// by zeros, and infinity times 0 is no number); results that only the bias
-// makes; a filter of unknown values.
+// Enough channels for the lanes; taps of some phases only (others would multiply by
+// zeros, and infinity times 0 is NaN); results of the bias alone; a filter of unknown
+// values.
 // CHECK-LABEL: func.func @kept
 // CHECK-COUNT-4: graph.conv_transpose
 func.func @kept(%x: tensor<1x64x8x8xf32>, %w3: tensor<64x3x4x4xf32>) -> (tensor<1x32x16x16xf32>, tensor<1x3x17x17xf32>, tensor<1x3x19x19xf32>, tensor<1x3x18x18xf32>) {
@@ -70,8 +70,8 @@ func.func @kept(%x: tensor<1x64x8x8xf32>, %w3: tensor<64x3x4x4xf32>) -> (tensor<
 
 // -----
 
-// A kernel of more than the image: most of the windows would be padding. An
-// empty image, an empty result.
+// A kernel larger than the image: most of the windows would be padding. An empty image,
+// an empty result.
 // CHECK-LABEL: func.func @small
 // CHECK-COUNT-3: graph.conv_transpose
 func.func @small(%x: tensor<1x100x1x1xf32>, %z: tensor<1x100x8x0xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x11x0xf32>, tensor<1x8x2x0xf32>) {

@@ -1,5 +1,5 @@
-// In rank 3 the transpose is its own inverse. The inverse one that an operand
-// of few elements gets must not sink through the op again, and so for ever.
+// In rank 3 the transpose is its own inverse. The inverse one of an operand of few
+// elements must not sink through the op again, without end.
 // RUN: aopt %s --graph-convert-layout | FileCheck %s
 
 // CHECK-LABEL: func.func @main(
@@ -17,9 +17,8 @@ func.func @main(%x: tensor<1x1x1xf32>, %y: tensor<1x1x2xf32>) -> tensor<1x1x2xf3
 
 // -----
 
-// Transposed constants are no transposes that could be saved: two of them beside
-// what is computed were moved to and fro without an end (found by the property
-// test, seed 907355).
+// Transposed constants are not transposes that could be saved: two of them were moved
+// back and forth without end (found by the property test, seed 907355).
 // CHECK-LABEL: func.func @constants
 // CHECK: %[[C:.*]] = graph.conv
 // CHECK: %[[Y:.*]] = graph.concat %[[C]], %{{.*}}, %{{.*}} {axis = 1 : i64} : (tensor<2x?x2xf32, #{{.*}}>, tensor<2x0x2xf32>, tensor<2x1x2xf32>)

@@ -1,8 +1,8 @@
-// Normalisations of channels-first data that lies channels last.
+// Normalisations of channels-first data in channels-last layout.
 // RUN: aopt %s --graph-convert-layout --split-input-file | FileCheck %s
 
-// Each channel by itself: sums of what lies behind each other, no transpose but
-// at the border. The difference that is squared is an op of its own.
+// Each channel separately: sums along the outer dims, with transposes at the border only.
+// The squared difference is a separate op.
 // CHECK-LABEL: func.func @instance(
 // CHECK: %[[X:.*]] = graph.conv
 // CHECK: %[[M:.*]] = graph.reshape %[[X]] : {{.*}} -> tensor<2x64x4xf32>
@@ -47,9 +47,9 @@ func.func @one_group(%x: tensor<?x4x8x8xf32, #x>) -> tensor<?x4x8x8xf32, #x> att
 
 // -----
 
-// Two groups of two channels, numbers for each channel: statistics of channels
-// over all positions, and of groups from these. What follows is beside the
-// elements in their own dims, so that it can be one kernel with what reads it.
+// Two groups of two channels, parameters per channel: statistics of channels over all
+// positions, and of groups from these. Later ops are on elements in their own dims, so
+// that they can be fused with their users.
 // CHECK-LABEL: func.func @groups(
 // CHECK: %[[X:.*]] = graph.conv
 // CHECK: %[[M:.*]] = graph.reduce_mean %{{.*}} {axes = array<i64: 1>{{.*}} : (tensor<1x64x4xf32>) -> tensor<1x1x4xf32>
@@ -77,8 +77,8 @@ func.func @groups(%x: tensor<1x4x8x8xf32>, %s: tensor<2x2x1x1xf32>) -> tensor<1x
 
 // -----
 
-// A scale of each element, f16, whose sums need f32, rows of another kind, and
-// what is a row of one place after the other anyway.
+// A scale per element, f16, whose sums need f32, rows of another kind, and a row of one
+// position in either layout.
 // CHECK-LABEL: func.func @refused(
 // CHECK-COUNT-4: graph.layer_norm
 func.func @refused(%x: tensor<1x4x8x8xf32>, %h: tensor<1x4x8x8xf16>, %s: tensor<8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf16>, tensor<1x4x8x8xf32>, tensor<1x64x4xf32>) {

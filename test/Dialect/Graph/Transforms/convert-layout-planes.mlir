@@ -1,9 +1,9 @@
-// Convolutions of few outputs stay as they are where that is asked for.
+// Convolutions of few outputs keep their layout if requested.
 // RUN: aopt %s --graph-convert-layout --split-input-file | FileCheck %s
 // RUN: aopt %s --graph-convert-layout --split-input-file | FileCheck %s --check-prefix=LAST
 
-// What is made channels last in front of it is put back: the last layer of a
-// U-Net. Not for a window that patches take.
+// Their channels-last producer is transposed back: the last layer of a U-Net. Not for a
+// window that is computed by patches.
 // CHECK-LABEL: func.func @last
 // LAST-LABEL: func.func @last
 func.func @last(%x: tensor<1x8x32x32xf32>, %u: tensor<8x8x3x3xf32>, %w: tensor<3x8x5x5xf32>, %v: tensor<3x8x3x3xf32>) -> (tensor<1x3x32x32xf32>, tensor<1x3x32x32xf32>) {
@@ -24,7 +24,7 @@ func.func @last(%x: tensor<1x8x32x32xf32>, %u: tensor<8x8x3x3xf32>, %w: tensor<3
 
 // -----
 
-// Of unknown height and width, too.
+// Dynamic height and width, too.
 #x = affine_map<()[s0, s1] -> (1, 2, s0, s1)>
 #y = affine_map<()[s0, s1] -> (1, 1, s0, s1)>
 // CHECK-LABEL: func.func @unknown
@@ -39,8 +39,8 @@ func.func @unknown(%x: tensor<1x2x?x?xf32, #x>, %w: tensor<1x2x3x3xf32>) -> tens
 
 // -----
 
-// More outputs, a stride along the rows, no window, narrow rows, other types
-// and groups are channels last.
+// More outputs, a stride along the rows, no window, narrow rows, other types and groups
+// are channels-last.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-6: graph.conv {{.*}} layout = #graph.layout<nhwc>
 // CHECK: return

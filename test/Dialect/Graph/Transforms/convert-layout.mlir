@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-convert-layout --split-input-file | FileCheck %s
 
-// Two convolutions, an activation and a residual sum between: one transpose at
-// each border.
+// Two convolutions with an activation and a residual sum between: one transpose at each
+// border.
 // CHECK-LABEL: func.func @residual
 // CHECK-SAME: %[[X:.*]]: tensor<1x4x8x8xf32>
 func.func @residual(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x8x8xf32> {
@@ -72,8 +72,8 @@ func.func @none(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x8x4xf32> {
 
 // -----
 
-// In rank 3 the transpose is its own inverse: with one operand transposed and
-// one not, nothing is won, and the pass must end.
+// In rank 3 the transpose is its own inverse: with one operand transposed and one not,
+// nothing is saved, and the pass must end.
 // CHECK-LABEL: func.func @self_inverse
 func.func @self_inverse(%x: tensor<1x4x8x8xf32>, %y: tensor<1x4x64xf32>) -> tensor<1x4x64xf32> {
   // CHECK: graph.conv
@@ -90,8 +90,8 @@ func.func @self_inverse(%x: tensor<1x4x8x8xf32>, %y: tensor<1x4x64xf32>) -> tens
 
 // -----
 
-// Pools alone stay as they are: their pixels run along vectors. Beside a
-// convolution they go along with it.
+// Pools alone are unchanged: their pixels are along the vectors. With a convolution, they
+// have its layout.
 // CHECK-LABEL: func.func @pools_alone
 func.func @pools_alone(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   // CHECK-NOT: graph.transpose

@@ -1,6 +1,6 @@
 // RUN: aopt %s --graph-eliminate-dead-code --split-input-file | FileCheck %s
 
-// A chain that nothing reads.
+// A chain without users.
 // CHECK-LABEL: func.func @chain
 func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[R:.*]] = graph.relu
@@ -13,7 +13,7 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A sequence of values that nobody reads goes; a call that may fail stays.
+// A sequence of values without users is removed; a call that may fail stays.
 // CHECK-LABEL: func.func @calls
 func.func @calls(%x: tensor<4xf32>, %s: tensor<!graph.sequence<tensor<?xf32>>>, %i: tensor<i64>) -> tensor<4xf32> {
   // CHECK-NEXT: graph.call "sequence_erase"(%arg1, %arg2)
@@ -26,7 +26,7 @@ func.func @calls(%x: tensor<4xf32>, %s: tensor<!graph.sequence<tensor<?xf32>>>, 
 
 // -----
 
-// Numbers of a run that nobody reads go; two that are read stay two.
+// Random numbers without users are removed; two with users stay two.
 // CHECK-LABEL: func.func @entropy
 func.func @entropy() -> (tensor<i64>, tensor<i64>) {
   // CHECK-NEXT: %[[A:.*]] = graph.entropy
@@ -41,7 +41,7 @@ func.func @entropy() -> (tensor<i64>, tensor<i64>) {
 
 // -----
 
-// A result of a cluster that nobody reads goes, with what only it needs.
+// A result of a cluster without users is removed, with ops that only it needs.
 // CHECK-LABEL: func.func @cluster
 func.func @cluster(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: graph.cluster({{.*}}) {{.*}}-> tensor<4xf32>
@@ -58,7 +58,7 @@ func.func @cluster(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What is read stays, with a symbolic dim too.
+// Values with users stay, with a symbolic dim too.
 // CHECK-LABEL: func.func @alive
 func.func @alive(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> tensor<?xf32, affine_map<()[s0] -> (s0)>> attributes {graph.symbols = ["n"]} {
   // CHECK: graph.exp
@@ -70,8 +70,8 @@ func.func @alive(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> tensor<?xf32,
 
 // -----
 
-// A result of a branch that nobody reads goes from both regions, and what was
-// read there only goes with it; so it does from a branch inside of a branch.
+// A result of a branch without users is removed from both regions, with values that only
+// it used; likewise in a nested branch.
 // CHECK-LABEL: func.func @branch
 func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NOT: graph.tanh
@@ -103,8 +103,8 @@ func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A data-dependent size: the result that gives it stays while a type needs
-// it, and goes with its symbol where none does.
+// A data-dependent size: the result that defines it stays while a type needs it, and is
+// removed with its symbol otherwise.
 #s = affine_map<()[s0] -> (s0)>
 #t = affine_map<()[s0, s1] -> (s1)>
 // CHECK-LABEL: func.func @sizes
@@ -135,7 +135,7 @@ func.func @sizes(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<8xf32>, %n: tenso
 
 // -----
 
-// %b only feeds itself; %d feeds the condition, %e feeds %a, which is read.
+// %b only depends on itself; %d is used by the condition, %e by %a, which has users.
 // CHECK-LABEL: func.func @carried
 func.func @carried(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<4xf32>, %k: tensor<1xf32>) -> tensor<4xf32> {
   // CHECK: %[[R:.*]]:3 = "graph.loop"(%arg0, %arg1, %arg2, %arg3, %arg2) <{operandSegmentSizes = array<i32: 1, 1, 3>, symbols = array<i64>}>
@@ -162,9 +162,8 @@ func.func @carried(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<4xf32>, %k: tenso
 
 // -----
 
-// A carried value whose size another one's elements need, and one that a check
-// looks at, stay; the collected slices that nobody reads go, but their number
-// is read.
+// A carried value whose size another one's elements need, and one that a check uses,
+// stay; collected slices without users are removed, but their number is used.
 #s = affine_map<()[s0] -> (s0)>
 #d = affine_map<()[s0] -> (s0 * 2)>
 #c = affine_map<()[s0, s1] -> (s1)>
@@ -192,7 +191,7 @@ func.func @alive_in_loop(%n: tensor<i64>, %x: tensor<4xf32>, %k: tensor<1xf32>) 
 
 // -----
 
-// What a check of sizes names stays: the size of a carried value that nobody reads.
+// Values in a check of sizes stay: the size of a carried value without users.
 #s = affine_map<()[s0] -> (s0)>
 #d = affine_map<()[s0] -> (s0 * 2)>
 // CHECK-LABEL: func.func @checked_in_loop

@@ -1,5 +1,5 @@
-// In a function with states, the caller chooses how many of the last rows of a
-// result it gets: what leads to the result alone computes these.
+// In a function with states, the caller chooses how many of the last rows of a result it
+// gets: only these are computed.
 // RUN: aopt %s -graph-find-last-rows -split-input-file | FileCheck %s
 // RUN: aopt %s -graph-find-last-rows=pairs=none -split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: aopt %s -graph-find-last-rows=pairs=old=new -split-input-file | FileCheck %s --check-prefix=NAMED
@@ -10,9 +10,9 @@
 #x = affine_map<()[s0, s1, s2] -> (s0, s2, 4)>
 #y = affine_map<()[s0, s1, s2] -> (s0, s2, 9)>
 
-// The symbol follows those of the inputs. Rows that others read, as those of
-// %0, are computed whole and sliced; an operand without rows stays. A result of
-// more rows than the inputs have is none of these.
+// The symbol follows those of the inputs. Rows with other users, as those of %0, are
+// computed for all and sliced; an operand without rows stays. A result with more rows
+// than the inputs does not qualify.
 // CHECK-DAG: #[[START:[^ ]+]] = affine_map<()[s0, s1, s2, s3] -> (0, s2 - s3, 0)>
 // CHECK-DAG: #[[ROWS:[^ ]+]] = affine_map<()[s0, s1, s2, s3] -> (s0, s3, 4)>
 // CHECK-DAG: #[[LOGITS:[^ ]+]] = affine_map<()[s0, s1, s2, s3] -> (s0, s3, 9)>
@@ -39,8 +39,8 @@ func.func @decoder(%past: tensor<?x?x4xf32, #past> {graph.name = "past"}, %x: te
 
 // -----
 
-// Sums over rows, moves and views: the running sum is computed for all rows,
-// what follows for the last ones.
+// Sums over rows, moves and views: the cumulative sum is computed for all rows, later ops
+// for the last ones.
 // CHECK-LABEL: func.func @moved(
 // CHECK: %[[SUM:[^ ]+]] = graph.cumsum
 // CHECK: %[[LAST:[^ ]+]] = graph.slice %[[SUM]] {starts = #{{[^,]+}}, steps = array<i64: 1, 1, 1>} : {{.*}} -> tensor<4x1x?xf32, #[[LAST_MAP:[^>]+]]>
@@ -66,8 +66,8 @@ func.func @moved(%past: tensor<1x?x4xf32, #p> {graph.name = "past"}, %x: tensor<
 
 // -----
 
-// No state: a batch of images is none of tokens. With --state the pair has
-// another name.
+// Without a state: a batch of images is not a sequence of tokens. With --state, the pair
+// has another name.
 // CHECK-LABEL: func.func @stateless(
 // CHECK-NOT: graph.last_rows
 // CHECK: return
@@ -102,7 +102,7 @@ func.func @batch(%h: tensor<?x4xf32, #s> {graph.name = "h_in"}, %x: tensor<1x?x4
 
 // -----
 
-// The symbol behind those of the inputs is that of a size which data tell.
+// The symbol after those of the inputs is that of a data-dependent size.
 // CHECK-LABEL: func.func @taken(
 // CHECK-NOT: graph.last_rows
 // CHECK: return

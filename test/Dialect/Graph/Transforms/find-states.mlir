@@ -1,5 +1,5 @@
-// Results that are an argument with rows added or replaced become updates of a
-// buffer of the caller.
+// Results that are an argument with rows appended or replaced become updates of a buffer
+// of the caller.
 // RUN: aopt %s -graph-find-states -split-input-file | FileCheck %s
 // RUN: aopt %s -graph-find-states -split-input-file --remarks-filter-failed=.* 2>&1 >/dev/null | FileCheck %s --check-prefix=WHY
 // RUN: aopt %s -graph-find-states=pairs=none -split-input-file | FileCheck %s --check-prefix=OFF
@@ -11,8 +11,7 @@
 #new = affine_map<()[s0, s1, s2] -> (s0, 2, s2, 4)>
 #all = affine_map<()[s0, s1, s2] -> (s0, 2, s1 + s2, 4)>
 
-// Keys and values of one shape have one pitch. Readers of all rows read the
-// buffer.
+// Keys and values of one shape have one pitch. Users of all rows read the buffer.
 // CHECK-LABEL: func.func @append(
 // CHECK-SAME: %[[K:[^:]+]]: tensor<?x2x?x4xf32
 // CHECK-SAME: graph.states = [#graph.state<input = 0, output = 1, kind = rows, axis = 2, pitch = 3, rows = #[[ROWS:[^,]+]], drop = #[[ZERO:[^>]+]]>, #graph.state<input = 1, output = 2, kind = rows, axis = 2, pitch = 3
@@ -34,8 +33,8 @@ func.func @append(%k: tensor<?x2x?x4xf32, #past>, %v: tensor<?x2x?x4xf32, #past>
 
 // -----
 
-// The last rows of a window. A reader of the past behind the update reads the
-// buffer as well.
+// The last rows of a window. A user of the past after the update reads the buffer as
+// well.
 // CHECK-LABEL: func.func @slide(
 // CHECK-SAME: drop = #{{[^>]+}}>
 // CHECK: graph.open_state
@@ -58,8 +57,8 @@ func.func @slide(%p: tensor<1x3x4xf32> {graph.name = "past_conv"}, %x: tensor<1x
 #all = affine_map<()[s0, s1] -> (s0 + s1, 4)>
 #rest = affine_map<()[s0, s1] -> (s1, 4)>
 
-// Rows at data-dependent positions, none of them from the end, in an
-// argument that zeros follow.
+// Rows at data-dependent indices, none of them from the end, in an argument that is
+// followed by zeros.
 // CHECK-LABEL: func.func @write(
 // CHECK-SAME: #graph.state<input = 0, output = 0, kind = rows, pitch = 2, rows = #{{[^,]+}}, drop = #{{[^,]+}}, zeroed = true>
 // CHECK: %[[O:[^ ]+]] = graph.open_state
@@ -77,7 +76,7 @@ func.func @write(%p: tensor<?x4xf32, #past>, %r: tensor<?xf32, affine_map<()[s0,
 
 // -----
 
-// By their names a result replaces an argument, and another one is one.
+// By names, a result replaces an argument.
 // CHECK-LABEL: func.func @whole(
 // CHECK-SAME: graph.states = [#graph.state<input = 0, output = 1, kind = whole>, #graph.state<input = 1, output = 2, kind = keep>]
 func.func @whole(%h: tensor<4xf32> {graph.name = "state"}, %c: tensor<4xf32> {graph.name = "cross_in"}, %x: tensor<4xf32> {graph.name = "x"})
@@ -87,7 +86,7 @@ func.func @whole(%h: tensor<4xf32> {graph.name = "state"}, %c: tensor<4xf32> {gr
   return %1, %0, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Elements of less than a byte have no place of their own in a buffer.
+// Elements of less than a byte have no address in a buffer.
 // CHECK-LABEL: func.func @packed(
 // CHECK-NOT: graph.states
 // CHECK: return
@@ -101,7 +100,7 @@ func.func @packed(%h: tensor<4xi4> {graph.name = "h_in"}, %x: tensor<4xi4> {grap
 #past = affine_map<()[s0] -> (s0, 4)>
 #all = affine_map<()[s0] -> (s0 + 1, 4)>
 
-// The new row follows from the past, which is read before the update.
+// The new row depends on the past, which is read before the update.
 // WHY: find-states {{.*}}the input is read before the update, or replaced where it is read
 // CHECK-LABEL: func.func @read_before(
 // CHECK-NOT: graph.open_state
@@ -111,7 +110,7 @@ func.func @read_before(%p: tensor<?x4xf32, #past> {graph.name = "past"}) -> (ten
   return %1 : tensor<?x4xf32, #all>
 }
 
-// Two arguments beside each other are no cache.
+// A concatenation of two arguments is not a cache.
 // CHECK-LABEL: func.func @beside(
 // CHECK-NOT: graph.open_state
 func.func @beside(%p: tensor<?x4xf32, #past>, %x: tensor<1x4xf32>) -> tensor<?x4xf32, #all> {
@@ -119,7 +118,7 @@ func.func @beside(%p: tensor<?x4xf32, #past>, %x: tensor<1x4xf32>) -> tensor<?x4
   return %1 : tensor<?x4xf32, #all>
 }
 
-// Rows in front of the past move it.
+// Prepended rows would move the past.
 // CHECK-LABEL: func.func @in_front(
 // CHECK-NOT: graph.open_state
 func.func @in_front(%p: tensor<?x4xf32, #past>, %x: tensor<1x4xf32>) -> tensor<?x4xf32, #all> {
@@ -128,8 +127,7 @@ func.func @in_front(%p: tensor<?x4xf32, #past>, %x: tensor<1x4xf32>) -> tensor<?
   return %1 : tensor<?x4xf32, #all>
 }
 
-// Sums of rows are no new rows; of an unknown number of rows an index may count
-// from the end.
+// Sums of rows are not new rows; with dynamic rows, an index may count from the end.
 // CHECK-LABEL: func.func @scattered(
 // CHECK-NOT: graph.open_state
 func.func @scattered(%p: tensor<8x4xf32> {graph.name = "past"}, %q: tensor<?x4xf32, #past> {graph.name = "past.1"}, %i: tensor<1x4xi64>, %x: tensor<1x4xf32>)
@@ -141,8 +139,8 @@ func.func @scattered(%p: tensor<8x4xf32> {graph.name = "past"}, %q: tensor<?x4xf
 
 // -----
 
-// Of a known number an index from the end is made one from the beginning. An
-// input of an equal name is new rows, and sizes may be read before the update.
+// With static rows, an index from the end is converted to one from the beginning. An
+// input with an equal name is new rows, and sizes may be read before the update.
 #past = affine_map<()[s0, s1] -> (2, s0, 4)>
 #solved = affine_map<()[s0, s1] -> (2, s1, 4)>
 #all = affine_map<()[s0, s1] -> (2, s1 + 1, 4)>
@@ -171,8 +169,8 @@ func.func @from_end(%p: tensor<2x8x4xf32> {graph.name = "past.0"}, %q: tensor<2x
 
 // -----
 
-// A transpose and its inverse around the update are left out, which then goes
-// along the dim of the rows.
+// A transpose and its inverse around the update are removed; the update is then along the
+// dim of the rows.
 // CHECK-LABEL: func.func @transposed(
 // CHECK-SAME: #graph.state<input = 0, output = 0, kind = rows, axis = 2
 // CHECK: %[[U:.*]] = graph.transpose %arg2 {perm = array<i64: 1, 2, 0, 3>} : (tensor<1x3x2x4xf32>) -> tensor<3x2x1x4xf32>

@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-fold-batch-norm --graph-fold-constants --split-input-file | FileCheck %s
 
-// A factor and a summand a channel go into the weights: filter 2 * 3, bias
-// (1 * 3) + 4.
+// A factor and a summand per channel are folded into the weights: filter 2 * 3, bias (1 *
+// 3) + 4.
 #x = affine_map<()[s0] -> (s0, 1, 4, 4)>
 #y = affine_map<()[s0] -> (s0, 2, 4, 4)>
 // CHECK-LABEL: func.func @scales
@@ -22,7 +22,7 @@ func.func @scales(%x: tensor<?x1x4x4xf32, #x>) -> tensor<?x2x4x4xf32, #y> {
 
 // -----
 
-// A factor a column is none a channel; one that is not known stays.
+// A factor per column is not one per channel; an unknown one stays.
 // CHECK-LABEL: func.func @others
 // CHECK: graph.conv
 // CHECK: graph.mul
@@ -74,8 +74,8 @@ func.func @matmul_after(%x: tensor<4x2xf32>) -> tensor<4x3xf32> {
 
 // -----
 
-// Divisors and differences behind a convolution, factors and summands before one
-// of groups.
+// Divisors and differences after a convolution, factors and summands before one with
+// groups.
 // CHECK-LABEL: func.func @around_conv
 // CHECK-NOT: graph.div %{{.*}}tensor<1x2x4x4xf32>
 // CHECK: graph.conv %arg0, %{{[0-9]+}}, %{{[0-9]+}} {{.*}}group = 2
@@ -118,8 +118,7 @@ func.func @around_matmul(%x: tensor<?x2xf32, #x>) -> tensor<?x3xf32, #y> {
 
 // -----
 
-// Weights that something else reads, summands before padding, a quotient by
-// what is computed.
+// Weights with another user, summands before padding, a quotient by a computed value.
 // CHECK-LABEL: func.func @stays
 // CHECK: graph.add %arg0
 // CHECK: graph.conv
@@ -142,8 +141,8 @@ func.func @stays(%x: tensor<1x2x4x4xf32>, %y: tensor<2x2xf32>) -> (tensor<1x2x4x
 
 // -----
 
-// Around a product with a constant left operand: 2 * 3 of what is summed, and of
-// the rows [1, 2] * 5; the summand of the rows times 5.
+// Around a product with a constant left operand: 2 * 3 of the summed dim, and of the rows
+// [1, 2] * 5; the summand of the rows times 5.
 #x = affine_map<()[s0] -> (s0, 2, 4)>
 // CHECK-LABEL: func.func @left
 // CHECK: %[[W:.*]] = graph.constant dense<{{\[\[}}3.000000e+01, 3.000000e+01], [6.000000e+01, 6.000000e+01]]> : tensor<2x2xf32>
@@ -165,8 +164,7 @@ func.func @left(%x: tensor<?x2x4xf32, #x>) -> tensor<?x2x4xf32, #x> {
 
 // -----
 
-// Behind a transpose: scale 1 / sqrt(3 + 1) * 2 = 1, shift 2 - 3 * 1, and a
-// factor of 4.
+// After a transpose: scale 1 / sqrt(3 + 1) * 2 = 1, shift 2 - 3 * 1, and a factor of 4.
 // CHECK-LABEL: func.func @transposed
 // CHECK-DAG: %[[B:.*]] = graph.constant dense<-1.000000e+00> : tensor<2xf32>
 // CHECK-DAG: %[[V:.*]] = graph.constant dense<5.000000e+00> : tensor<3x2xf32>
@@ -194,8 +192,8 @@ func.func @transposed(%x: tensor<6x7x3xf32>) -> (tensor<6x2x7xf32>, tensor<6x2x7
 
 // -----
 
-// The shift of a normalisation before a Gemm and the Gemm's own are one summand:
-// 2 places * -1 * 5, and 4.
+// The shift of a normalisation before a Gemm and the bias of the Gemm are one summand: 2
+// positions * -1 * 5, and 4.
 // CHECK-LABEL: func.func @one_sum
 // CHECK: %[[P:.*]] = graph.matmul
 // CHECK: %[[B:.*]] = graph.constant dense<-6.000000e+00> : tensor<3xf32>
@@ -214,8 +212,8 @@ func.func @one_sum(%x: tensor<6x2xf32>) -> tensor<6x3xf32> {
 
 // -----
 
-// Numbers of columns before a left constant, quotients of integers, which are
-// cut, and a constant that others read.
+// Factors of columns before a left constant, quotients of integers, which are truncated,
+// and a constant with other users.
 // CHECK-LABEL: func.func @no_factors
 // CHECK: graph.mul
 // CHECK: graph.matmul

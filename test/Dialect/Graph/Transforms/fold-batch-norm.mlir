@@ -20,7 +20,7 @@ func.func @before(%x: tensor<1x2x4x4xf32>) -> tensor<1x3x2x2xf32> {
 
 // -----
 
-// Into the convolution after, where there is no padding.
+// Into the convolution after it, if there is no padding.
 // CHECK-LABEL: func.func @after
 func.func @after(%x: tensor<1x2x4x4xf32>) -> tensor<1x3x2x2xf32> {
   %w = graph.constant dense<1.0> : tensor<3x2x3x3xf32>
@@ -65,8 +65,8 @@ func.func @shared(%x: tensor<?x2x4x4xf32, affine_map<()[s0] -> (s0, 2, 4, 4)>>) 
 
 // -----
 
-// Before a transposed convolution: factors go into the filter's inputs; what the
-// shifts of one image become is added, as it is not the same at the border.
+// Before a transposed convolution: factors are folded into the filter's inputs; the
+// result for the shifts of one image is added, as it differs at the border.
 #x = affine_map<()[s0] -> (s0, 2, 4, 4)>
 #y = affine_map<()[s0] -> (s0, 3, 3, 3)>
 // CHECK-LABEL: func.func @before_transposed
@@ -87,9 +87,8 @@ func.func @before_transposed(%x: tensor<?x2x4x4xf32, #x>) -> tensor<?x3x3x3xf32,
 
 // -----
 
-// Behind a kernel that the normalisation can be the end of, it stays there; an
-// image of dynamic size has no constant; that of a far larger image costs more
-// than the normalisation.
+// After a kernel with an epilogue, the normalisation stays there; an image of dynamic
+// size has no constant; that of a far larger image costs more than the normalisation.
 #x = affine_map<()[s0] -> (1, 2, s0, 4)>
 #y = affine_map<()[s0] -> (1, 3, s0 + 1, 5)>
 // WHY-DAG: FoldIntoTransposeAfter {{.*}}the normalisation is fused into the kernel of its producer
@@ -121,7 +120,7 @@ func.func @stays(%x: tensor<1x2x4x4xf32>, %z: tensor<1x2x?x4xf32, #x>, %u: tenso
 
 // -----
 
-// Factors alone go into the filter wherever they come from.
+// Factors alone are folded into the filter for any producer.
 // CHECK-LABEL: func.func @factors
 // CHECK-DAG: %[[W:.*]] = graph.mul %{{.*}}, %{{.*}} : (tensor<2x1x1x1xf32>, tensor<2x3x2x2xf32>)
 // CHECK-DAG: %[[R:.*]] = graph.relu %arg0

@@ -9,7 +9,7 @@ func.func @growth() -> tensor<64x4xf32> {
   return %0 : tensor<64x4xf32>
 }
 
-// But for what becomes part of a constant that is as large.
+// Except for a part of a constant that is as large.
 // CHECK-LABEL: func @joined
 // CHECK-NEXT: graph.constant dense<{{.*}}> : tensor<64x4xf32>
 // CHECK-NEXT: return
@@ -21,7 +21,7 @@ func.func @joined() -> tensor<64x4xf32> {
   return %1 : tensor<64x4xf32>
 }
 
-// Not where only the run tells the other operand.
+// Not if the other operand is dynamic.
 // CHECK-LABEL: func @met
 // CHECK: graph.broadcast_to
 func.func @met(%w: tensor<64x4xf32>) -> tensor<64x4xf32> {

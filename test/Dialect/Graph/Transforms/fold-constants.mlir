@@ -18,7 +18,7 @@ func.func @movement() -> (tensor<3x2xf32>, tensor<2xf32>, tensor<2x4xf32>) {
 
 // -----
 
-// A choice by what sizes say is made.
+// A selection by known sizes is decided.
 // CHECK-LABEL: func @choice
 // CHECK-NEXT: %[[R:.*]] = graph.relu
 // CHECK-NEXT: return %[[R]]
@@ -32,7 +32,7 @@ func.func @choice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// What depends on an input stays, of any shape.
+// Values that depend on an input stay, for any shape.
 #n = affine_map<()[s0] -> (s0)>
 #m = affine_map<()[s0] -> (4, s0)>
 // CHECK-LABEL: func @dynamic
@@ -44,7 +44,7 @@ func.func @dynamic(%x: tensor<?xf32, #n>) -> tensor<4x?xf32, #m> attributes {gra
 
 // -----
 
-// The size of a dynamic operand is not asked for.
+// The size of a dynamic operand is not used.
 #x = affine_map<()[s0] -> (s0, 4)>
 // CHECK-LABEL: func @shape
 // CHECK: graph.shape
@@ -55,7 +55,7 @@ func.func @shape(%x: tensor<?x4xf32, #x>) -> tensor<2xi64> attributes {graph.sym
 
 // -----
 
-// What is the same for all sizes of it is known, beside what is not.
+// A value that is equal for all sizes is known, besides one that is not.
 #x = affine_map<()[s0] -> (s0, 4)>
 // CHECK-LABEL: func @part_of_shape
 // CHECK-DAG: %[[FOUR:.*]] = graph.constant dense<4> : tensor<1xi64>

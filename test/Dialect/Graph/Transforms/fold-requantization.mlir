@@ -1,7 +1,7 @@
 // RUN: aopt %s -graph-fold-requantization -graph-fold-constants -canonicalize -split-input-file | FileCheck %s
 
-// Bias, activation, scale and an even zero point become one factor, one summand
-// and one pair of bounds: relu6 is [10, 22] in steps of 0.5.
+// Bias, activation, scale and an even zero point become one factor, one summand and one
+// pair of bounds: relu6 is [10, 22] in steps of 0.5.
 // CHECK-LABEL: @relu6
 // CHECK-DAG: %[[SCALE:.*]] = graph.constant dense<{{\[\[}}4.000000e+00, 8.000000e+00]]> : tensor<1x2xf32>
 // CHECK-DAG: %[[SHIFT:.*]] = graph.constant dense<[1.200000e+01, 1.400000e+01]> : tensor<2xf32>
@@ -39,8 +39,8 @@ func.func @relu6(%sum: tensor<?x2xi32, affine_map<()[s0] -> (s0, 2)>>) -> tensor
 
 // -----
 
-// A sum of two dequantized tensors; the odd zero point is added behind the
-// rounding, as halves are rounded to even numbers.
+// A sum of two dequantized tensors; the odd zero point is added after the rounding, as
+// ties are rounded to even numbers.
 // CHECK-LABEL: @sum
 // CHECK-DAG: %[[A:.*]] = graph.constant dense<2.000000e+00> : tensor<f32>
 // CHECK-DAG: %[[B:.*]] = graph.constant dense<4.000000e+00> : tensor<f32>
@@ -78,7 +78,7 @@ func.func @sum(%a: tensor<8xui8>, %b: tensor<8xui8>) -> tensor<8xui8> {
 
 // -----
 
-// What is not made of integers is divided; a sum that others read, too.
+// Values that are not computed from integers are divided; also a sum with other users.
 // CHECK-LABEL: @refused
 // CHECK-COUNT-2: graph.div
 func.func @refused(%x: tensor<8xf32>, %a: tensor<8xui8>) -> (tensor<8xui8>, tensor<8xui8>, tensor<8xf32>) {

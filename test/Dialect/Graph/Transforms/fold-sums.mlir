@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-fold-batch-norm --canonicalize --split-input-file | FileCheck %s
 
-// Branches of one input: 3x3, 1x1 within it and another 3x3, in any order of
-// additions and with something else between them.
+// Branches of one input: 3x3, 1x1 within it and another 3x3, in any order of additions
+// and with another summand between them.
 // CHECK-LABEL: func.func @branches(
 // CHECK-DAG: %[[W1:.*]] = graph.constant dense<1.000000e+00> : tensor<4x4x3x3xf32>
 // CHECK-DAG: %[[W2:.*]] = graph.constant dense<2.000000e+00> : tensor<4x4x1x1xf32>
@@ -29,7 +29,7 @@ func.func @branches(%x: tensor<?x4x8x8xf32, #x>, %y: tensor<?x4x8x8xf32, #x>) ->
 
 // -----
 
-// A filter of two taps and one of dilated three: neither lies in the other.
+// A filter of two taps and one of dilated three: neither contains the other.
 // CHECK-LABEL: func.func @outside(
 // CHECK-COUNT-2: graph.conv
 func.func @outside(%x: tensor<1x4x9xf32>) -> tensor<1x4x9xf32> {

@@ -2,9 +2,9 @@
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v3" --graph-form-block-products --split-input-file | FileCheck %s --check-prefix=PLAIN
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server" --graph-form-block-products=form=false --split-input-file | FileCheck %s --check-prefix=PLAIN
 
-// Byte 0x21 has 1 in the low bits, which come first: the word of elements 1, 2,
-// 1, 2, .. has 1, 2, 1, 2 in the low halves of its bytes, and in the high ones.
-// Rows are rounded to one plane of bytes; the zero point is 8.
+// Byte 0x21 has 1 in the low bits, which are first: the word of elements 1, 2, 1, 2, ..
+// has 1, 2, 1, 2 in the low halves of its bytes, and in the high ones. Rows are rounded
+// to one plane of bytes; the zero point is 8.
 // CHECK-LABEL: func.func @products(
 // CHECK: %[[W:.*]] = graph.constant dense<{{.*}}[571548177, 571548177{{.*}}[1056964608, 1056964608{{.*}}> : tensor<1x3x2xi32>
 // CHECK: graph.reduce_max
@@ -32,13 +32,13 @@ func.func @products(%x: tensor<5x16xf32>) -> tensor<5x2xf32> {
 
 // -----
 
-// Exact products take three planes; two products of one operand quantize it once.
-// Zero points are an operand; what is missing of the last block is 0.
+// Exact products use three planes; two products of one operand quantize it once. Zero
+// points are an operand; the missing part of the last block is 0.
 // CHECK-LABEL: func.func @exact(
 // CHECK: graph.pad
 // CHECK: graph.round
 // CHECK: graph.floor
-// The bytes of words are taken in steps along whole rows.
+// The bytes of words are read with a stride along whole rows.
 // CHECK: graph.slice {{.*}} {starts = array<i64: 0, 1>, steps = array<i64: 1, 4>} : (tensor<?x64xf32{{.*}} -> tensor<?x16xf32
 // CHECK: graph.floor
 // CHECK-NOT: graph.round
@@ -56,7 +56,7 @@ func.func @exact(%x: tensor<?x60xf32, affine_map<()[s0] -> (s0, 60)>>, %z: tenso
 
 // -----
 
-// Weights that the run knows, and readers that are no products.
+// Dynamic weights, and users other than products.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.word_matmul
 // CHECK: graph.shift_right

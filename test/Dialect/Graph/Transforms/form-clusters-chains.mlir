@@ -1,11 +1,11 @@
-// Convolutions one behind the other, of which one is depthwise: one cluster
-// where what lies between them has more bytes.
+// Consecutive convolutions, one of which is depthwise: one cluster if the intermediate
+// image has more bytes.
 // RUN: aopt %s --graph-form-clusters=chain-bytes=65536 --split-input-file | FileCheck %s
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s --check-prefix=NEVER
 // NEVER-LABEL: func @expanded
 // NEVER-COUNT-3: graph.cluster
 
-// Any number of images; the residual is part of it.
+// Any number of images; the residual is part of the cluster.
 // CHECK-LABEL: func @expanded
 // CHECK: graph.cluster({{.*}}) anchor "conv"
 // CHECK-NEXT: graph.conv
@@ -29,7 +29,7 @@ func.func @expanded(%x: tensor<?x56x56x16xf32, #x>, %a: tensor<64x16x1x1xf32>, %
 
 // -----
 
-// What others read is stored anyway.
+// Images with other users are stored in any case.
 // CHECK-LABEL: func @read_twice
 // CHECK-COUNT-2: graph.cluster
 func.func @read_twice(%x: tensor<1x56x56x16xf32>, %a: tensor<64x16x1x1xf32>, %d: tensor<64x1x3x3xf32>) -> (tensor<1x56x56x64xf32>, tensor<1x56x56x64xf32>) {
@@ -40,7 +40,7 @@ func.func @read_twice(%x: tensor<1x56x56x16xf32>, %a: tensor<64x16x1x1xf32>, %d:
 
 // -----
 
-// Dense ones do enough with each element.
+// Dense convolutions are compute-bound.
 // CHECK-LABEL: func @dense
 // CHECK-COUNT-2: graph.cluster
 func.func @dense(%x: tensor<1x56x56x16xf32>, %a: tensor<64x16x1x1xf32>, %d: tensor<64x64x3x3xf32>) -> tensor<1x56x56x64xf32> {
@@ -51,7 +51,7 @@ func.func @dense(%x: tensor<1x56x56x16xf32>, %a: tensor<64x16x1x1xf32>, %d: tens
 
 // -----
 
-// Rows of the first would be made several times over for a large window.
+// Rows of the first one would be recomputed several times for a large window.
 // CHECK-LABEL: func @again
 // CHECK-COUNT-2: graph.cluster
 func.func @again(%x: tensor<1x28x56x256xf32>, %a: tensor<64x256x1x1xf32>, %d: tensor<64x1x9x9xf32>) -> tensor<1x28x56x64xf32> {
@@ -62,7 +62,7 @@ func.func @again(%x: tensor<1x28x56x256xf32>, %a: tensor<64x256x1x1xf32>, %d: te
 
 // -----
 
-// What is no place-by-place step; rows of unknown width.
+// An op that is not elementwise; rows of dynamic width.
 // CHECK-LABEL: func @apart
 // CHECK-COUNT-4: graph.cluster
 #x = affine_map<()[s0] -> (1, 56, s0, 16)>
@@ -77,7 +77,7 @@ func.func @apart(%x: tensor<1x56x56x64xf32>, %u: tensor<1x56x?x16xf32, #x>, %a: 
 
 // -----
 
-// The rows that a window sees have to fit, too.
+// The rows under a window must fit as well.
 // CHECK-LABEL: func @wide
 // CHECK-COUNT-2: graph.cluster
 func.func @wide(%x: tensor<1x56x128x4xf32>, %a: tensor<64x4x1x1xf32>, %d: tensor<64x1x3x3xf32>) -> tensor<1x56x128x64xf32> {

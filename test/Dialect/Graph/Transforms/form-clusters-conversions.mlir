@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
-// What is converted from 8-bit integers is stored as these, and converted by the
-// kernel that reads it.
+// Values converted from 8-bit integers are stored as integers, and converted by the
+// kernel that reads them.
 // CHECK-LABEL: func.func @reader(
 // CHECK: %[[BYTES:.*]] = graph.cluster{{.*}} anchor "matmul" : {{.*}} -> tensor<?x8xui8
 // CHECK-NOT: xui8{{.*}} -> tensor<?x8xf32
@@ -23,7 +23,7 @@ func.func @reader(%a: tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, %b: tensor
 
 // -----
 
-// An operand of a product is not computed on the way.
+// An operand of a product is not computed in its kernel.
 // CHECK-LABEL: func.func @operand(
 // CHECK: graph.cluster{{.*}} anchor "matmul" : {{.*}} -> tensor<4x4xf32>
 // CHECK: graph.cast %{{.*}} : (tensor<4x4xui8>) -> tensor<4x4xf32>
@@ -42,8 +42,8 @@ func.func @operand(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> 
 
 // -----
 
-// A whole number between bounds is the same as f32: within a kernel it is not
-// converted to 8 bits and back.
+// An integer between bounds is equal as f32: within a kernel it is not converted to 8
+// bits and back.
 // CHECK-LABEL: func.func @rounded(
 // CHECK: %[[MIN:.*]] = graph.minimum
 // CHECK-NOT: graph.cast

@@ -2,8 +2,8 @@
 
 #n = affine_map<()[s0] -> (s0)>
 
-// A symbol that the data binds has its value before any op whose types mention
-// it, though no operand says so; regions are clustered by themselves.
+// A data-dependent symbol has its value before any op with it in a type, although it is
+// not an operand; regions are clustered separately.
 // CHECK-LABEL: func.func @order(
 // CHECK: %[[COUNT:.*]] = graph.cluster
 // CHECK: graph.bind %[[COUNT]] {symbols = array<i64: 0>}
@@ -28,7 +28,7 @@ func.func @order(%x: tensor<4xi64>, %v: tensor<f32>, %c: tensor<i1>) -> tensor<?
 
 #n = affine_map<()[s0] -> (s0)>
 
-// A size that only a value in between has: the kernel is given all symbols.
+// A size that only an intermediate value has: the kernel gets all symbols.
 // CHECK-LABEL: func.func @sizes(
 // CHECK: graph.bind
 // CHECK: graph.cluster
@@ -46,8 +46,8 @@ func.func @sizes(%n: tensor<2xi64>, %v: tensor<f32>, %x: tensor<?xf32, affine_ma
 #n = affine_map<()[s0] -> (s0)>
 #t = affine_map<()[s0, s1, s2] -> (s2)>
 
-// An insertion waits for the symbols of its offsets, which the types do not say;
-// what it inserts is computed on the way.
+// An insertion waits for the symbols of its offsets, which are not in the types; its
+// sources are computed in the kernel.
 // CHECK-LABEL: func.func @offsets(
 // CHECK: graph.bind
 // CHECK-NEXT: graph.assign {symbols = array<i64: 1>
@@ -72,7 +72,7 @@ func.func @offsets(%k: tensor<1xi64>, %m: tensor<1xi64>, %v: tensor<f32>, %x: te
 
 #n = affine_map<()[s0] -> (s0)>
 
-// What an insertion replaces parts of is not computed on the way.
+// The destination of an insertion is not computed in the kernel.
 // CHECK-LABEL: func.func @replaced(
 // CHECK: graph.cluster(%{{.*}}) anchor "pointwise"
 // CHECK: graph.relu
@@ -90,8 +90,8 @@ func.func @replaced(%x: tensor<2xf32>, %y: tensor<?xf32, #n>) -> tensor<?xf32, #
 #a = affine_map<()[s0, s1, s2] -> (s1)>
 #b = affine_map<()[s0, s1, s2] -> (s2)>
 
-// A check of sizes comes in front of what relies on it, which joins nothing that the check needs itself; what does not rely on it
-// may, and then comes in front of it.
+// A check of sizes comes before ops that rely on it; these are not fused with ops that
+// the check needs. Other ops may be, and then come before it.
 // CHECK-LABEL: func.func @checked
 // CHECK: graph.bind %{{.*}} {symbols = array<i64: 1>}
 // CHECK: graph.cluster
@@ -119,7 +119,7 @@ func.func @checked(%x: tensor<?xf32, #n>, %s: tensor<1xi64>) -> (tensor<?xf32, #
 
 // -----
 
-// Neighbours beyond the ends are none, whatever value all others have.
+// Neighbours beyond the ends do not exist, whatever value all others have.
 // CHECK-LABEL: func.func @ends
 // CHECK: %[[X:.*]] = graph.constant
 // CHECK: graph.cluster(%{{.*}} = %[[X]]) anchor "lrn"

@@ -1,4 +1,5 @@
-// What is made of positions and sizes alone is computed by each kernel that reads it; the end of a range, which the type says, by none.
+// Index-only values are computed by each kernel that reads them; the end of a range,
+// which is in its type, by none.
 // RUN: aopt --graph-form-clusters --split-input-file %s | FileCheck %s
 
 #n = affine_map<()[s0] -> (s0)>
@@ -6,7 +7,7 @@
 #r = affine_map<()[s0] -> (s0, 1)>
 #b = affine_map<()[s0] -> (4, s0, s0)>
 
-// Two readers have the mask each; nobody computes the shape for the end of the range.
+// Both users have the mask; no kernel computes the shape for the end of the range.
 // CHECK-LABEL: func.func @readers
 // CHECK-NOT: graph.shape
 // CHECK: graph.cluster({{.*}}) anchor "softmax"
@@ -40,8 +41,8 @@ func.func @readers(%x: tensor<4x?x?xf32, #b>) -> (tensor<4x?x?xf32, #b>, tensor<
 #n = affine_map<()[s0] -> (s0)>
 #nn = affine_map<()[s0] -> (s0, s0)>
 
-// A result is in memory, and a product reads memory: one kernel makes it for both. The triangle of a tensor is no function of
-// positions, but computed with what follows.
+// A result is in memory, and a product reads memory: one kernel computes it for both. The
+// triangle of a tensor is not index-only, but fused with its users.
 // CHECK-LABEL: func.func @memory
 // CHECK: %[[M:.*]] = graph.cluster() anchor "pointwise" : () -> tensor<?x?xf32
 // CHECK: graph.trilu
@@ -67,7 +68,7 @@ func.func @memory(%x: tensor<?x?xf32, #nn>) -> (tensor<?x?xf32, #nn>, tensor<?x?
 #b = affine_map<()[s0] -> (4, s0, 8)>
 #s = affine_map<()[s0] -> (4, s0, s0)>
 
-// So is what is made of the sizes of an input, but not of the sizes of a tensor that a kernel makes.
+// Likewise values of the sizes of an input, but not of the sizes of a computed tensor.
 // CHECK-LABEL: func.func @sizes
 // CHECK: %[[S:.*]]:2 = graph.cluster({{.*}}) anchor "matmul"
 // CHECK: graph.range

@@ -1,4 +1,5 @@
-// A kernel has a bounded number of ops: the chain is cut. Where the limit is not met nothing changes.
+// The number of ops of a kernel is limited: the chain is split. Below the limit nothing
+// changes.
 // RUN: aopt %s --graph-form-clusters=most-ops=3 | FileCheck %s
 // RUN: aopt %s --graph-form-clusters | FileCheck %s --check-prefix=ONE
 

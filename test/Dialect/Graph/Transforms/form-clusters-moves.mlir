@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
-// Windows put together again: the product stores to where its rows belong, and
-// the sum behind that is part of its kernel. The last reshape is a view.
+// Reassembled windows: the product stores to the destinations of its rows, and the sum
+// after it is part of its kernel. The last reshape is a view.
 // CHECK-LABEL: func @windows
 // CHECK: %[[R:.*]] = graph.cluster({{.*}}) anchor "matmul"
 // CHECK: graph.matmul
@@ -23,8 +23,8 @@ func.func @windows(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: tenso
 
 // -----
 
-// Channels among each other, on the way to channels first and back: as channels
-// last they are a few pieces of a vector, so all of it is one store.
+// Shuffled channels on the way to channels-first and back: channels-last, they are a few
+// parts of a vector, so all of it is one store.
 // CHECK-LABEL: func @shuffle
 // CHECK: graph.cluster({{.*}}) anchor "conv"
 // CHECK-COUNT-3: graph.transpose
@@ -44,8 +44,8 @@ func.func @shuffle(%x: tensor<1x8x8x96xf32>, %w: tensor<96x32x1x1xf32>, %d: tens
 
 // -----
 
-// Channels that become planes: each element of a vector would be stored by
-// itself, so the data is moved by another kernel.
+// Channels that become planes: each element of a vector would be stored separately, so
+// another kernel moves the data.
 // CHECK-LABEL: func @planes
 // CHECK: graph.cluster({{.*}}) anchor "conv"
 // CHECK-NOT: graph.transpose
@@ -61,8 +61,7 @@ func.func @planes(%x: tensor<1x8x8x32xf32>, %w: tensor<64x32x1x1xf32>) -> tensor
 
 // -----
 
-// Heads are split where attention loads them, and rows whose number only a run
-// knows are no digits of an index.
+// Attention splits heads by its loads, and dynamic rows are not digits of an index.
 // CHECK-LABEL: func @heads
 // CHECK: graph.cluster({{.*}}) anchor "matmul"
 // CHECK-NOT: graph.transpose
@@ -88,7 +87,7 @@ func.func @heads(%x: tensor<1x40x32xf32>, %w: tensor<32x32xf32>, %k: tensor<1x2x
 
 // -----
 
-// Nothing is stored of a product without columns: its movement stays apart.
+// A product without columns stores nothing: its movement stays separate.
 // CHECK-LABEL: func.func @empty
 // CHECK: graph.matmul
 // CHECK-NOT: graph.transpose
@@ -102,8 +101,8 @@ func.func @empty(%x: tensor<6x1xf32>, %w: tensor<1x0xf32>) -> tensor<0x2x3xf32> 
 
 // -----
 
-// The sum's other operand is moved too, and is an argument: no kernel computes
-// what is moved again behind the sum.
+// The sum's other operand is moved too, and is an argument: no kernel computes values
+// that are moved again after the sum.
 // CHECK-LABEL: func.func @beside
 // CHECK: graph.cluster({{.*}}) anchor "softmax"
 // CHECK: graph.add

@@ -1,8 +1,8 @@
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
-// Samples of an image are one kernel with their sum, and with the repetition of
-// the indices for each channel; how these are computed is one of its own, for it
-// serves all channels.
+// Samples of an image are one kernel with their sum, and with the broadcast of the
+// indices over channels; the indices are computed by a separate kernel, as all channels
+// share them.
 // CHECK-LABEL: func.func @samples(
 // CHECK: graph.cluster
 // CHECK: graph.floor
@@ -25,7 +25,7 @@ func.func @samples(%x: tensor<1x32x4096xf32>, %p: tensor<1x1x4096xf32>, %j: tens
 
 // -----
 
-// What is picked of what was picked, and elements beside other places.
+// Gathers of gathered elements, and elements at other positions.
 // CHECK-LABEL: func.func @twice(
 // CHECK: graph.cluster
 // CHECK: graph.gather_elements

@@ -1,9 +1,9 @@
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 // RUN: aopt %s --graph-form-clusters --graph-outline-clusters --split-input-file | FileCheck %s --check-prefix=LAUNCH
 
-// An insertion ends the kernel that computes what it inserts; the tensor around
-// it is passed through. A reader of a part, here a pooling, takes it from there;
-// one that reads all of the tensor is a kernel of its own.
+// An insertion ends the kernel that computes its source; the destination is passed
+// through. A user of a part, here a pooling, reads it from there; one that reads the
+// whole tensor is a separate kernel.
 // CHECK-LABEL: func.func @chain
 // CHECK: %[[D:.*]] = graph.empty
 // CHECK: %[[A:.*]] = graph.cluster({{.*}}%[[D]]) anchor "conv"
@@ -34,9 +34,9 @@ func.func @chain(%x: tensor<1x4x4x4xf32>, %w: tensor<8x4x1x1xf32>) -> tensor<1x4
 
 // -----
 
-// What is inserted in two tensors is stored twice by one kernel; repeated
-// elements are stored as they are read. Elements that are looked up one by one
-// have a kernel of their own.
+// A source that is inserted in two tensors is stored twice by one kernel; repeated
+// elements are stored when they are read. Elements that are looked up one by one have a
+// separate kernel.
 #n = affine_map<()[s0] -> (s0, 4)>
 #m = affine_map<()[s0] -> (s0, 12)>
 // CHECK-LABEL: func.func @several
@@ -63,7 +63,7 @@ func.func @several(%x: tensor<?x4xf32, #n>, %i: tensor<?x4xi64, #n>) -> (tensor<
 
 // -----
 
-// Parts of one shape, which one kernel computes: it stores both.
+// Parts of one shape that one kernel computes: it stores both.
 // CHECK-LABEL: func.func @parts
 // CHECK: graph.cluster
 // CHECK: graph.reduce_mean
@@ -85,7 +85,7 @@ func.func @parts(%x: tensor<?x64x7xf32, #x>, %d: tensor<?x2x7xf32, #z>) -> tenso
 
 // -----
 
-// Parts of different shapes, and one that others read before the next is there.
+// Parts of different shapes, and one with users before the next is computed.
 // CHECK-LABEL: func.func @unlike
 // CHECK-COUNT-4: graph.cluster
 func.func @unlike(%x: tensor<4x6xf32>, %y: tensor<4x1xf32>, %d: tensor<4x7xf32>, %f: tensor<4x12xf32>) -> (tensor<4x7xf32>, tensor<4x12xf32>, tensor<4x12xf32>) {

@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
-// Reductions over channels of one value, which is computed once for them; what
-// follows from both is stored by the same kernel.
+// Reductions over channels of one value, which is computed once for them; values that
+// depend on both are stored by the same kernel.
 // CHECK-LABEL: func.func @channels
 // CHECK: graph.cluster
 // CHECK: graph.relu
@@ -20,8 +20,7 @@ func.func @channels(%x: tensor<2x64x7x5xf32>) -> (tensor<2x1x7x5xf32>, tensor<2x
 
 // -----
 
-// The greatest element and its place, and what is made of that, whatever the
-// sizes.
+// The greatest element and its index, and values computed from it, for any sizes.
 #x = affine_map<()[s0, s1] -> (s0, s1)>
 #y = affine_map<()[s0, s1] -> (s0)>
 #k = affine_map<()[s0, s1] -> (s0, 1)>
@@ -42,8 +41,8 @@ func.func @place(%x: tensor<?x?xf32, #x>) -> (tensor<?xi32, #y>, tensor<?x1xf32,
 
 // -----
 
-// Of values that are computed from one: their elements are read once. And the
-// variance, whose elements follow from the mean.
+// Of values that are computed from one: their elements are read once. And the variance,
+// whose elements depend on the mean.
 // CHECK-LABEL: func.func @variance
 // CHECK: graph.cluster
 // CHECK: graph.reduce_mean
@@ -63,7 +62,7 @@ func.func @variance(%x: tensor<2x9x11x64xf32>) -> (tensor<2x64xf32>, tensor<2x1x
 
 // -----
 
-// Other dims, other elements, and elements of the rows beside a place.
+// Other dims, other elements, and elements of the rows besides an index.
 // CHECK-LABEL: func.func @apart
 // CHECK-COUNT-5: graph.cluster
 // CHECK-NOT: graph.cluster

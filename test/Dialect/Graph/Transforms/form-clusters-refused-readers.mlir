@@ -1,4 +1,5 @@
-// Why an op is not in the kernel that computes what it reads: what form-clusters-refused.mlir does not have, one function a reason.
+// Reasons why an op is not fused into the kernel of its operand, other than those in
+// form-clusters-refused.mlir; one function per reason.
 // RUN: aopt %s --graph-form-clusters --remarks-filter-failed=.* --split-input-file 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t
 
@@ -7,7 +8,7 @@
 !x = tensor<?x8xf32, #x>
 !w = tensor<8x8xf32>
 
-// The model gives it as well, so that it is in memory.
+// The model returns it as well, so it is in memory.
 // WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="it is also used outside of kernels"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @result
@@ -18,7 +19,8 @@ func.func @result(%x: !w, %y: !x) -> (!x, !w) attributes {graph.symbols = ["n"]}
   return %1, %0 : !x, !w
 }
 
-// What is picked by index is computed by itself, a row that is looked up as well where pieces are copied.
+// Gathered elements are computed separately, as well as a row that is looked up if
+// operands are copied.
 // WHY: fusion {{.*}}Producer=graph.gather_elements, {{.*}}Remark="gathered elements are computed by a separate kernel"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @picked
@@ -45,7 +47,7 @@ func.func @looked_up(%t: !x, %i: tensor<4xi64>, %y: tensor<4x8xf32>) -> tensor<8
 !y = tensor<?x16xf32, #y>
 !w = tensor<8x8xf32>
 
-// Places in the memory of a concatenation are filled one after the other.
+// Parts of the memory of a concatenation are stored one after the other.
 // WHY: fusion {{.*}}Producer=graph.insert_slice, {{.*}}Remark="it stores a slice of the consumer's operand"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @stored
@@ -67,8 +69,8 @@ func.func @stored(%x: !x, %w: !w) -> !y attributes {graph.symbols = ["n"]} {
 !t = tensor<?x8x3xf32, #t>
 !o = tensor<?x1x1xf32, #o>
 
-// Others read a product before it is moved, or what is moved; nobody has its elements where a scan computes them; a sum that waits
-// for a number of all that it sums.
+// A product with other users before it is moved, or a moved value with others; a value
+// that a scan recomputes; a sum that depends on a reduction of all of its elements.
 // WHY: fusion {{.*}}Category:graph.transpose {{.*}}Producer=graph.matmul, {{.*}}Remark="it has uses besides the transpose"
 // WHY: fusion {{.*}}Category:graph.exp {{.*}}Producer=graph.transpose, {{.*}}Remark="the transposed result has other uses"
 // WHY: fusion {{.*}}Producer=graph.cumsum, {{.*}}Remark="the producer has no epilogue"
@@ -105,8 +107,9 @@ func.func @cycle(%x: !x, %w: tensor<8x8xf32>) -> !x attributes {graph.symbols = 
 
 // -----
 
-// What the reader's kernel takes on the way, and what not: samples are of tensors or parts of them, windows of whole channels or
-// parts of these, filters as they lie, scans of what is in memory. Rows that a kernel keeps are not moved.
+// Prologues of consumers: samples are of tensors or slices, windows of whole channels or
+// slices of these, filters in their layout, scans of values in memory. Rows that a kernel
+// keeps are not moved.
 // WHY: fusion {{.*}}Category:graph.resize {{.*}}Remark="the consumer's prologue takes slices and no other data movement"
 // WHY: fusion {{.*}}Category:graph.conv {{.*}}Remark="the consumer's windows take slices of channels only"
 // WHY: fusion {{.*}}Category:graph.conv {{.*}}Remark="the filter is read in its own layout"
@@ -166,7 +169,7 @@ func.func @inserts(%x: tensor<8x4xf32>, %y: !z, %e: !y) -> (!y, !y) {
 
 // -----
 
-// An operand that repeats does not follow elements that the kernel has moved.
+// A broadcast operand does not follow elements that the kernel has moved.
 // WHY: fusion {{.*}}Category:graph.add {{.*}}Producer=graph.transpose, {{.*}}Remark="the consumer broadcasts an operand along transposed dims"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func @windows_bias
@@ -194,8 +197,8 @@ func.func @windows_bias(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: 
 !h = tensor<4x?x?xf32, #h>
 !s = tensor<?x?xf32, #s>
 
-// A bias that a table has for all heads of two positions is moved once, whoever reads it; one whose queries and keys change
-// places is read as it lies.
+// A bias from a table for all heads of two positions is moved once, for any users; one
+// whose queries and keys are swapped is read in its layout.
 // WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="each score of the consumer would be in a separate cache line"
 // CHECK-LABEL: func.func @one_reader
 // CHECK-COUNT-2: graph.cluster
@@ -244,7 +247,8 @@ func.func @keys_and_queries(%x: !q, %b: !s) -> !q attributes {graph.symbols = ["
 !y = tensor<?x?x16xf32, #y>
 !w = tensor<8x16xf32>
 
-// Rows whose order is a matter of two dynamic sizes are moved first: the product has all of them as its rows then.
+// Rows whose order depends on two dynamic sizes are moved first: the product then has all
+// of them as its rows.
 // WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the consumer's rows would not be contiguous"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @steps_first
@@ -256,7 +260,7 @@ func.func @steps_first(%x: !x, %w: !w) -> !y attributes {graph.symbols = ["b", "
   return %1 : !y
 }
 
-// An outermost dim of dynamic size is no matter, nor is one of size 1.
+// An outermost dim of dynamic size does not matter, nor does one of size 1.
 // CHECK-LABEL: func.func @known_inside
 // CHECK: graph.cluster({{.*}}) anchor "matmul"
 // CHECK-NEXT: graph.transpose

@@ -1,8 +1,8 @@
-// For each op that reads what another kernel computes, one reason.
+// For each op that reads a value of another kernel, one reason.
 // RUN: aopt %s --graph-form-clusters=most-ops=4 --remarks-filter-failed=.* --split-input-file 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t
 
-// Two anchors; a value that two kernels read; nothing is said of what is fused.
+// Two anchors; a value that two kernels read; no remark for fused ops.
 // WHY: fusion | Category:graph.matmul | Producer=graph.relu, ProducerNode=, Remark="both are anchor ops, and a kernel has one"
 // WHY: fusion | Category:graph.softmax | Producer=graph.matmul, ProducerNode=second, Remark="both are anchor ops, and a kernel has one"
 // WHY-NOT: fusion
@@ -17,7 +17,7 @@ func.func @anchors(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> 
 
 // -----
 
-// What reads a view of a product has other dims than it.
+// The user of a reshaped product has other dims than it.
 // WHY: fusion | Category:graph.relu | {{.*}} Remark="the consumer reads a reshaped view of it"
 // CHECK-LABEL: func.func @view
 func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<2x32xf32> {
@@ -29,7 +29,7 @@ func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<2x32xf32> {
 
 // -----
 
-// The product's operands are moved on the way, not computed.
+// The product's operands are moved by its loads, not computed.
 // WHY: fusion | Category:graph.matmul | Producer=graph.exp, ProducerNode=, Remark="the consumer has no prologue"
 // WHY: fusion | Category:graph.matmul | Producer=graph.tanh, ProducerNode=, Remark="several kernels read it"
 // WHY: fusion | Category:graph.reduce_sum | Producer=graph.tanh, ProducerNode=, Remark="several kernels read it"
@@ -49,7 +49,7 @@ func.func @prologue(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, %w: tens
 
 // -----
 
-// A chain that is cut where the kernel would be too large.
+// A chain that is split as the kernel would be too large.
 // WHY: fusion | Category:graph.sigmoid | Producer=graph.exp, ProducerNode=, Remark="the kernel would be too large"
 // CHECK-LABEL: func.func @chain
 func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -63,7 +63,7 @@ func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// The end of the second product cannot be the end of the first one, too.
+// The epilogue of the second product cannot be that of the first one, too.
 // WHY: fusion | Category:graph.matmul | Producer=graph.matmul
 // WHY: fusion | Category:graph.add | Producer=graph.matmul, ProducerNode=, Remark="both are anchor ops, and a kernel has one"
 // CHECK-LABEL: func.func @both
@@ -76,7 +76,7 @@ func.func @both(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-// What is picked by index is computed first.
+// Gathered values are computed first.
 // WHY: fusion | Category:graph.gather_elements | Producer=graph.exp, {{.*}} Remark="the consumer gathers elements of it"
 // WHY: fusion | Category:graph.add | Producer=graph.exp, {{.*}} Remark="the consumer gathers elements of it"
 // CHECK-LABEL: func.func @lookup
@@ -89,7 +89,7 @@ func.func @lookup(%x: tensor<4x4xf32>, %i: tensor<4x4xi64>) -> tensor<4x4xf32> {
 
 // -----
 
-// A view of moved data needs it in memory.
+// A view of moved data requires it in memory.
 // WHY: fusion | Category:graph.relu | Producer=graph.transpose, ProducerNode=, Remark="the consumer reads a reshaped view of it"
 // WHY-NOT: fusion
 // CHECK-LABEL: func.func @moved_view

@@ -1,5 +1,5 @@
-// Only the run knows whether an operand is one element for all: no tile kernel reads it, and a product does not wait for it on the
-// reference path.
+// Whether an operand is broadcast is known at run time only: no tile kernel reads it, and
+// a product is not fused with it on the reference path.
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
 #x = affine_map<()[s0, s1] -> (s0 * 2, 8)>

@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-form-clusters | FileCheck %s
 
-// A kernel has a bounded number of results: 20 that are read elsewhere are two
-// kernels, of which each reads what they have in common.
+// The number of results of a kernel is limited: 20 with other users are two kernels, each
+// of which reads their common operands.
 // CHECK-LABEL: func.func @results(
 // CHECK: %{{.*}}:16 = graph.cluster
 // CHECK: graph.cluster

@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
-// Elements beside the number of their row: the reduction, what it reads and what
-// needs both are one kernel.
+// Elements and a reduction of their row: the reduction, its operands and users of both
+// are one kernel.
 // CHECK-LABEL: func.func @unit_length
 // CHECK: graph.cluster
 // CHECK: graph.mul
@@ -19,8 +19,8 @@ func.func @unit_length(%x: tensor<6x32xf32>) -> tensor<6x32xf32> {
 
 // -----
 
-// Reductions of the same rows share a pass, one of what the other one gives
-// too; rows are symbols, and both kinds of results are stored.
+// Reductions of the same rows share a pass, also if one depends on the other; rows are
+// symbols, and both kinds of results are stored.
 #x = affine_map<()[s0] -> (s0, 32)>
 #r = affine_map<()[s0] -> (s0, 1)>
 // CHECK-LABEL: func.func @moments
@@ -41,8 +41,8 @@ func.func @moments(%x: tensor<?x32xf32, #x>) -> (tensor<?x32xf32, #x>, tensor<?x
 
 // -----
 
-// Rows of an inner dim, as of channels that come first: the mean, what is left
-// of each element and its root are one kernel; sizes around them are symbols.
+// Rows of an inner dim, as with channels-first: the mean, the difference of each element
+// and its root are one kernel; the other sizes are symbols.
 #c = affine_map<()[s0, s1] -> (s0, 24, s1)>
 #d = affine_map<()[s0, s1] -> (s0, 1, s1)>
 // CHECK-LABEL: func.func @inner
@@ -62,9 +62,8 @@ func.func @inner(%x: tensor<?x24x?xf32, #c>) -> tensor<?x24x?xf32, #c> {
 
 // -----
 
-// Too few numbers beside each other for the lanes, dims apart from each other,
-// rows that no tile holds, all elements of a tensor, and numbers of rows that
-// stand for columns.
+// Too few adjacent numbers for the lanes, separate dims, rows that do not fit a tile, all
+// elements of a tensor, and results of rows that broadcast along columns.
 // CHECK-LABEL: func.func @stays
 // CHECK-COUNT-10: graph.cluster
 func.func @stays(%x: tensor<6x32xf32>, %y: tensor<4x20000xf32>, %z: tensor<8x8xf32>, %u: tensor<4x32x4xf32>) -> (tensor<4x32x4xf32>, tensor<4x32x4xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>) {
@@ -83,7 +82,8 @@ func.func @stays(%x: tensor<6x32xf32>, %y: tensor<4x20000xf32>, %z: tensor<8x8xf
 
 // -----
 
-// Rows that are parts of longer ones, divided by their length: the kernel takes them as they are read, twice; rows are symbols.
+// Rows that are slices of longer ones, divided by their length: the kernel slices them
+// when they are read, twice; rows are symbols.
 #y = affine_map<()[s0] -> (s0, 128)>
 #x = affine_map<()[s0] -> (s0, 64)>
 #r = affine_map<()[s0] -> (s0, 1)>
@@ -104,7 +104,8 @@ func.func @parts_of_rows(%y: tensor<?x128xf32, #y>) -> tensor<?x64xf32, #x> attr
 
 // -----
 
-// The number of a row for each of its elements, which are read as others: the kernel that has the number stores it so.
+// The result of a row for each of its elements, which are read as others: the kernel that
+// computes it stores it so.
 // CHECK-LABEL: func.func @repeated
 // CHECK: graph.cluster({{.*}}) anchor "reduce_mean"
 // CHECK: graph.reduce_mean
@@ -130,7 +131,8 @@ func.func @repeated(%x: tensor<?x4x10xf32, #n>, %y: tensor<?x?x40xf32, #e>) -> t
 
 // -----
 
-// A kernel that reads the numbers repeats them itself; to other rows nothing is repeated.
+// A kernel that reads the results broadcasts them itself; to other rows nothing is
+// broadcast.
 // CHECK-LABEL: func.func @read
 // CHECK: graph.cluster({{.*}}) anchor "reduce_mean"
 // CHECK-NOT: graph.broadcast_to

@@ -1,5 +1,5 @@
-// Attention widens keys and values of few bits as it reads them; what computes
-// more is a kernel of its own.
+// Attention widens keys and values of few bits when it reads them; further computation is
+// a separate kernel.
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
 #q = affine_map<()[s0, s1] -> (1, 4, s0, 64)>

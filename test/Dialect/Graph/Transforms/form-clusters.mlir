@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
 
-// A bias and an activation run on the accumulator of the product; the constant
-// of one value goes inside, the other stays outside.
+// A bias and an activation run on the accumulator of the product; a splat constant is
+// moved inside, the other one stays outside.
 // CHECK-LABEL: func @epilogue
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{.*}}> : tensor<2x2xf32>
 // CHECK: %[[R:.*]] = graph.cluster({{.*}}) anchor "matmul"
@@ -22,8 +22,7 @@ func.func @epilogue(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
 
 // -----
 
-// The residual joins the product that comes last; joining the first one would
-// close a cycle.
+// The residual joins the last product; joining the first one would close a cycle.
 // CHECK-LABEL: func @residual
 // CHECK: %[[A:.*]] = graph.cluster
 // CHECK: graph.matmul
@@ -60,8 +59,8 @@ func.func @view(%x: tensor<4x6xf32>) -> tensor<24xf32> {
 
 // -----
 
-// Dims are compared as expressions of symbols; a value that is used outside is
-// a second output.
+// Dims are compared as expressions of symbols; a value with users outside is a second
+// output.
 #n = affine_map<()[s0] -> (s0)>
 // CHECK-LABEL: func @dynamic
 // CHECK: %{{.*}}:2 = graph.cluster
@@ -77,8 +76,8 @@ func.func @dynamic(%x: tensor<?xf32, #n>) -> (tensor<?xf32, #n>, tensor<?xf32, #
 
 // -----
 
-// Attention takes in the heads' transposes, and what only its mask needs; a unit
-// dim between two movements moves with them.
+// Attention includes the heads' transposes, and ops that only its mask needs; a unit dim
+// between two movements moves with them.
 // CHECK-LABEL: func.func @attention
 // CHECK: graph.cluster
 // CHECK-SAME: anchor "attention"

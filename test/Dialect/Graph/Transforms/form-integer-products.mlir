@@ -1,5 +1,5 @@
-// Products of dequantized bytes are computed in integers on targets that have a
-// unit for them, and nowhere else. For GPUs, pixels are whole pieces of 16 bytes.
+// Products of dequantized bytes are computed in integers on targets that have a unit for
+// them, and nowhere else. For GPUs, pixels are padded to multiples of 16 bytes.
 // RUN: aopt %s -tile-attach-targets=cpu=znver4 -graph-form-integer-products -graph-fold-constants -canonicalize -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets=cpu=x86-64-v3 -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT
 // RUN: aopt %s -tile-attach-targets=cuda=sm_80 -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=GPU
@@ -10,8 +10,8 @@
 // WITHOUT-NOT: xi32>
 // WITHOUT-NOT: xui8>) -> tensor<{{.*}}xi8>
 
-// Two columns with a scale each; the zero point times the sums of the columns
-// is taken away.
+// Two columns with a scale each; the zero point times the sums of the columns is
+// subtracted.
 // CHECK-LABEL: @matmul
 // CHECK-DAG: %[[SHIFT:.*]] = graph.constant dense<[-60, 20]> : tensor<2xi32>
 // CHECK-DAG: %[[SCALE:.*]] = graph.constant dense<{{\[\[}}1.000000e+00, 2.000000e+00]]> : tensor<1x2xf32>
@@ -35,8 +35,8 @@ func.func @matmul(%p: tensor<?x4xui8, affine_map<()[s0] -> (s0, 4)>>) -> tensor<
 
 // -----
 
-// Signed activations become unsigned, for their other readers as well; three
-// channels become four; the pads are filled with the zero point.
+// Signed activations become unsigned, for their other users as well; three channels
+// become four; the pads are filled with the zero point.
 // CHECK-LABEL: @conv
 // CHECK-DAG: %[[FILL:.*]] = graph.constant dense<131> : tensor<ui8>
 // CHECK-DAG: %[[BIAS:.*]] = graph.constant dense<-1179> : tensor<1xi32>
@@ -61,9 +61,9 @@ func.func @conv(%p: tensor<1x3x4x4xi8>) -> (tensor<1x1x4x4xf32>, tensor<1x3x4x4x
 
 // -----
 
-// A depth that is no multiple of 4, a zero point between two integers, a weight whose zero point is not in the
-// middle, an activation with a scale for each column, and products of two
-// activations stay in f32.
+// A depth that is not a multiple of 4, a zero point between two integers, a weight whose
+// zero point is not in the middle, an activation with a scale per column, and products of
+// two activations stay in f32.
 // CHECK-LABEL: @refused
 // CHECK-NOT: xi32>
 func.func @refused(%p: tensor<2x3xui8>, %q: tensor<2x4xui8>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {

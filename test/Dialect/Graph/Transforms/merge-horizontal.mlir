@@ -1,8 +1,8 @@
 // RUN: aopt %s --graph-merge-horizontal --canonicalize --split-input-file --remarks-filter-failed=.* 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t
 
-// Query, key and value: one product, one bias, three views of a part each. The
-// key has no bias of its own kind: only the products are merged.
+// Query, key and value: one product, one bias, three slices. The bias of the key has
+// another form: only the products are merged.
 #x = affine_map<()[s0, s1] -> (s0, s1, 64)>
 #y = affine_map<()[s0, s1] -> (s0, s1, 32)>
 #h = affine_map<()[s0, s1] -> (s0, s1, 4, 8)>
@@ -39,8 +39,8 @@ func.func @heads(%x: tensor<?x?x64xf32, #x>) -> tensor<?x?x4x8xf32, #h> {
 
 // -----
 
-// Parallel 1x1 convolutions with their activation, whose parts the concat joins
-// again; a branch with a window, and one that the model returns, stay.
+// Parallel 1x1 convolutions with their activation, whose parts the concat joins again; a
+// branch with a window, and one that the model returns, stay.
 // WHY: merge-horizontal {{.*}}a user cannot read a slice in place
 // CHECK-LABEL: func.func @inception
 // CHECK-DAG: %[[F:.*]] = graph.concat {{.*}} -> tensor<12x3x1x1xf32>
@@ -69,7 +69,7 @@ func.func @inception(%x: tensor<1x3x4x4xf32>) -> (tensor<1x16x4x4xf32>, tensor<1
 
 // -----
 
-// Weights that are no constants, and other inputs.
+// Weights that are not constants, and other inputs.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-3: graph.matmul
 // CHECK-NOT: graph.slice
@@ -108,7 +108,7 @@ func.func @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// What the others lack would be a kernel that copies: a piece of a concat, and a
+// Ops that some branches lack would be a copying kernel: an operand of a concat, and a
 // branch with an activation.
 // WHY-DAG: merge-horizontal {{.*}}an operand of a concatenation is stored in place
 // WHY-DAG: merge-horizontal {{.*}}the users of the other products differ
@@ -140,8 +140,8 @@ func.func @unlike(%x: tensor<1x3x4x4xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x2x4
 
 // -----
 
-// Activations that differ in their bounds become two with a bound a channel, as
-// factors and summands that only some have; the constant may stand first.
+// Activations with different bounds become two with a bound per channel, likewise factors
+// and summands that only some have; the constant may be the first operand.
 // CHECK-LABEL: func.func @bounds
 // CHECK-DAG: %[[ONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
 // CHECK-DAG: %[[SIX:.*]] = graph.constant dense<6.000000e+00> : tensor<f32>
@@ -184,8 +184,8 @@ func.func @bounds(%x: tensor<?x3x4x4xf32, #x>) -> (tensor<?x2x4x4xf32, #z>, tens
 
 // -----
 
-// A shortcut that is computed last is read last: computed with the first branch,
-// it would be out of the cache by then, for a small input that is read once less.
+// A shortcut that is computed last is read last: computed with the first branch, it would
+// be evicted from the cache by then, for a small input that is read once less.
 // WHY: merge-horizontal {{.*}}merging costs more than reading the input again
 // CHECK-LABEL: func.func @shortcut
 // CHECK: graph.conv %arg0, %{{.*}} -> tensor<1x8x128x128xf32>
@@ -203,8 +203,8 @@ func.func @shortcut(%x: tensor<1x8x128x128xf32>) -> tensor<1x64x128x128xf32> {
 
 // -----
 
-// Products of words of one input: their words and zero points are joined along
-// the columns. One of another input stays.
+// Products of words of one input: their words and zero points are joined along the
+// columns. One of another input stays.
 #x = affine_map<()[s0] -> (s0, 2, 8)>
 #s = affine_map<()[s0] -> (s0, 2)>
 #t = affine_map<()[s0] -> (s0, 2, 1)>

@@ -1,5 +1,5 @@
-// Caches of f32 are kept in few bits: new rows are rounded, and who reads all
-// rows widens them.
+// Caches of f32 are stored in few bits: new rows are rounded, and users of all rows widen
+// them.
 // RUN: aopt %s -graph-narrow-states=type=f16 -split-input-file | FileCheck %s --check-prefixes=ALL,F16
 // RUN: aopt %s -graph-narrow-states=type=int8 -split-input-file | FileCheck %s --check-prefixes=ALL,I8
 
@@ -40,7 +40,7 @@ func.func @append(%past: tensor<?x2x?x4xf32, #past> {graph.name = "past"}, %x: t
 
 // -----
 
-// Rows of zeros stay zeros. An index of a row serves its scale.
+// Rows of zeros stay zeros. The index of a row is also that of its scale.
 // ALL-LABEL: func.func @write(
 // F16: %[[ZERO:[^ ]+]] = graph.constant dense<0.000000e+00> : tensor<f16>
 // F16: %[[ZEROS:[^ ]+]] = graph.broadcast_to %[[ZERO]] : {{.*}} -> tensor<1x2x3x4xf16>

@@ -1,8 +1,8 @@
 // RUN: aopt %s -tile-attach-targets="cuda=sm_90a" --graph-narrow-storage --split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=znver4" --graph-narrow-storage --split-input-file | FileCheck %s --check-prefixes=CHECK,CPU
 
-// A product's result is stored as its operands are, and widened where it is read;
-// a model's output is as it was.
+// A product's result is stored in the type of its operands, and widened where it is read;
+// a model's output keeps its type.
 // CHECK-LABEL: func.func @product(
 // CHECK: %[[P:.*]] = graph.cluster({{.*}}) anchor "matmul" : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf16>
 // CHECK: %[[Y:.*]] = graph.matmul {{.*}} -> tensor<2x4xf32>
@@ -25,8 +25,8 @@ func.func @product(%x: tensor<2x8xf16>, %w: tensor<8x4xf16>) -> tensor<2x4xf32> 
 
 // -----
 
-// What is stored in both types is stored once; a reader that rounds it reads it
-// as it is. Sizes may be dynamic.
+// A value that is stored in both types is stored once; a user that rounds it reads it
+// directly. Sizes may be dynamic.
 // CHECK-LABEL: func.func @both(
 // CHECK: %[[S:.*]] = graph.cluster(%{{.*}} = %{{.*}}) anchor "pointwise" : (tensor<?x8xf32, {{.*}}>) -> tensor<?x8xf16
 // CHECK: graph.cluster(%{{.*}} = %[[S]], %{{.*}} = %[[S]], %{{.*}} = %{{.*}}) anchor "matmul"
@@ -48,7 +48,7 @@ func.func @both(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, %w: tensor<8
 
 // -----
 
-// Neither what no product makes, nor what is a part of a larger tensor.
+// Neither values of other ops than products, nor parts of a larger tensor.
 // CHECK-LABEL: func.func @kept(
 // CHECK-NOT: graph.cast
 func.func @kept(%x: tensor<2x4xf32>, %w: tensor<4x4xf16>, %v: tensor<2x4xf16>, %d: tensor<2x8xf32>) -> (tensor<2x4xf32>, tensor<2x8xf32>) {
@@ -74,8 +74,8 @@ func.func @kept(%x: tensor<2x4xf32>, %w: tensor<4x4xf16>, %v: tensor<2x4xf16>, %
 
 // -----
 
-// What is only read to be rounded is rounded where it is stored, also behind a
-// view; nothing is left of the kernel that rounded it.
+// A value that is only read to be rounded is rounded when it is stored, also through a
+// view; the kernel that rounded it is removed.
 // CHECK-LABEL: func.func @rounded(
 // CHECK: graph.cluster({{.*}}) anchor "reduce" : (tensor<2x4xf32>) -> tensor<2x1xf16> {
 // CHECK: %[[V:.*]] = graph.reshape {{.*}} : (tensor<2x1xf16>) -> tensor<1x2xf16>
@@ -99,7 +99,7 @@ func.func @rounded(%x: tensor<2x4xf32>, %w: tensor<2x4xf16>) -> tensor<1x4xf32> 
 
 // -----
 
-// On CPUs a product of two activations in f32 reads them as they are.
+// On CPUs, a product of two activations in f32 reads them unchanged.
 // CPU-LABEL: func.func @activations(
 // CPU-NOT: graph.cast
 func.func @activations(%x: tensor<2x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<2x2xf32> {

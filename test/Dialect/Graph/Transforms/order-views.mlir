@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-order-views --split-input-file | FileCheck %s
 
-// Batch and heads that are merged by a reshape that splits, too (torch's
-// MultiheadAttention): apart, and merged behind attention.
+// Batch and heads that are merged by a reshape that also splits (torch's
+// MultiheadAttention): separate, and merged after attention.
 #x = affine_map<()[s0, s1] -> (s1, s0, 128)>
 #m = affine_map<()[s0, s1] -> (s1, s0 * 4, 32)>
 #t = affine_map<()[s0, s1] -> (s0 * 4, s1, 32)>
@@ -21,7 +21,7 @@ func.func @merged(%x: tensor<?x?x128xf32, #x>) -> tensor<?x?x32xf32, #m> attribu
 
 // -----
 
-// A mask of each batch and head needs them merged.
+// A mask per batch and head requires them merged.
 // CHECK-LABEL: func.func @masked
 // CHECK: graph.attention {{.*}} -> tensor<8x16x32xf32>
 func.func @masked(%x: tensor<2x4x16x32xf32>, %bias: tensor<8x16x16xf32>) -> tensor<8x16x32xf32> {
@@ -32,7 +32,7 @@ func.func @masked(%x: tensor<2x4x16x32xf32>, %bias: tensor<8x16x16xf32>) -> tens
 
 // -----
 
-// One projection of queries, keys and values, split behind its transpose.
+// One projection of queries, keys and values, split after its transpose.
 // CHECK-LABEL: func.func @packed
 // CHECK-NEXT: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 1, 0, 0>
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %[[S]] {{.*}} -> tensor<2x16x4x32xf32>
@@ -48,8 +48,8 @@ func.func @packed(%x: tensor<2x16x3x4x32xf32>) -> tensor<2x4x16x32xf32> {
 
 // -----
 
-// Beside other ops a transpose stays where it is, and so does one before which
-// a merge of rows would be left.
+// With other users, a transpose stays, and so does one before which a merge of rows would
+// remain.
 // CHECK-LABEL: func.func @others
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0
 // CHECK-NEXT: %[[T:.*]] = graph.transpose %[[R]] {perm = array<i64: 1, 0, 2>}
@@ -69,7 +69,7 @@ func.func @others(%x: tensor<16x2x128xf32>, %image: tensor<1x256x7x7xf32>) -> (t
 
 // -----
 
-// Rows merged for a product alone, and numbers of heads beside it (einsum).
+// Rows merged only for a product, and dims of heads beside it (einsum).
 #b = affine_map<()[s0] -> (s0, 5, 8)>
 #r = affine_map<()[s0] -> (s0 * 5, 8)>
 #p = affine_map<()[s0] -> (s0 * 5, 6)>
@@ -106,7 +106,7 @@ func.func @repeated(%x: tensor<2x3x4xf32>) -> (tensor<2x6x4xf32>, tensor<2x6x4xf
 
 // -----
 
-// A reduction keeps the dims that a view puts back; others see it without them.
+// A reduction keeps the dims that a view adds back; other users get a view without them.
 #x = affine_map<()[s0] -> (s0, 8, 16)>
 #r = affine_map<()[s0] -> (s0, 16)>
 #k = affine_map<()[s0] -> (s0, 1, 16)>
@@ -124,7 +124,7 @@ func.func @kept(%x: tensor<?x8x16xf32, #x>) -> (tensor<?x8x16xf32, #x>, tensor<?
 
 // -----
 
-// Not where the dim of 1 stands elsewhere.
+// Not if the unit dim is elsewhere.
 // CHECK-LABEL: func.func @elsewhere
 // CHECK: keepdims = false
 func.func @elsewhere(%x: tensor<4x8x16xf32>) -> tensor<4x16x1xf32> {
@@ -135,8 +135,8 @@ func.func @elsewhere(%x: tensor<4x8x16xf32>) -> tensor<4x16x1xf32> {
 
 // -----
 
-// What windows are put together again from, with a factor of channels and the
-// sum that it was taken from: done where it is moved.
+// Reassembled windows, with a factor per channel and a residual sum: computed before they
+// are moved.
 #x = affine_map<()[s0] -> (s0 * 4, 9, 32)>
 #w = affine_map<()[s0] -> (s0, 2, 2, 3, 3, 32)>
 #t = affine_map<()[s0] -> (s0, 2, 3, 2, 3, 32)>
@@ -161,8 +161,8 @@ func.func @moved(%x: tensor<?x9x32xf32, #x>, %s: tensor<?x36x32xf32, #y>, %c: te
 
 // -----
 
-// Numbers of merged channels; two pixels at once are enough for a sum and a
-// bound, but not for a tanh.
+// Factors of merged channels; two pixels at once are enough for a sum and a bound, but
+// not for a tanh.
 // CHECK-LABEL: func.func @pixels
 // CHECK: %[[T:.*]] = graph.transpose
 // CHECK: %[[A:.*]] = graph.add %[[T]], {{.*}} : (tensor<1x3x4x2x4x2xf32>, tensor<3x1x1x1x1xf32>)
@@ -185,8 +185,8 @@ func.func @pixels(%x: tensor<1x3x2x2x4x4xf32>, %c: tensor<3x1x1xf32>, %z: tensor
 
 // -----
 
-// Not where the transposed result has other uses or the view of it, beside rows of some
-// of the merged ones, or where the other operand is moved and done with.
+// Not if the transposed result or its view has other uses, with operands along a part of
+// a merged dim, or if the other operand is moved, too.
 // CHECK-LABEL: func.func @kept_views
 // CHECK: graph.add {{.*}} -> tensor<8x16xf32>
 // CHECK: graph.add {{.*}} -> tensor<6x16xf32>

@@ -19,7 +19,7 @@ func.func @shared(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// Other types or attributes make another kernel; a taken name is not used.
+// Other types or attributes make another kernel; an existing name is not reused.
 // CHECK-LABEL: func @different
 // CHECK: host.launch @leaky_relu_0
 // CHECK: host.launch @leaky_relu_2
@@ -34,8 +34,8 @@ func.func private @leaky_relu_1()
 
 // -----
 
-// Sizes of one expression are one kernel's; another symbol makes another, which
-// is told apart in the launches' costs.
+// Sizes of one expression are one kernel's; another symbol makes another one, which the
+// launches' costs distinguish.
 // CHECK-DAG: #[[N:[a-z0-9]+]] = affine_map<()[s0] -> (s0 * 8)>
 // CHECK-DAG: #[[M:[a-z0-9]+]] = affine_map<()[s0, s1] -> (s1 * 8)>
 // CHECK-LABEL: func @dynamic
@@ -54,8 +54,8 @@ func.func @dynamic(%x: tensor<?x8xf32, #n>, %y: tensor<?x8xf32, #m>) -> (tensor<
 }
 
 // -----
-// Look-ups that check their indices number them; what they say is the launch's,
-// so that both have one kernel. Tuples have a fault for each column.
+// Look-ups that check their indices are numbered; their messages are the launch's, so
+// that both share one kernel. Tuples have a fault per column.
 // CHECK-LABEL: func.func @checks
 // CHECK: host.launch @[[KERNEL:.*]](%{{.*}}) {adze.checks = {{\[}}["a", "no"]],
 // CHECK: host.launch @[[KERNEL]](%{{.*}}) {adze.checks = {{\[}}["b", "nothing"]],

@@ -1,8 +1,7 @@
 // RUN: aopt %s --graph-place-concat --split-input-file | FileCheck %s
 
-// Pieces of sizes that only the run tells: a kernel takes 16 of them, and the
-// next begins at a symbol. As many as fit into one stay, and so do those of
-// known sizes.
+// Operands of dynamic sizes: a kernel inserts 16 of them, and the next begins at a
+// symbol. As many as fit one kernel stay, and so do those of static sizes.
 // CHECK-DAG: #[[SUM:[a-z0-9]+]] = affine_map<()[s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15] -> (s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11 + s12 + s13 + s14 + s15)>
 // CHECK-DAG: #[[REST:[a-z0-9]+]] = affine_map<()[s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15, s16, s17, s18] -> (s18, s16 + s18)>
 // CHECK-LABEL: func.func @long

@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-place-concat --split-input-file | FileCheck %s
 
-// The example of the pass: what a kernel computes is inserted at once, what it
-// reads is copied in the end.
+// The example of the pass: computed operands are inserted at once, others are copied at
+// the end.
 // CHECK-DAG: #[[AT8:[a-z0-9]+]] = affine_map<() -> (8)>
 // CHECK-DAG: #[[AT0:[a-z0-9]+]] = affine_map<() -> (0)>
 // CHECK-LABEL: func.func @example
@@ -19,8 +19,8 @@ func.func @example(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<4x24xf32
 
 // -----
 
-// Rows that are symbols; the reader of a piece reads it at its place. The piece
-// of unknown length is the last one: all offsets are known.
+// Rows that are symbols; the user of an operand reads it in place. The operand of dynamic
+// length is the last one: all offsets are static.
 #x = affine_map<()[s0, s1] -> (s0, 8)>
 #y = affine_map<()[s0, s1] -> (s0, 16)>
 #z = affine_map<()[s0, s1] -> (s0, s1)>
@@ -45,9 +45,9 @@ func.func @symbolic(%x: tensor<?x8xf32, #x>, %z: tensor<?x?xf32, #z>, %w: tensor
 
 // -----
 
-// Too little to place at a typical size, pieces that one kernel computes from
-// memory anyway, too little of known sizes, several pieces that are computed but
-// have no kernel of their own.
+// Too small at a typical size, operands that one kernel computes from memory in any case,
+// too small with static sizes, several operands that are computed but have no separate
+// kernel.
 #z = affine_map<()[s0] -> (4, s0)>
 #r = affine_map<()[s0] -> (4, s0 + 16)>
 // CHECK-LABEL: func.func @stays
@@ -68,8 +68,8 @@ func.func @stays(%x: tensor<4x8xf32>, %z: tensor<4x?xf32, #z>, %w: tensor<8x16xf
 
 // -----
 
-// A piece that occurs twice is stored once; one that is a result by itself, or
-// of two concats, is stored twice.
+// An operand that occurs twice is stored once; one that is also a result, or of two
+// concats, is stored twice.
 // CHECK-DAG: #[[AT8:[a-z0-9]+]] = affine_map<() -> (8)>
 // CHECK-DAG: #[[AT0:[a-z0-9]+]] = affine_map<() -> (0)>
 // CHECK-DAG: #[[AT16:[a-z0-9]+]] = affine_map<() -> (16)>
@@ -92,8 +92,8 @@ func.func @shared(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> (tensor<4x16xf32
 
 // -----
 
-// A dense block: every concat begins with the one before, and all lie in the
-// memory of the last.
+// A dense block: every concat begins with the previous one, and all are in the memory of
+// the last.
 // CHECK-DAG: #[[AT0:[a-z0-9]+]] = affine_map<() -> (0)>
 // CHECK-DAG: #[[AT8:[a-z0-9]+]] = affine_map<() -> (8)>
 // CHECK-DAG: #[[AT16:[a-z0-9]+]] = affine_map<() -> (16)>
@@ -122,9 +122,9 @@ func.func @dense(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %v: tensor<16x8xf32>)
 
 // -----
 
-// Offsets that are symbols: keys of the past are copied, the new ones stored
-// behind them. A piece with another reader is read where its place is a number,
-// in the second concat; the third one has no piece that a kernel computes.
+// Symbolic offsets: past keys are copied, the new ones stored after them. An operand with
+// another user is read in place if its offset is static, in the second concat; the third
+// one has no operand that a kernel computes.
 #p = affine_map<()[s0, s1] -> (s0, 8)>
 #n = affine_map<()[s0, s1] -> (s1, 8)>
 #k = affine_map<()[s0, s1] -> (s0 + s1, 8)>
@@ -158,7 +158,8 @@ func.func @dynamic(%past: tensor<?x8xf32, #p>, %x: tensor<?x8xf32, #n>, %w: tens
 
 // -----
 
-// At a common length of 16 a product of 16 rows is half of it; a data-dependent size has no memory when the first piece is computed.
+// At a common length of 16, a product of 16 rows is half of it; a data-dependent size has
+// no memory when the first operand is computed.
 #z = affine_map<()[s0] -> (4, s0)>
 #r = affine_map<()[s0] -> (4, s0 + 16)>
 #d = affine_map<()[s0, s1] -> (4, s1)>
@@ -180,9 +181,9 @@ func.func @common(%x: tensor<4x8xf32>, %z: tensor<4x?xf32, #z>, %w: tensor<8x16x
 
 // -----
 
-// A piece that an inner concat has twice, or that stands before it, is copied
-// when all others are in place: the inner concat is no part of the outer one
-// before that, and stays.
+// An operand that occurs twice in an inner concat, or before it, is copied after all
+// others are stored: before that, the inner concat is not a part of the outer one, and
+// stays.
 #n = affine_map<()[s0] -> (s0)>
 #two = affine_map<()[s0] -> (s0 * 2)>
 #four = affine_map<()[s0] -> (s0 * 4)>

@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-probe-precision --split-input-file --verify-diagnostics | FileCheck %s
 
-// A product by constants rounds both operands where its flag is set; one of two
-// activations and one of a group stay as they are. Open dims count as 1.
+// A product by constants rounds both operands if its flag is set; one of two activations
+// and one in groups are unchanged. Dynamic dims count as 1.
 // CHECK: module attributes {graph.probed_products = [{name = "first", work = 3.200000e+01 : f64}, {name = "second", work = 1.080000e+02 : f64}]
 // CHECK-LABEL: func.func @products(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8xf32, #{{.*}}>, %{{.*}}: tensor<1x1x4x9xf32>, %[[FLAGS:.*]]: tensor<2xi1> {graph.name = "adze.narrow"})
@@ -25,7 +25,7 @@ func.func @products(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, %i: tens
 
 // -----
 
-// Nothing to choose: no input more.
+// Nothing to choose: no additional input.
 // CHECK: graph.probed_products = []
 // CHECK-LABEL: func.func @none(
 // CHECK-SAME: %{{.*}}: tensor<4xf32>) ->
@@ -36,7 +36,7 @@ func.func @none(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Flags do not reach into bodies.
+// Flags are not passed into bodies.
 // expected-error @below {{unsupported: --precision=auto of products in bodies of If, Loop or Scan; name a type, such as --precision=bf16}}
 func.func @body(%x: tensor<4x4xf32>, %c: tensor<i1>) -> tensor<4x4xf32> {
   %w = graph.constant dense<0.5> : tensor<4x4xf32>

@@ -6,8 +6,8 @@
 // RUN: not aopt %s -tile-attach-targets="cpu=icelake-server" --graph-quantize-weights="bits=3 block=16" --split-input-file 2>&1 | FileCheck %s --check-prefix=BITS
 // BITS: error: expected 4 or 8 bits and a block of a multiple of 16, but got 3 and 16
 
-// Whole numbers that 4 bits hold are exact: -8 is 0, 1 is 9, the first of two in
-// the low bits. Columns and rows of the matrix give the same integers.
+// Integers that fit 4 bits are exact: -8 is 0, 1 is 9, the first of two in the low bits.
+// Columns and rows of the matrix give the same integers.
 // CHECK-LABEL: func.func @rows_and_columns(
 // CHECK-DAG: %[[P:.*]] = graph.constant dense<{{\[\[}}[144, 186, 220, 254, 144, 186, 220, 254]]]> : tensor<1x1x8xui8>
 // CHECK-DAG: %[[S:.*]] = graph.constant dense<1.000000e+00> : tensor<1x1xf32>
@@ -32,7 +32,7 @@ func.func @rows_and_columns(%x: tensor<5x16xf32>) -> (tensor<5x1xf32>, tensor<5x
 
 // -----
 
-// Rows of dynamic number, and a block that is not whole: 4 elements are 0 there.
+// Dynamic rows, and a partial block: 4 elements are 0 there.
 // Two products of one weight share it.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: graph.dequantize_blocks {{.*}} : (tensor<2x2x8xui8>, tensor<2x2xf32>) -> tensor<2x20xf32>
@@ -47,8 +47,8 @@ func.func @dynamic(%x: tensor<?x20xf32, affine_map<()[s0] -> (s0, 20)>>, %y: ten
 
 // -----
 
-// Depths below a block, equal elements, numbers that are not finite, and weights
-// that the run knows stay as they are.
+// Depths below a block, equal elements, numbers that are not finite, and dynamic weights
+// are unchanged.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.dequantize_blocks
 // REMARK-DAG: remark: [Failure] quantize-weights | Category:graph.matmul{{.*}} | {{.*}}its depth is less than a block

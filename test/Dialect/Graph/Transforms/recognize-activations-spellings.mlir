@@ -25,7 +25,7 @@ func.func @erfc(%x: !x) -> !x {
 #x = affine_map<()[s0] -> (s0, 8)>
 !x = tensor<?x8xbf16, #x>
 
-// Numbers of bf16 have 8 bits: sqrt(2 / pi) is .797.
+// bf16 numbers have 8 bits: sqrt(2 / pi) is .797.
 // CHECK-LABEL: func.func @bf16
 // CHECK-DAG: %[[A:.*]] = graph.gelu %arg0 {approximate = #graph.gelu<tanh>}
 // CHECK-DAG: %[[B:.*]] = graph.gelu %arg0 : (
@@ -167,8 +167,8 @@ func.func @gelu(%x: !x) -> (!x, !x, !x, !x) {
 #x = affine_map<()[s0] -> (s0, 8)>
 !x = tensor<?x8xf32, #x>
 
-// The other half: x * (1 - erf(x / sqrt 2)) / 2 and x * (1 + erf(-x / sqrt 2)) / 2; a number of bf16 among those of f32; a bound
-// other than 6, and one that is below the other.
+// The other half: x * (1 - erf(x / sqrt 2)) / 2 and x * (1 + erf(-x / sqrt 2)) / 2; a
+// bf16 number among those of f32; a bound other than 6, and one that is below the other.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: graph.gelu
 // CHECK-NOT: graph.hard_swish

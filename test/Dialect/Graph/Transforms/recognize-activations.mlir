@@ -71,7 +71,7 @@ func.func @swish(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf
 
 // -----
 
-// Another root, another input, a product that others read.
+// Another root, another input, a product with other users.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: graph.gelu
 // CHECK-NOT: graph.silu
@@ -91,8 +91,8 @@ func.func @others(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tenso
 
 // -----
 
-// Multiplied out, with the halves inside, by a sigmoid of twice the argument;
-// swish by a tanh; a clipped line.
+// Expanded, with the halves inside, by a sigmoid of twice the argument; swish by a tanh;
+// a clipped linear function.
 // CHECK-LABEL: func.func @spellings
 // CHECK-DAG: %[[A:.*]] = graph.gelu %arg0 : (tensor<4xf32>)
 // CHECK-DAG: %[[B:.*]] = graph.gelu %arg0 {approximate = #graph.gelu<tanh>}
@@ -107,7 +107,7 @@ func.func @spellings(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor
   %one = graph.constant dense<1.0> : tensor<f32>
   %two = graph.constant dense<2.0> : tensor<f32>
   %quarter = graph.constant dense<0.25> : tensor<f32>
-  // x / 2 + x / 2 * erf(x / sqrt(2)), the root computed.
+  // x / 2 + x / 2 * erf(x / sqrt(2)), with a computed root.
   %root = graph.sqrt %two : (tensor<f32>) -> tensor<f32>
   %a0 = graph.div %x, %root : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %a1 = graph.erf %a0 : (tensor<4xf32>) -> tensor<4xf32>
@@ -208,7 +208,7 @@ func.func @quick(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
 
 // -----
 
-// A positive factor is another function; a difference from a number is no sum.
+// A positive factor is another function; a difference from a number is not a sum.
 // CHECK-LABEL: func.func @otherwise
 // CHECK-NOT: graph.sigmoid
 // CHECK-NOT: graph.hard_sigmoid

@@ -1,11 +1,11 @@
-// Keys and values with fewer batch dims than the queries, which the products repeat.
+// Keys and values with fewer batch dims than the queries, which the products broadcast.
 // RUN: aopt %s --graph-recognize-attention --split-input-file | FileCheck %s
 
 #q = affine_map<()[s0, s1] -> (s0, 4, s1, 16)>
 #k = affine_map<()[s0, s1, s2] -> (4, s2, 16)>
 #s = affine_map<()[s0, s1, s2] -> (s0, 4, s1, s2)>
 
-// The same for all of an unknown batch.
+// The same for a whole dynamic batch.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[K:.*]] = graph.reshape %arg1 : (tensor<4x?x16xf32, {{.*}}>) -> tensor<1x4x?x16xf32
 // CHECK: %[[V:.*]] = graph.reshape %arg2 : (tensor<4x?x16xf32, {{.*}}>) -> tensor<1x4x?x16xf32
@@ -40,8 +40,8 @@ func.func @views(%q: tensor<6x4x9x16xf32>, %k: tensor<7x16xf32>, %v: tensor<4x7x
 
 // -----
 
-// Where a view makes one dim of batch and heads, every fourth one has the same
-// keys: no group of neighbours has.
+// If a view merges batch and heads, every fourth one has the same keys, which is not a
+// group of adjacent heads.
 // CHECK-LABEL: func.func @mixed
 // CHECK-NOT: graph.attention
 func.func @mixed(%q: tensor<2x4x5x16xf32>, %k: tensor<4x6x16xf32>, %v: tensor<8x6x16xf32>, %b: tensor<8x5x6xf32>) -> tensor<8x5x16xf32> {
@@ -55,8 +55,9 @@ func.func @mixed(%q: tensor<2x4x5x16xf32>, %k: tensor<4x6x16xf32>, %v: tensor<8x
 
 // -----
 
-// Before a view other dims are the scores': the first bias is of the last two of three, not of the first of two. One of the last dims, which
-// the view keeps, is the same in both.
+// Before a view, the scores have other dims: the first bias is along the last two of
+// three, not the first of two. One along the last dims, which the view keeps, is the same
+// in both.
 // CHECK-LABEL: func.func @biased
 // CHECK: graph.matmul
 // CHECK: graph.add
@@ -81,7 +82,7 @@ func.func @biased(%q: tensor<2x2x2x5x16xf32>, %v: tensor<2x4x5x16xf32>, %b: tens
 
 // -----
 
-// Queries that are dropped in the product's dims leave these the attention's.
+// Queries that are dropped in the product's dims: attention keeps its dims.
 // CHECK-LABEL: func.func @dropped
 // CHECK: %[[Y:.*]] = graph.attention {{.*}} -> tensor<8x9x16xf32>
 // CHECK: graph.select %{{.*}}, %[[Y]]
@@ -97,7 +98,8 @@ func.func @dropped(%q: tensor<2x4x9x16xf32>, %k: tensor<8x7x16xf32>, %c: tensor<
 
 // -----
 
-// Weights that are hidden and dropped by one condition, whose dims are others behind the view: what drops them is not what hides them.
+// Weights that are masked and dropped by one condition, whose dims differ after the view:
+// the dropped weights are not the masked ones.
 // CHECK-LABEL: func.func @dropped_elsewhere
 // CHECK-NOT: graph.attention
 func.func @dropped_elsewhere(%q: tensor<2x4x5x16xf32>, %v: tensor<2x2x2x5x16xf32>, %c: tensor<2x1x5x5xi1>) -> tensor<2x2x2x5x16xf32> {
@@ -114,7 +116,7 @@ func.func @dropped_elsewhere(%q: tensor<2x4x5x16xf32>, %v: tensor<2x2x2x5x16xf32
 
 // -----
 
-// As many dims as the masks see, but others: a view of the result.
+// As many dims as the masks, but others: a view of the result.
 // CHECK-LABEL: func.func @other_dims
 // CHECK: %[[Y:.*]] = graph.attention {{.*}} -> tensor<2x6x5x16xf32>
 // CHECK: %[[R:.*]] = graph.reshape %[[Y]] : (tensor<2x6x5x16xf32>) -> tensor<3x4x5x16xf32>

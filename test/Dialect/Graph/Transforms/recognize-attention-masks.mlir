@@ -1,7 +1,7 @@
 // RUN: aopt %s --canonicalize --graph-recognize-attention --canonicalize --cse --split-input-file | FileCheck %s
 
-// Factors of 0 and 1 hide by a number: scores * m - 10000 * (1 - m). What they
-// are a cast of is the mask; sizes are symbols.
+// Factors of 0 and 1 mask by a number: scores * m - 10000 * (1 - m). The operand of their
+// cast is the mask; sizes are symbols.
 #q = affine_map<()[s0, s1] -> (s0, 4, s1, 16)>
 #s = affine_map<()[s0, s1] -> (s0, 4, s1, s1)>
 #m = affine_map<()[s0, s1] -> (s0, 1, 1, s1)>
@@ -26,8 +26,8 @@ func.func @blend(%q: tensor<?x4x?x16xf32, #q>, %b: tensor<?x1x1x?xi1, #m>) -> te
 
 // -----
 
-// The same with numbers, which are the triangle; the sum the other way round,
-// and its second term a constant.
+// The same with constants, which are the triangle; the sum in the other order, with a
+// constant second term.
 // CHECK-LABEL: func.func @triangle
 // CHECK: graph.attention %arg0, %arg0, %arg0 {causal = #graph.causal<upper_left>, fill = -1.000000e+09 : f64
 // CHECK-NOT: graph.softmax
@@ -68,7 +68,7 @@ func.func @tiled(%q: tensor<?x4x?x16xf32, #p>, %k: tensor<?x2x?x16xf32, #k>) -> 
 
 // -----
 
-// Scores bounded below behind a bias: the bias is.
+// Scores bounded below after a bias: the bias is bounded.
 // CHECK-LABEL: func.func @bounded
 // CHECK: %[[B:.*]] = graph.maximum %arg1, %{{.*}}
 // CHECK: graph.attention %arg0, %arg0, %arg0 bias %[[B]] {fill = -3.402823{{.*}}E+38 : f64
@@ -85,7 +85,7 @@ func.func @bounded(%q: tensor<2x9x64xf32>, %b: tensor<2x9x9xf32>) -> tensor<2x9x
 
 // -----
 
-// What hides scores drops the weights again: queries without keys give 0.
+// Masked weights are dropped again: queries without keys give 0.
 // CHECK-LABEL: func.func @dropped
 // CHECK-DAG: %[[A:.*]] = graph.attention %arg0, %arg0, %arg0 mask %arg1 {fill = -3.402823{{.*}}E+38 : f64
 // CHECK-DAG: %[[ANY:.*]] = graph.reduce_max %arg1 {axes = array<i64: 1>} : (tensor<9x9xi1>) -> tensor<9x1xi1>

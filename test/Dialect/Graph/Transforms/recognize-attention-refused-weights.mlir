@@ -1,11 +1,13 @@
-// What keeps a product around a softmax from being attention: one reason each. Each differs from attention in that alone.
+// Reasons why a product around a softmax is not attention, one each. Each differs from
+// attention in that only.
 // RUN: aopt %s --graph-recognize-attention --remarks-filter-failed=.* --split-input-file 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t
 
 !q = tensor<2x9x64xf32>
 !s = tensor<2x9x9xf32>
 
-// Weights are a result, too; dropped by factors; of numbers; those without numbers are seen elsewhere; not all are a softmax's.
+// Weights that are a result, too; dropped by factors; of constants; NaN weights with
+// other users; not all from a softmax.
 // WHY: attention {{.*}}Remark="the weights have other uses"
 // WHY: attention {{.*}}Remark="an unsupported op is between softmax and product"
 // WHY: attention {{.*}}Remark="the select that replaces NaN has other uses"
@@ -47,7 +49,7 @@ func.func @weights(%q: !q, %m: !s, %c: tensor<9x9xi1>) -> (!q, !s, !q, !q, !q, !
 !s = tensor<2x9x9xf32>
 !p = tensor<1x2x9x9xf32>
 
-// More steps than anyone takes.
+// More steps than supported.
 // WHY: attention {{.*}}Remark="too many ops are between softmax and product"
 // WHY: attention {{.*}}Remark="too many ops are between product and softmax"
 // WHY-NOT: Remark=
@@ -102,7 +104,8 @@ func.func @long(%q: !q) -> (!q, !q) {
 !w = tensor<3x2x?x?xf32, #w>
 !r = tensor<3x2x?x64xf32, #r>
 
-// Two masks with numbers of their own; two scores; masks and biases of more dims; sizes are symbols.
+// Two masks with different numbers; two scores; masks and biases of more dims; sizes are
+// symbols.
 // WHY: attention {{.*}}Remark="the masks cannot be merged"
 // WHY: attention {{.*}}Remark="a select does not choose between scores and a constant"
 // WHY: attention {{.*}}Remark="the mask broadcasts the scores"
@@ -138,7 +141,7 @@ func.func @masks(%q: !q, %c: !c, %d: !c, %t: !s, %m: tensor<3x1x1x1xi1>, %u: ten
 !q = tensor<2x9x64xf32>
 !s = tensor<2x9x9xf32>
 
-// A tanh that bounds at another number than it divides by; a bias that is bounded.
+// A tanh with different bound and divisor; a bounded bias.
 // WHY: attention {{.*}}Remark="the tanh is not a soft cap of the scores"
 // WHY: attention {{.*}}Remark="a bias is added before the soft cap"
 // WHY-NOT: Remark=
@@ -170,7 +173,8 @@ func.func @caps(%q: !q, %b: tensor<9x9xf32>) -> (!q, !q) {
 !b = tensor<4x2x9x64xf32>
 !m = tensor<8x9x64xf32>
 
-// Products of halves, and of what is wider; one batch of queries for all keys; keys that are repeated before a view that mixes batches.
+// Products of f16, and of wider types; one batch of queries for all keys; keys that are
+// broadcast before a view that mixes batches.
 // WHY: attention {{.*}}Remark="the operands have different element types"
 // WHY: attention {{.*}}Remark="the dims do not fit graph.attention"
 // WHY: attention {{.*}}Remark="the batch dims do not match"

@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-recognize-attention --remarks-filter-failed=.* --split-input-file 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t
 
-// Somebody else wants the scores.
+// The scores have other uses.
 // WHY: attention {{.*}}the scores have other uses
 // CHECK-LABEL: func.func @used
 // CHECK-NOT: graph.attention
@@ -27,7 +27,7 @@ func.func @axis(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> tensor<2x9x32
 
 // -----
 
-// Whether a product is repeated is dynamic.
+// Whether a product is broadcast is dynamic.
 #q = affine_map<()[s0, s1] -> (s0, 9, 64)>
 #k = affine_map<()[s0, s1] -> (s1, 9, 64)>
 #s = affine_map<()[s0, s1] -> ((((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + s0 + s1) floordiv (((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + 2), 9, 9)>
@@ -44,7 +44,7 @@ func.func @unknown(%q: tensor<?x9x64xf32, #q>, %k: tensor<?x9x64xf32, #k>) -> te
 
 // -----
 
-// What the mask hides is seen by the factor.
+// The factor multiplies masked scores.
 // WHY: attention {{.*}}the scores are masked before they are scaled
 // CHECK-LABEL: func.func @order
 // CHECK-NOT: graph.attention
@@ -61,7 +61,7 @@ func.func @order(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64xf3
 
 // -----
 
-// The factors are no numbers of 0 and 1.
+// The factors are not 0 and 1.
 // WHY: attention {{.*}}an unsupported op is between product and softmax
 // CHECK-LABEL: func.func @blend
 // CHECK-NOT: graph.attention
@@ -80,7 +80,7 @@ func.func @blend(%q: tensor<2x9x64xf32>, %m: tensor<9x9xf32>) -> tensor<2x9x64xf
 
 // -----
 
-// A bound that scores may lie below.
+// A bound that scores may be below.
 // WHY: attention {{.*}}a lower bound of the scores has an effect
 // CHECK-LABEL: func.func @bound
 // CHECK-NOT: graph.attention
@@ -95,7 +95,7 @@ func.func @bound(%q: tensor<2x9x64xf32>) -> tensor<2x9x64xf32> {
 
 // -----
 
-// Weights of keys that are not hidden are dropped: the others do not add up to 1.
+// Weights of visible keys are dropped: the others do not sum to 1.
 // WHY: attention {{.*}}weights are dropped whose scores are not masked
 // CHECK-LABEL: func.func @dropped
 // CHECK-NOT: graph.attention
@@ -110,7 +110,7 @@ func.func @dropped(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64x
 
 // -----
 
-// Neighbouring heads have keys of different groups: 0 1 0 1, not 0 0 1 1.
+// Adjacent heads have keys of different groups: 0 1 0 1, not 0 0 1 1.
 // CHECK-LABEL: func.func @alternating
 // CHECK: %[[K:.*]] = graph.reshape %{{.*}} -> tensor<2x4x9x64xf32>
 // CHECK: graph.attention %arg0, %[[K]], %[[K]]
@@ -126,7 +126,7 @@ func.func @alternating(%q: tensor<2x4x9x64xf32>, %k: tensor<2x2x9x64xf32>) -> te
 
 // -----
 
-// The model rounds each step to halves, which attention would not.
+// The model rounds each step to f16, which attention would not.
 // WHY: attention {{.*}}rounded weights are dropped by query
 // CHECK-LABEL: func.func @dropped_halves
 // CHECK-NOT: graph.attention
@@ -141,7 +141,7 @@ func.func @dropped_halves(%q: tensor<2x9x64xf16>, %m: tensor<9x1xi1>) -> tensor<
 
 // -----
 
-// Channels attend to channels by all tokens: heads that no kernel keeps whole.
+// Channels attend to channels over all tokens: heads that exceed a kernel's limit.
 // WHY: attention {{.*}}the head size is dynamic or too large
 // WHY: attention {{.*}}the head size is dynamic or too large
 #q = affine_map<()[s0] -> (3, 32, s0)>

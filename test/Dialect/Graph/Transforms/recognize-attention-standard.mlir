@@ -1,7 +1,8 @@
-// The function of Attention in the ONNX standard (operator set 23 and later): a triangle is added to the mask, and queries that see no key have no weights.
+// The function of Attention in the ONNX standard (operator set 23 and later): a triangle
+// is added to the mask, and the weights of queries without visible keys are 0.
 // RUN: aopt --graph-recognize-attention --graph-eliminate-dead-code %s | FileCheck %s
 
-// No query is without a key: nothing of the mask is computed.
+// Every query sees a key: the mask is not computed.
 // CHECK-LABEL: func.func @causal
 // CHECK-NEXT: graph.attention {{.*}} {causal = #graph.causal<upper_left>
 // CHECK-NEXT: return
@@ -29,7 +30,7 @@ func.func @causal(%q: tensor<2x12x8xf32>, %k: tensor<2x12x8xf32>, %v: tensor<2x1
   return %4 : tensor<2x12x8xf32>
 }
 
-// The given mask is a bias beside the triangle, and may hide all keys.
+// The given mask is a bias in addition to the triangle, and may hide all keys.
 // CHECK-LABEL: func.func @masked
 // CHECK: graph.attention %arg0, %arg1, %arg2 bias %arg3 {causal = #graph.causal<upper_left>
 // CHECK: graph.reduce_max

@@ -1,4 +1,5 @@
-// Triangles of dynamic sizes: any arithmetic of positions that says j <= i, or the same from the last key back; nothing else is one.
+// Triangles of dynamic sizes: any arithmetic on positions that is equivalent to j <= i,
+// or to the same from the last key back; nothing else.
 // RUN: aopt --graph-recognize-attention --split-input-file %s | FileCheck %s
 
 #q = affine_map<()[s0] -> (2, s0, 8)>
@@ -13,7 +14,7 @@
 #t = affine_map<()[s0, s1] -> (2, s0 * 2, s1)>
 #p = affine_map<()[s0, s1] -> (1, s1)>
 
-// not (j > i + 2 - 2), over products and a choice for indices below 0.
+// not (j > i + 2 - 2), over products and a selection for negative indices.
 // CHECK-LABEL: func.func @upper_left
 // CHECK: graph.attention {{.*}} {causal = #graph.causal<upper_left>
 // CHECK-LABEL: func.func @lower_right
@@ -54,7 +55,7 @@ func.func @upper_left(%q: tensor<2x?x8xf32, #q>, %k: tensor<2x?x8xf32, #k>, %v: 
   return %3 : tensor<2x?x8xf32, #q>
 }
 
-// Queries begin where the keys before them end: i + m - n >= j.
+// Queries begin where the past keys end: i + m - n >= j.
 func.func @lower_right(%q: tensor<2x?x8xf32, #q>, %k: tensor<2x?x8xf32, #k>, %v: tensor<2x?x8xf32, #k>, %n: tensor<i64>) -> tensor<2x?x8xf32, #q> attributes {graph.symbols = ["n", "m"]} {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>
@@ -76,7 +77,8 @@ func.func @lower_right(%q: tensor<2x?x8xf32, #q>, %k: tensor<2x?x8xf32, #k>, %v:
   return %3 : tensor<2x?x8xf32, #q>
 }
 
-// Ranges that end with the shape of the scores: their types say how long they are, and nobody else reads the scores.
+// Ranges that end with the shape of the scores: their types have the length, and the
+// scores have no other users.
 func.func @of_scores(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>, %v: tensor<2x?x8xf32, #k>, %i: tensor<?x1xi64, #c>) -> tensor<2x?x8xf32, #q> attributes {graph.symbols = ["n", "m"]} {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>
@@ -96,7 +98,7 @@ func.func @of_scores(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_ma
   return %3 : tensor<2x?x8xf32, #q>
 }
 
-// Who computes with a size of the scores asks an input that has it.
+// Other users of a size of the scores read it from an input.
 func.func @counted(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>, %v: tensor<2x?x8xf32, #k>, %i: tensor<?x1xi64, #c>) -> tensor<2x?x8xf32, #q> attributes {graph.symbols = ["n", "m"]} {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>
@@ -115,7 +117,7 @@ func.func @counted(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_map<
   return %3 : tensor<2x?x8xf32, #q>
 }
 
-// None has twice the rows.
+// No input has twice the rows.
 func.func @of_no_input(%q: tensor<2x?x16xf32, #w>, %kt: tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>, %v: tensor<2x?x8xf32, #k>, %i: tensor<1x1xi64>) -> tensor<2x?x8xf32, #d> attributes {graph.symbols = ["n", "m"]} {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>
@@ -135,7 +137,8 @@ func.func @of_no_input(%q: tensor<2x?x16xf32, #w>, %kt: tensor<2x8x?xf32, affine
   return %3 : tensor<2x?x8xf32, #d>
 }
 
-// Two diagonals at once (2 i >= j), one diagonal further (i + 1 >= j), and keys j <= 0 for all queries, which is one row of a triangle.
+// Two diagonals at once (2 i >= j), one diagonal further (i + 1 >= j), and keys j <= 0
+// for all queries, which is one row of a triangle.
 func.func @others(%q: tensor<2x?x8xf32, #q>, %k: tensor<2x?x8xf32, #k>, %v: tensor<2x?x8xf32, #k>, %n: tensor<i64>) -> tensor<2x?x8xf32, #q> attributes {graph.symbols = ["n", "m"]} {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>

@@ -1,6 +1,6 @@
 // RUN: aopt %s --canonicalize --graph-recognize-attention --canonicalize --cse --split-input-file | FileCheck %s
 
-// The scale divides the scores; the keys are transposed by an op.
+// The scale divides the scores; an op transposes the keys.
 // CHECK-LABEL: func.func @plain
 // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 {scale = 1.250000e-01 : f64}
 // CHECK-NEXT: return %[[Y]]
@@ -16,9 +16,8 @@ func.func @plain(%q: tensor<2x12x9x64xf32>, %k: tensor<2x12x7x64xf32>, %v: tenso
 
 // -----
 
-// Both factors are scaled by a root; a condition of the keys alone, made as
-// wide as the scores, and the causal triangle of positions; weights that are no
-// numbers become 0. Sizes are symbols.
+// Both factors are scaled by a root; a condition on the keys only, broadcast to the
+// scores, and the causal triangle of positions; NaN weights become 0. Sizes are symbols.
 #q = affine_map<()[s0, s1] -> (s0, 4, s1, 16)>
 #kt = affine_map<()[s0, s1] -> (s0, 4, 16, s1)>
 #s = affine_map<()[s0, s1] -> (s0, 4, s1, s1)>
@@ -86,7 +85,7 @@ func.func @groups(%q: tensor<1x4x9x16xf32>, %k: tensor<1x2x9x16xf32>, %v: tensor
 
 // -----
 
-// Batch and heads are one dim in the products, two where a constant triangle is
+// Batch and heads are one dim in the products, and two where a constant triangle is
 // added.
 // CHECK-LABEL: func.func @merged
 // CHECK: graph.attention %arg0, %arg1, %arg2 {causal = #graph.causal<upper_left>, fill = -3.4028234663852886E+38 : f64, scale = 1.000000e+00 : f64} : (tensor<2x3x2x8xf32>
@@ -108,7 +107,7 @@ func.func @merged(%q: tensor<2x3x2x8xf32>, %k: tensor<2x3x2x8xf32>, %v: tensor<2
 
 // -----
 
-// The values come first: the result is transposed. Halves are summed in f32.
+// The values are the left operand: the result is transposed. f16 is summed in f32.
 // CHECK-LABEL: func.func @transposed
 // CHECK: %[[V:.*]] = graph.transpose %arg2 {perm = array<i64: 0, 2, 1>}
 // CHECK: %[[Y:.*]] = graph.attention %arg0, %arg1, %[[V]] bias %arg3 {scale = 1.000000e+00 : f64}
@@ -125,9 +124,8 @@ func.func @transposed(%q: tensor<2x5x8xf16>, %k: tensor<2x5x8xf16>, %v: tensor<2
 
 // -----
 
-// As torch exports it: the root of the root of the size of a head, computed from
-// the shape, on both operands; a mask before that scale, and a bias that is
-// subtracted.
+// As exported by torch: the root of the root of the head size, computed from the shape,
+// on both operands; a mask before that scale, and a bias that is subtracted.
 #q = affine_map<()[s0] -> (s0, 4, 9, 16)>
 // CHECK-LABEL: func.func @shape_scale
 // CHECK: %[[N:.*]] = graph.neg %arg4
@@ -153,8 +151,8 @@ func.func @shape_scale(%q: tensor<?x4x9x16xf32, #q>, %k: tensor<?x4x9x16xf32, #q
 
 // -----
 
-// Halves that are widened for it and rounded behind it, moved about or not: it
-// sums them in f32 itself.
+// f16 values that are widened before it and rounded after it, moved or not: it sums them
+// in f32 itself.
 // CHECK-LABEL: func.func @widened
 // CHECK-SAME: %[[Q:.*]]: tensor<2x4x9x16xf16>, %[[K:.*]]: tensor<2x4x9x16xf16>
 // CHECK-NOT: graph.cast
@@ -174,7 +172,7 @@ func.func @widened(%q: tensor<2x4x9x16xf16>, %k: tensor<2x4x9x16xf16>) -> tensor
 
 // -----
 
-// Somebody reads the sums in f32: they stay so.
+// The f32 sums have other users: unchanged.
 // CHECK-LABEL: func.func @read_wide
 // CHECK: graph.attention {{.*}} -> tensor<2x9x16xf32>
 func.func @read_wide(%q: tensor<2x9x16xf16>) -> (tensor<2x9x16xf16>, tensor<2x9x16xf32>) {
@@ -188,8 +186,7 @@ func.func @read_wide(%q: tensor<2x9x16xf16>) -> (tensor<2x9x16xf16>, tensor<2x9x
 
 // -----
 
-// The product the other way round, transposed (keras), and a bias before the
-// scale.
+// The product in the other order, transposed (keras), and a bias before the scale.
 // CHECK-LABEL: func.func @swapped
 // CHECK: %[[F:.*]] = graph.constant dense<5.000000e-01>
 // CHECK: %[[B:.*]] = graph.mul %arg3, %[[F]]
@@ -207,7 +204,7 @@ func.func @swapped(%q: tensor<2x4x9x64xf32>, %k: tensor<2x4x7x64xf32>, %v: tenso
 
 // -----
 
-// A sum between two factors: each bias has those behind it.
+// A sum between two factors: each bias has those after it.
 // CHECK-LABEL: func.func @factors
 // CHECK-DAG: %[[F:.*]] = graph.constant dense<5.000000e-01>
 // CHECK-DAG: %[[B:.*]] = graph.mul %arg3, %[[F]]

@@ -1,4 +1,5 @@
-// Groups of channels that are last: statistics of channels, of groups from these, and arithmetic on elements in their own dims.
+// Groups of channels that are last: statistics of channels, of groups from these, and
+// arithmetic on elements in their own dims.
 // RUN: aopt %s --graph-recognize-normalization --canonicalize --split-input-file | FileCheck %s
 
 #x = affine_map<()[s0, s1] -> (s0, s1, 7, 3, 4)>
@@ -8,7 +9,8 @@
 !n = tensor<?x1x1x3x1xf32, #n>
 !m = tensor<?x1x1x3x4xf32, #m>
 
-// As batch normalisation is spelled, with a negated mean: Keras. Of an unknown batch and height.
+// As batch normalisation is written, with a negated mean: Keras. Dynamic batch and
+// height.
 // CHECK-LABEL: func.func @keras
 // CHECK: %[[X:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<?x?x7x12xf32
 // CHECK: %[[P:.*]] = graph.reshape %{{.*}} -> tensor<?x?x12xf32
@@ -46,7 +48,7 @@ func.func @keras(%x: !x, %s: tensor<1x1x1x3x4xf32>, %b: tensor<1x1x1x3x4xf32>) -
 
 // -----
 
-// Of other dims, without the mean, and of f16, whose sums need f32: as they are.
+// Other dims, without the mean, and f16, whose sums need f32: unchanged.
 // CHECK-LABEL: func.func @refused
 // CHECK: graph.reduce_mean {{.*}}axes = array<i64: 2, 4>
 // CHECK: graph.reduce_mean {{.*}}axes = array<i64: 2, 4>

@@ -6,7 +6,7 @@
 !x = tensor<?x8xf32, #x>
 !r = tensor<?x1xf32, #r>
 
-// Flax: the variance as the mean of squares less the square of the mean, not below 0.
+// Flax: the variance as the mean of squares minus the square of the mean, at least 0.
 // CHECK-LABEL: func.func @fast_variance
 // CHECK: %[[Y:.*]] = graph.layer_norm %arg0 scale %arg1 bias %arg2 {axis = 1 : i64, epsilon = {{.*}} : f64}
 // CHECK-NEXT: return %[[Y]]
@@ -36,7 +36,7 @@ func.func @fast_variance(%x: !x, %s: tensor<8xf32>, %b: tensor<8xf32>) -> !x {
 !x = tensor<?x8xf32, #x>
 !r = tensor<?x1xf32, #r>
 
-// Constants at the other side, differences computed twice, 1 / root, and roots as powers.
+// Constants on the other side, differences computed twice, 1 / root, and roots as powers.
 // CHECK-LABEL: func.func @sides
 // CHECK: %[[A:.*]] = graph.layer_norm %arg0 {axis = 1
 // CHECK: %[[B:.*]] = graph.layer_norm %arg0 {axis = 1
@@ -117,7 +117,7 @@ func.func @sums(%x: !x) -> (!x, !x) {
 !g = tensor<?x2x18xf32, #g>
 !h = tensor<?x2x1xf32, #h>
 
-// Instances and groups of channels without an op of their own, with numbers of the channels.
+// Instances and groups of channels without a separate op, with parameters per channel.
 // CHECK-LABEL: func.func @instances
 // CHECK: graph.layer_norm %arg0 scale %arg1 bias %arg2 {axis = 2
 // CHECK: graph.layer_norm %{{.*}} scale %{{.*}} bias %{{.*}} {axis = 2
@@ -187,8 +187,8 @@ func.func @softmax(%x: !x) -> (!x, !x) {
 !x = tensor<?x8xf32, #x>
 !r = tensor<?x1xf32, #r>
 
-// The square of another mean, the mean of another square, the difference the other way round, bounded from above, and another
-// part of the sum of squares.
+// The square of another mean, the mean of another square, the difference in the other
+// order, bounded from above, and another factor of the sum of squares.
 // CHECK-LABEL: func.func @other_variances
 // CHECK-NOT: graph.layer_norm
 // CHECK-NOT: graph.rms_norm
@@ -233,7 +233,7 @@ func.func @other_variances(%x: !x, %z: !x) -> (!x, !x, !x, !x, !x) {
 !x = tensor<?x4x3x3xf32, #x>
 !c = tensor<?x4x1x1xf32, #c>
 
-// Factors of the images, and of channels and pixels, are those of no instance.
+// Factors of the images, and of channels and pixels, are not those of an instance.
 // CHECK-LABEL: func.func @other_factors
 // CHECK: %[[N:.*]] = graph.layer_norm %arg0 {axis = 2
 // CHECK: graph.mul %[[N]], %arg1

@@ -1,6 +1,6 @@
 // RUN: aopt %s --graph-recognize-normalization --canonicalize --split-input-file | FileCheck %s
 
-// The usual spelling of layer normalisation; sizes are symbols.
+// The usual form of layer normalisation; sizes are symbols.
 #x = affine_map<()[s0] -> (s0, 4, 8)>
 #m = affine_map<()[s0] -> (s0, 4, 1)>
 // CHECK-LABEL: func.func @layer_norm
@@ -58,7 +58,8 @@ func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// Without a maximum, or with one along another dim, where a product takes it; rows are symbols.
+// Without a maximum, or with one along another dim, if a product uses it; rows are
+// symbols.
 #x = affine_map<()[s0] -> (s0, 8)>
 #r = affine_map<()[s0] -> (s0, 1)>
 // CHECK-LABEL: func.func @plain_softmax
@@ -81,7 +82,7 @@ func.func @plain_softmax(%x: tensor<?x8xf32, #x>, %v: tensor<8x8xf32>) -> (tenso
 
 // -----
 
-// No product takes it: the powers are what they are.
+// No product uses it: the exponentials stay.
 // CHECK-LABEL: func.func @plain_powers
 // CHECK-NOT: graph.softmax
 // CHECK: return
@@ -108,8 +109,8 @@ func.func @instance(%x: tensor<2x4x3x3xf32>, %s: tensor<4xf32>, %b: tensor<4xf32
 
 // -----
 
-// The deviation of something else; a scale as large as the input; powers of
-// other exponents than those that are summed.
+// The deviation of another value; a scale as large as the input; powers with other
+// exponents than the summed ones.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: graph.layer_norm
 // CHECK-NOT: graph.rms_norm %{{.*}}, %
@@ -132,8 +133,8 @@ func.func @others(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>,
 
 // -----
 
-// Means as parts of sums, dims of 1 that come back, the scale in the numerator
-// or beside the inverse; rows are symbols.
+// Means as scaled sums, unit dims that are added back, the scale in the numerator or
+// beside the inverse; rows are symbols.
 #x = affine_map<()[s0] -> (s0, 8)>
 #r = affine_map<()[s0] -> (s0, 1)>
 #v = affine_map<()[s0] -> (s0)>
@@ -166,8 +167,8 @@ func.func @spellings(%x: tensor<?x8xf32, #x>, %s: tensor<8xf32>) -> (tensor<?x8x
 
 // -----
 
-// Groups of channels as exporters spell them: instances of a view, then factors
-// and summands of the channels.
+// Groups of channels as exporters write them: instances of a view, then factors and
+// summands of the channels.
 #x = affine_map<()[s0] -> (s0, 8, 3, 3)>
 #v = affine_map<()[s0] -> (s0, 2, 36)>
 // CHECK-LABEL: func.func @groups
@@ -190,7 +191,7 @@ func.func @groups(%x: tensor<?x8x3x3xf32, #x>, %s: tensor<8x1x1xf32>, %b: tensor
 
 // -----
 
-// Factors of other dims, and a part of a sum that is no mean, stay.
+// Factors of other dims, and a scaled sum that is not a mean, stay.
 // CHECK-LABEL: func.func @stays
 // CHECK: graph.layer_norm
 // CHECK: graph.mul
@@ -210,8 +211,8 @@ func.func @stays(%x: tensor<2x8x3x3xf32>, %s: tensor<8x3x3xf32>, %y: tensor<4x8x
 
 // -----
 
-// The root of the reciprocal, and the spelling of batch normalisation: x * m +
-// (b - mean * m).
+// The root of the reciprocal, and the form of batch normalisation: x * m + (b - mean *
+// m).
 #x = affine_map<()[s0] -> (s0, 8)>
 #m = affine_map<()[s0] -> (s0, 1)>
 // CHECK-LABEL: func.func @factored
@@ -236,7 +237,7 @@ func.func @factored(%x: tensor<?x8xf32, #x>, %s: tensor<8xf32>, %b: tensor<8xf32
 
 // -----
 
-// The mean of something else.
+// The mean of another value.
 // CHECK-LABEL: func.func @othermean
 // CHECK-NOT: graph.layer_norm
 // CHECK: graph.sub %arg2, {{.*}}

@@ -1,4 +1,4 @@
-// Why what looks like an activation or a normalisation is none: one reason each.
+// Reasons why near matches are not an activation or a normalisation, one each.
 // RUN: aopt %s --graph-recognize-activations --graph-recognize-normalization --remarks-filter-failed=.* --split-input-file -o /dev/null 2> %t
 // RUN: FileCheck %s < %t
 

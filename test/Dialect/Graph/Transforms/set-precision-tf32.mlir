@@ -29,7 +29,7 @@ func.func @convolution(%x: tensor<1x4x9x9xf32>, %b: tensor<6xf32>) -> tensor<1x6
 
 // -----
 
-// Another type, and channels by themselves.
+// Another type, and depthwise channels.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.precision
 // CHECK: return

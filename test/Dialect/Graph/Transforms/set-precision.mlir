@@ -32,7 +32,7 @@ func.func @convolution(%x: tensor<1x4x9x9xf32>, %b: tensor<6xf32>) -> tensor<1x6
 
 // -----
 
-// Two activations, an odd depth, another type, and channels by themselves.
+// Two activations, an odd depth, another type, and depthwise channels.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.cast
 // CHECK: return
@@ -84,7 +84,7 @@ func.func @attention(%x: tensor<?x4x6x8xf32, #x>, %b: tensor<1x2x4x4xf32>) -> te
 
 // -----
 
-// A result that others read too is widened; attention in f64 stays.
+// A result with other users is widened; attention in f64 is unchanged.
 // GPU-LABEL: func.func @read_in_f32(
 // GPU: %[[Y:.*]] = graph.attention {{.*}} -> tensor<2x4x8xf16>
 // GPU-NEXT: %[[W:.*]] = graph.cast %[[Y]] : (tensor<2x4x8xf16>) -> tensor<2x4x8xf32>

@@ -1,5 +1,5 @@
-// Clusters that differ in numbers alone take these from outside, so that one
-// kernel serves all.
+// Clusters that differ in numbers only get these as arguments, so that one kernel is
+// shared.
 // RUN: aopt %s --graph-share-kernels=least-kernels=2 | FileCheck %s
 // RUN: aopt %s --graph-share-kernels=least-kernels=2 --graph-outline-clusters | FileCheck %s --check-prefix=OUTLINED
 // RUN: aopt %s --graph-share-kernels | FileCheck %s --check-prefix=FEW
@@ -18,7 +18,7 @@
 // OUTLINED: host.launch @add_mul_0
 // OUTLINED: host.launch @add_mul_0
 
-// So few keep what is cheaper inside.
+// Few clusters keep the numbers, which is cheaper.
 // FEW-LABEL: func.func @numbers(
 // FEW-NOT: graph.constant
 // FEW: graph.cluster
@@ -41,8 +41,8 @@ func.func @numbers(%x: tensor<?xf32, #x>) -> (tensor<?xf32, #x>, tensor<?xf32, #
   return %0, %1 : tensor<?xf32, #x>, tensor<?xf32, #x>
 }
 
-// Another form, and a number that is no operand of a pointwise op: nothing to
-// share.
+// Another form, and a number that is not an operand of an elementwise op: nothing is
+// shared.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: graph.constant
 // CHECK: graph.cluster(%{{.*}} = %{{[a-z0-9]+}}) anchor "pad"

@@ -1,7 +1,7 @@
-// Softmax whose elements are weighed and summed.
+// Weighted sums of the elements of a softmax.
 // RUN: aopt %s --graph-simplify-algebra --canonicalize --split-input-file | FileCheck %s
 
-// As YOLO's heads spell it: a convolution to one channel, of what was moved.
+// As in YOLO's heads: a convolution to one channel, of a moved value.
 #x = affine_map<()[s0, s1] -> (s0, 4, 16, s1)>
 #t = affine_map<()[s0, s1] -> (s0, 16, 4, s1)>
 #o = affine_map<()[s0, s1] -> (s0, 1, 4, s1)>
@@ -41,8 +41,7 @@ func.func @spellings(%x: tensor<5x4x16xf32>, %w: tensor<16x1xf32>, %v: tensor<16
 
 // -----
 
-// Several columns are a product; a softmax that others read, or along another
-// dim, is one.
+// Several columns are a product; a softmax with other users, or along another dim, stays.
 // CHECK-LABEL: func.func @refused
 // CHECK-COUNT-3: graph.softmax
 func.func @refused(%x: tensor<5x4x16xf32>, %w: tensor<16x2xf32>, %v: tensor<16xf32>) -> (tensor<5x4x2xf32>, tensor<5x4x16xf32>, tensor<5x4xf32>, tensor<5x4xf32>) {

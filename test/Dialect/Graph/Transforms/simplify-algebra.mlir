@@ -18,8 +18,7 @@ func.func @neutral(%x: tensor<?x8xf32, #x>) -> (tensor<?x8xf32, #x>, tensor<?x8x
 
 // -----
 
-// -0 + 0 is 0; a constant that broadcasts changes the shape; nobody knows
-// whether a dynamic size is 1.
+// -0 + 0 is 0; a constant that broadcasts changes the shape; a dynamic size may be 1.
 // CHECK-LABEL: func.func @not_neutral
 // CHECK: graph.add
 // CHECK: graph.mul
@@ -66,7 +65,7 @@ func.func @unary(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // -----
 
-// Great unsigned integers would not compare as doubles.
+// Large unsigned integers are not exact as doubles.
 // CHECK-LABEL: func.func @integer_bounds
 // CHECK-COUNT-2: graph.minimum
 func.func @integer_bounds(%x: tensor<8xui64>) -> tensor<8xui64> {
@@ -134,7 +133,7 @@ func.func @roots(%x: tensor<?xf32>, %y: tensor<8xf64>) -> (tensor<?xf32>, tensor
 
 // -----
 
-// The cube of a narrow float would round twice, its root as well.
+// The cube of a narrow float would be rounded twice, its root as well.
 // CHECK-LABEL: func.func @other_powers
 // CHECK-COUNT-2: graph.pow
 func.func @other_powers(%x: tensor<8xf16>, %y: tensor<8xf16>) -> (tensor<8xf16>, tensor<8xf16>) {
@@ -158,7 +157,7 @@ func.func @quotient(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// f16 fits in f32 and 24 bits do, 32 do not.
+// f32 represents f16 and 24-bit integers, but not 32-bit ones.
 // CHECK-LABEL: func.func @casts
 // CHECK-NEXT: %[[A:.*]] = graph.cast %arg0 : (tensor<8xf16>) -> tensor<8xf64>
 // CHECK-NEXT: %[[B:.*]] = graph.cast %arg1 : (tensor<8xi16>) -> tensor<8xi64>
@@ -224,8 +223,9 @@ func.func @reductions(%x: tensor<?x8x1x5xf32, #y>) -> (tensor<?x8x5xf32, #z>, te
 #c = affine_map<()[s0, s1] -> (s0, s1, 1)>
 #y = affine_map<()[s0, s1] -> (s0, 8, s1)>
 
-// Over one element: a number of each row by one of each column, of a transposed operand, too, and repeated along the batch. Not of integers,
-// and not over two elements.
+// Contraction over one element: a number per row times one per column, of a transposed
+// operand, too, and broadcast along the batch. Not of integers, and not over two
+// elements.
 // CHECK-LABEL: func.func @outer
 // CHECK: %[[R:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<?x8x1xf32
 // CHECK: %[[C:.*]] = graph.reshape %arg1 : {{.*}} -> tensor<?x1x?xf32

@@ -1,6 +1,6 @@
 // RUN: aopt %s --graph-simplify-control-flow --split-input-file | FileCheck %s
 
-// Symbols are >= 0: the shape decides.
+// Symbols are >= 0: the shape determines the condition.
 #x = affine_map<()[s0] -> (s0)>
 // CHECK-LABEL: func.func @decided
 // CHECK: %[[E:.*]] = graph.exp %arg0
@@ -56,8 +56,7 @@ func.func @unrolled(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x4xf32>) {
 
 // -----
 
-// Long, of a number of iterations that the data decide, and of a size that
-// each iteration changes.
+// Too long, a data-dependent trip count, and a size that each iteration changes.
 #s = affine_map<()[s0] -> (s0)>
 // CHECK-LABEL: func.func @stays
 // CHECK-COUNT-3: "graph.loop"
@@ -84,7 +83,7 @@ func.func @stays(%m: tensor<i64>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4
 
 // -----
 
-// What is the same in both branches, or in each iteration, is read from outside.
+// Values that are equal in both branches, or in each iteration, are read from outside.
 // CHECK-LABEL: func.func @forwarded
 // CHECK: graph.if
 // CHECK: "graph.loop"
@@ -108,7 +107,8 @@ func.func @forwarded(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>, %n: t
 
 // -----
 
-// A check that was in a region goes in front of all that it could be for, in each place that it comes to.
+// A check of a region is moved before all ops that may depend on it, in each inlined
+// copy.
 #x = affine_map<()[s0] -> (s0)>
 #y = affine_map<()[s0, s1] -> (s1)>
 // CHECK-LABEL: func.func @checks
@@ -146,7 +146,7 @@ func.func @checks(%x: tensor<?xf32, #x>, %s: tensor<1xi64>) -> (tensor<?xf32, #y
 
 // -----
 
-// The size that a check names changes with each iteration.
+// The size in a check changes with each iteration.
 // CHECK-LABEL: func.func @own_size
 // CHECK: "graph.loop"
 #s = affine_map<()[s0] -> (s0)>

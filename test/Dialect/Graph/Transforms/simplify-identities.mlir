@@ -1,4 +1,5 @@
-// Ops that give what they take, a part of it or one known number; beside each what differs in one thing and stays.
+// Ops whose result is their operand, a part of it or a known number; and similar ops that
+// differ in one respect and stay.
 // RUN: aopt %s --graph-simplify-movement --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,MOVE
 // RUN: aopt %s --graph-simplify-algebra --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,ALGEBRA
 
@@ -7,7 +8,7 @@
 !x = tensor<?x1x6x6xf32, #x>
 !h = tensor<?x1x3x3xf32, #h>
 
-// Rows are symbols. A pool over single elements takes every other one.
+// Rows are symbols. A pool over single elements selects every other one.
 // CHECK-LABEL: func.func @movement
 // MOVE-NEXT: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 2, 2>}
 // MOVE-NEXT: %[[L:.*]] = graph.slice %arg1 {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 2, 2, 1>}
@@ -46,7 +47,7 @@ func.func @moves(%x: !x) -> (!x, !x, tensor<?x1x6x12xf32, affine_map<()[s0] -> (
 #x = affine_map<()[s0] -> (s0, 1)>
 !x = tensor<?x1xf32, #x>
 
-// Places of the only element; nothing that is stored; triangles that are everything, or nothing.
+// Indices of the only element; empty updates; triangles that are everything or nothing.
 // CHECK-LABEL: func.func @places
 // MOVE-DAG: %[[ZERO:.*]] = graph.constant dense<0> : tensor<i64>
 // MOVE-DAG: %[[NONE:.*]] = graph.constant dense<0.0{{.*}}> : tensor<f32>
@@ -109,7 +110,7 @@ func.func @equal_operands(%x: !x, %f: !f) -> (!x, !x, !b, !b, !b, !f, !b, !b) {
   return %0, %1, %2, %3, %4, %5, %6, %7 : !x, !x, !b, !b, !b, !f, !b, !b
 }
 
-// Not of floats: NaN * 0 is NaN, but NaN ^ 0 is 1.
+// Not for floats: NaN * 0 is NaN, but NaN ^ 0 is 1.
 // CHECK-LABEL: func.func @decided
 // ALGEBRA-NOT: graph.and
 // ALGEBRA-NOT: graph.or
@@ -168,7 +169,8 @@ func.func @signs(%x: !x, %y: !x, %n: !n, %m: !n) -> (!x, !x, !x, !x, !x, !x, !b,
   return %1, %2, %4, %5, %7, %9, %11, %12, %13 : !x, !x, !x, !x, !x, !x, !b, !x, !x
 }
 
-// A difference from what is negative; a cast of what has fractions; a comparison that is false of NaN; bounds at the other side.
+// A difference from a negated value; a cast of fractions; a comparison that is false for
+// NaN; bounds on the other side.
 // CHECK-LABEL: func.func @other_signs
 // ALGEBRA: graph.neg
 // ALGEBRA: graph.sub
@@ -200,7 +202,7 @@ func.func @bits(%x: !x, %c: !b) -> (!x, tensor<?x8xui32, #x>, !b) {
   return %1, %2, %3 : !x, tensor<?x8xui32, #x>, !b
 }
 
-// Bits in between are those of other numbers; the other way round it is a negation.
+// The bits between are those of other numbers; in the other order it is a negation.
 // CHECK-LABEL: func.func @other_bits
 // ALGEBRA: graph.bitcast
 // ALGEBRA: graph.add
@@ -216,7 +218,7 @@ func.func @other_bits(%x: !x, %c: !b) -> (!x, !b) {
   return %2, %3 : !x, !b
 }
 
-// Amounts and squares of single elements; of several they are sums.
+// Magnitudes and squares of single elements; of several elements they are sums.
 // CHECK-LABEL: func.func @single
 // ALGEBRA-NEXT: %[[A:.*]] = graph.abs %arg0
 // ALGEBRA-NEXT: %[[V:.*]] = graph.reshape %[[A]]

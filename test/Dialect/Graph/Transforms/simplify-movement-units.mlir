@@ -1,4 +1,4 @@
-// Dims of size 1, and that may be 1, beside a concatenation.
+// Dims that are 1, or may be 1, with a concatenation.
 // RUN: aopt %s --graph-simplify-movement --split-input-file | FileCheck %s
 
 // Pairs that are computed and interleaved.
@@ -23,7 +23,8 @@ func.func @interleaved(%x: tensor<?x16xf32, #x>, %f: tensor<16xf32>) -> tensor<?
 
 // -----
 
-// What another kernel computes, or stores anyway, is viewed as it is.
+// A value that another kernel computes, or that is stored in any case, is viewed
+// directly.
 // CHECK-LABEL: func.func @stored
 // CHECK: %[[A:.*]] = graph.add
 // CHECK: graph.reshape %[[A]]
@@ -41,7 +42,7 @@ func.func @stored(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -
 
 // -----
 
-// An operand of dynamic size may have one element for all pieces: it is not cut.
+// An operand of dynamic size may broadcast to all parts: it is not sliced.
 // CHECK-LABEL: func.func @may_be_one
 // CHECK-NOT: graph.slice
 // CHECK: %[[C:.*]] = graph.concat

@@ -11,7 +11,7 @@ func.func @concat(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>, %none: tensor<0x4xf3
 
 // -----
 
-// Along another dim, or where a part is of dynamic size, nothing is known.
+// Along another dim, or if a part has a dynamic size, nothing is known.
 #n = affine_map<()[s0] -> (s0, 4)>
 #m = affine_map<()[s0] -> (s0 + 3, 4)>
 // CHECK-LABEL: func.func @slices
@@ -72,7 +72,7 @@ func.func @reversed(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// Evenly spaced places are a slice; others, and places out of range, are not.
+// Evenly spaced indices are a slice; others, and out-of-bounds ones, are not.
 #n = affine_map<()[s0] -> (s0, 8)>
 #r = affine_map<()[s0] -> (s0)>
 // CHECK-LABEL: func.func @lookups
@@ -94,7 +94,7 @@ func.func @lookups(%x: tensor<?x8xf32, #n>, %y: tensor<4x8xf32>) -> (tensor<?xf3
 
 // -----
 
-// Adjacent slices are one, the whole is itself; a gap and another step stay.
+// Adjacent slices are merged, the whole is the tensor; a gap and another step stay.
 // CHECK-LABEL: func.func @side_by_side
 // CHECK-DAG: %[[A:.*]] = graph.concat %arg0, %arg1
 // CHECK-DAG: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x5xf32>
@@ -137,8 +137,8 @@ func.func @sinks(%x: tensor<?x8xf32, #x>, %c: tensor<1x8xf32>, %s: tensor<1x8xf3
 
 // -----
 
-// Not past a product, which could take the sum as its end, and not with another
-// reader.
+// Not past a product, which could have the sum as its epilogue, and not with another
+// user.
 // CHECK-LABEL: func.func @stays_above
 // CHECK: %[[C:.*]] = graph.concat
 // CHECK: graph.add %[[C]], %{{.*}} : (tensor<4x8xf32>
@@ -156,7 +156,7 @@ func.func @stays_above(%x: tensor<4x4xf32>, %w: tensor<4x8xf32>) -> (tensor<4x8x
 
 // -----
 
-// Packed elements are converted, not moved: the cast stays behind.
+// Packed elements are converted, not moved: the cast stays after the movement.
 // CHECK-LABEL: func.func @packed
 // CHECK: graph.concat {{.*}} -> tensor<2x8xi8>
 // CHECK-NEXT: graph.cast {{.*}} -> tensor<2x8xi4>
@@ -170,8 +170,8 @@ func.func @packed(%x: tensor<1x8xi8>, %y: tensor<1x8xi8>) -> tensor<2x8xi4> {
 
 #n = affine_map<()[s0] -> (1, s0)>
 
-// Of equal elements any is the same, at places that only the run tells, too; not
-// where they differ.
+// If all elements are equal, any index selects the same, also a dynamic one; not if they
+// differ.
 // CHECK-LABEL: func.func @equal(
 // CHECK: %[[C:.*]] = graph.constant dense<7> : tensor<i64>
 // CHECK: %[[Y:.*]] = graph.broadcast_to %[[C]] : (tensor<i64>) -> tensor<1x?xi64
@@ -187,7 +187,8 @@ func.func @equal(%at: tensor<1x?xi64, #n>) -> (tensor<1x?xi64, #n>, tensor<1x?xi
 
 // -----
 
-// Rotations of dynamic sizes: angles beside themselves are computed once, and what turns the halves is done along with them, so the concatenation is all that is stored.
+// Rotations of dynamic sizes: repeated angles are computed once, and the arithmetic on
+// the halves is done on them, so that only the concatenation is stored.
 #q = affine_map<()[s0] -> (4, s0, 16)>
 #h = affine_map<()[s0] -> (4, s0, 8)>
 #f = affine_map<()[s0] -> (s0, 8)>
@@ -218,7 +219,7 @@ func.func @rotated(%y: tensor<?x4x16xf32, #t>, %f: tensor<?x8xf32, #f>) -> tenso
 
 // -----
 
-// A concatenation of two values that several read stays: nothing is computed twice.
+// A concatenation of two values with several users stays: nothing is computed twice.
 // CHECK-LABEL: func.func @apart
 // CHECK: %[[C:.*]] = graph.concat %arg0, %arg1
 // CHECK: graph.cos %[[C]]
@@ -232,7 +233,7 @@ func.func @apart(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x8xf32>, 
 
 // -----
 
-// Halves of a dynamic size: adjacent parts, and a part of what they make.
+// Halves of a dynamic size: adjacent slices, and a slice of their result.
 #n = affine_map<()[s0] -> (s0)>
 #h = affine_map<()[s0] -> (s0 floordiv 2)>
 #r = affine_map<()[s0] -> (s0 - s0 floordiv 2)>
@@ -251,7 +252,7 @@ func.func @halves(%x: tensor<?xf32, #n>, %y: tensor<?xf32, #h>) -> (tensor<?xf32
 
 // -----
 
-// A part that may lie across pieces stays one of the whole.
+// A slice that may span several operands stays one of the concatenation.
 #n = affine_map<()[s0, s1] -> (s0)>
 #m = affine_map<()[s0, s1] -> (s1)>
 #w = affine_map<()[s0, s1] -> (s0 + s1)>

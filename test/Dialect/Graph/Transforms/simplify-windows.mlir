@@ -1,7 +1,7 @@
-// Windows along a signal that lies as an image of one column.
+// Windows along a signal in the form of an image of one column.
 // RUN: aopt %s --graph-simplify-algebra --canonicalize --split-input-file | FileCheck %s
 
-// What is between two convolutions loses the column, too.
+// Ops between two convolutions lose the column, too.
 #x = affine_map<()[s0, s1] -> (s0, 4, s1, 1)>
 #y = affine_map<()[s0, s1] -> (s0, 4, s1 - 2, 1)>
 #z = affine_map<()[s0, s1] -> (s0, 8, (s1 - 3) floordiv 2 + 1, 1)>
@@ -39,7 +39,7 @@ func.func @pools(%x: tensor<2x4x9x1xf32>, %w: tensor<4x3x2x1xf32>) -> (tensor<2x
 
 // -----
 
-// One pixel, a column that may be wider, and windows that reach beside it.
+// One pixel, a column that may be wider, and windows that exceed it.
 #x = affine_map<()[s0] -> (2, 4, 9, s0)>
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: graph.reshape
@@ -52,7 +52,7 @@ func.func @stays(%p: tensor<2x4x1x1xf32>, %x: tensor<2x4x9x?xf32, #x>, %c: tenso
 
 // -----
 
-// More columns come from the other operand.
+// The other operand has more columns.
 // CHECK-LABEL: func.func @wider
 // CHECK: %[[Y:.*]] = graph.reshape %{{.*}} : (tensor<2x4x7xf32>) -> tensor<2x4x7x1xf32>
 // CHECK: graph.add %[[Y]], %arg2

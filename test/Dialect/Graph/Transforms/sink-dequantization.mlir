@@ -33,8 +33,8 @@ func.func @pool(%p: tensor<1x2x8x8xui8>) -> tensor<1x2x4x4xf32> {
 
 // -----
 
-// A negative scale turns the order round; a scale for each channel moves with
-// them; other scales stand for other numbers.
+// A negative scale reverses the order; a scale per channel moves with its channels;
+// different scales stand for different numbers.
 // CHECK-LABEL: @refused
 // CHECK: graph.max_pool %{{.*}} -> tensor<1x2x4x4xf32>
 // CHECK: graph.transpose %{{.*}} -> tensor<1x8x8x2xf32>

@@ -1,5 +1,6 @@
-// Sizes that are cut at a bound, and it is dynamic whether they reach it: what meets the size that it was to be cut to has not been
-// cut, which the run checks, and is that size everywhere. Others stay as they are.
+// Sizes that are clamped at a bound, which may or may not be reached: if such a size must
+// equal the unclamped one, it was not clamped, which the run checks, and is that size
+// everywhere. Others are unchanged.
 // RUN: aopt --graph-collect-assumptions --graph-solve-sizes --split-input-file %s | FileCheck %s
 
 #x = affine_map<()[s0] -> (s0, 8)>
@@ -22,7 +23,7 @@ func.func @table(%t: tensor<512x8xf32>, %x: tensor<?x8xf32, #x>) -> tensor<?x8xf
 #x = affine_map<()[s0] -> (s0, 8)>
 #cut = affine_map<()[s0] -> (-((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) + s0, 8)>
 
-// Nothing says that there are no more than 512.
+// Nothing bounds the size by 512.
 // CHECK: #[[CUT:.*]] = affine_map<()[s0] -> (-((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) + s0, 8)>
 // CHECK-LABEL: func.func @alone
 // CHECK-NOT: graph.bounds
@@ -38,7 +39,7 @@ func.func @alone(%x: tensor<?x8xf32, #x>) -> tensor<?x8xf32, #cut> attributes {g
 #x = affine_map<()[s0] -> (s0, 8)>
 #cut = affine_map<()[s0] -> (-((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) + s0, 8)>
 
-// A range says so.
+// A range bounds it.
 // CHECK: #[[X:.*]] = affine_map<()[s0] -> (s0, 8)>
 // CHECK-LABEL: func.func @ranged
 // CHECK: graph.relu {{.*}} -> tensor<?x8xf32, #[[X]]>
@@ -56,7 +57,7 @@ func.func @ranged(%x: tensor<?x8xf32, #x>) -> tensor<?x8xf32, #cut> attributes {
 #xz = affine_map<()[s0, s1, s2] -> (1, -((s0 - s2) mod (-((s0 + 1) mod (s2 + 1)) + s0 + 2)) + s0)>
 #all = affine_map<()[s0, s1] -> (2, -((s0 - s1) mod (-((s0 + 1) mod (s1 + 1)) + s0 + 2)) + s0)>
 
-// Cut to two sizes, and equal by either: all that is checked is that they are.
+// Clamped to two sizes, and equal by either: only their equality is checked.
 // CHECK-LABEL: func.func @both
 // CHECK-NOT: graph.bounds
 // CHECK-SAME: graph.equalities
@@ -73,8 +74,8 @@ func.func @both(%x: tensor<1x?xf32, #x>, %y: tensor<?x?xf32, #y>) -> tensor<2x?x
 #from = affine_map<()[s0] -> (-(((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2))) + ((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) + ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * s0 - ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * s0 - ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * 1024 + ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * 1025 - s0 + 512, 0)>
 #cut = affine_map<()[s0] -> (((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) - ((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) - ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * s0 + ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * s0 + ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * 1024 - ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * 1025 + s0, 8)>
 
-// From 512 - n on, which counts from the back where it is negative: 513 rows would begin at -1, which is one row. Where a case is open on
-// its border, the other one decides that.
+// From 512 - n on, which counts from the end if it is negative: 513 rows would begin at
+// -1, which is one row. If a case is undecided at its border, the other one decides.
 // CHECK-DAG: #[[X:.*]] = affine_map<()[s0] -> (s0, 8)>
 // CHECK-DAG: #[[BOUND:.*]] = affine_map<()[s0] -> (-s0 + 512)>
 // CHECK-DAG: #[[FROM:.*]] = affine_map<()[s0] -> (-s0 + 512, 0)>

@@ -1,14 +1,15 @@
-// What the run finds of sizes before it begins is solved: one value stands for them in all types inside; arguments, results and the
-// conditions stay as they are.
+// Conditions on sizes that are checked before the run are solved: one value replaces them
+// in all types inside; arguments, results and the conditions are unchanged.
 // RUN: aopt --graph-solve-sizes --split-input-file %s | FileCheck %s
 
-// Text of any pipeline: nothing is left to do.
+// Text of any pipeline is a fixed point.
 // RUN: aopt --pass-pipeline='builtin.module(func.func(graph-solve-sizes,graph-solve-sizes,canonicalize))' --split-input-file %s | FileCheck %s --check-prefix=TWICE
 
 #n = affine_map<()[s0, s1] -> (s0, s1, 8)>
 #f = affine_map<()[s0, s1] -> (s0 * s1, 8)>
 
-// A reshape of [batch, seq, 8] to [1, seq, 8] fits one value of batch. (Behind it the sequence is unknown still.)
+// A reshape of [batch, seq, 8] to [1, seq, 8] fits one value of batch. (After it, the
+// sequence is still dynamic.)
 // CHECK-DAG: #[[N:.*]] = affine_map<()[s0, s1] -> (s0, s1, 8)>
 // CHECK-DAG: #[[ONE:.*]] = affine_map<()[s0, s1] -> (1, s1, 8)>
 // CHECK-DAG: #[[CHECK:.*]] = affine_map<()[s0, s1] -> (s0 * 128, 128)>
@@ -40,8 +41,8 @@ func.func @number(%x: tensor<?x?x8xf32, #n>) -> tensor<?x?x8xf32, #n>
 #c = affine_map<()[s0, s1, s2, s3] -> (s2)>
 #d = affine_map<()[s0, s1, s2, s3] -> (s3)>
 
-// Of equal sizes the first stands for the others, and a sum for a size of its own: a = b, total = b + d. The sum of sizes that an
-// insertion begins at, too.
+// The first of equal sizes replaces the others, and a sum replaces a symbol: a = b, total
+// = b + d. Also the sum of sizes that is the offset of an insertion.
 // CHECK-DAG: #[[A:.*]] = affine_map<()[s0] -> (s0)>
 // CHECK-DAG: #[[SUM:.*]] = affine_map<()[s0, s1, s2, s3] -> (s0 + s3)>
 // CHECK-DAG: #[[AT:.*]] = affine_map<()[s0, s1] -> (s0)>
@@ -66,7 +67,8 @@ func.func @sums(%x: tensor<?xf32, #a>, %y: tensor<?xf32, #b>, %z: tensor<?xf32, 
 #c = affine_map<()[s0, s1, s2] -> (s2)>
 #ab = affine_map<()[s0, s1] -> ((s0 + s1 - ((2 floordiv (s0 + 1)) mod 2) - ((2 floordiv (s1 + 1)) mod 2) + ((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2)) floordiv (-((2 floordiv (s0 + 1)) mod 2) - ((2 floordiv (s1 + 1)) mod 2) + ((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) + 2))>
 
-// Sizes that broadcast are equal where neither can be 1; and a size that broadcast to one that is known now is that one.
+// Sizes that broadcast are equal if neither can be 1; and a size that broadcasts to a
+// static one is that one.
 // CHECK-DAG: #[[EITHER:.*]] = affine_map<()[s0, s1, s2] -> ({{.*}}floordiv
 // CHECK-LABEL: func.func @broadcasts
 // CHECK: %[[Y:.*]] = graph.reshape %arg1 : (tensor<?xf32, #{{.*}}>) -> tensor<?xf32, #[[A:.*]]>
@@ -99,7 +101,8 @@ func.func @multiple(%x: tensor<?x4xf32, #h>) -> tensor<?x4xf32, #h>
 
 #a = affine_map<()[s0, s1, s2] -> (s0, s1, s2)>
 
-// A factor that is never 0 says nothing, and a product of 1 is one of ones: b * (a - 4) = 0, a * c = 4.
+// A factor that is never 0 gives no condition, and a product of 1 is one of ones: b * (a
+// - 4) = 0, a * c = 4.
 // CHECK-LABEL: func.func @factors
 // CHECK: graph.reshape %arg0 : {{.*}} -> tensor<4x?x1xf32
 // CHECK-LABEL: func.func @ones
@@ -120,8 +123,8 @@ func.func @ones(%x: tensor<?x?x?xf32, #a>) -> tensor<?x?x?xf32, #a>
 
 #a = affine_map<()[s0, s1, s2] -> (s0, s1, s2)>
 
-// Several values are left, none is, one that the range forbids, one below 0, a factor that may be 0, a data-dependent size (the
-// run does not check it before it begins), sizes that may be 1.
+// Several solutions, none, one that the range excludes, a negative one, a factor that may
+// be 0, a data-dependent size (not checked before the run), sizes that may be 1.
 // CHECK-LABEL: func.func @unsolved
 // CHECK-NOT: graph.reshape
 func.func @unsolved(%x: tensor<?x?x?xf32, #a>) -> tensor<?x?x?xf32, #a>
@@ -138,7 +141,8 @@ func.func @unsolved(%x: tensor<?x?x?xf32, #a>) -> tensor<?x?x?xf32, #a>
 
 #n = affine_map<()[s0] -> (s0, 8)>
 
-// What a branch takes for granted need not hold where it is not taken: its reshape is no condition of the function.
+// Assumptions of a branch need not hold if it does not run: its reshape is not a
+// condition of the function.
 // CHECK-LABEL: func.func @branch
 // CHECK-NOT: tensor<1x8xf32>) ->
 // CHECK: graph.if
@@ -189,8 +193,8 @@ func.func @sequence(%s: tensor<!graph.sequence<tensor<?x8xf32, #n>>>, %x: tensor
 
 #n = affine_map<()[s0] -> (s0)>
 
-// No size agrees with all conditions: each run is refused, and the text stays as it is. So does that of a branch which takes other
-// sizes for granted, and never runs.
+// No size satisfies all conditions: each run is rejected, and the text is unchanged.
+// Likewise for a branch with other assumptions that never runs.
 // CHECK-LABEL: func.func @contradiction
 // CHECK-NOT: graph.reshape
 // CHECK-LABEL: func.func @other_branch

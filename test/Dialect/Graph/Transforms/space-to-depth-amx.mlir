@@ -2,7 +2,7 @@
 // RUN: aopt %s -tile-attach-targets="cpu=znver4" --graph-space-to-depth | FileCheck %s --check-prefix=OTHER
 // OTHER-NOT: graph.pad
 
-// On CPUs by the unit that multiplies matrices (AMX), if there are many taps.
+// On CPUs with a matrix unit (AMX), if there are many taps.
 // CHECK-LABEL: func.func @bf16_stem(
 // CHECK: graph.pad {{.*}} -> tensor<1x4x230x230xbf16>
 // The four taps of a row are channels of one pixel.
@@ -14,11 +14,11 @@
 // CHECK-LABEL: func.func @bytes(
 // CHECK: graph.concat {{.*}} -> tensor<2x115x112x64xui8>
 // CHECK: graph.conv {{.*}} : (tensor<2x115x112x64xui8>, tensor<64x64x4x1xi8>) -> tensor<2x112x112x64xi32>
-// Rows of taps with more channels than fill the unit twice stay apart.
+// Rows of taps with more channels than fill the unit twice stay separate.
 // CHECK-LABEL: func.func @long_rows(
 // CHECK-NOT: graph.concat
 // CHECK: graph.conv {{.*}} : (tensor<1x35x35x16xbf16>, tensor<64x16x6x6xbf16>) -> tensor<1x30x30x64xf32>
-// Bytes with a sign, and a height that only the run knows.
+// Signed bytes, and a dynamic height.
 // CHECK-LABEL: func.func @signed_bytes(
 // CHECK-NOT: graph.concat
 // CHECK-LABEL: func.func @dynamic(

@@ -4,8 +4,8 @@
 // CPU-NOT: graph.pad
 // CPU-NOT: nhwc
 
-// A step of 2: four pixels of 3 + 1 channels are one of 16; 7 taps are 4 blocks.
-// The batch may be dynamic.
+// A stride of 2: four pixels of 3 + 1 channels are one of 16; 7 taps are 4 blocks. The
+// batch may be dynamic.
 // CHECK-LABEL: func.func @stem(
 // CHECK: graph.pad {{.*}} {high = array<i64: 0, 1, 3, 3>, low = array<i64: 0, 0, 3, 3>} {{.*}} -> tensor<?x4x230x230xf16
 // CHECK: graph.reshape {{.*}} -> tensor<?x4x115x2x115x2xf16
@@ -22,7 +22,7 @@ func.func @stem(%x: tensor<?x3x224x224xf16, affine_map<()[s0] -> (s0, 3, 224, 22
 
 // -----
 
-// Patches are pixels of all their elements.
+// Patches are pixels with all their elements.
 // CHECK-LABEL: func.func @patches(
 // CHECK: graph.conv {{.*}} : (tensor<1x14x14x768xf16>, tensor<192x768x1x1xf16>) -> tensor<1x14x14x192xf16>
 func.func @patches(%x: tensor<1x3x224x224xf16>, %w: tensor<192x3x16x16xf16>) -> tensor<1x192x14x14xf16> {
@@ -32,8 +32,7 @@ func.func @patches(%x: tensor<1x3x224x224xf16>, %w: tensor<192x3x16x16xf16>) -> 
 
 // -----
 
-// Not: enough channels; f32; groups; a dynamic height; windows
-// of more than 64 channels.
+// Not: enough channels; f32; groups; a dynamic height; windows of more than 64 channels.
 // CHECK-LABEL: func.func @kept(
 // CHECK-NOT: nhwc
 // CHECK-NOT: graph.pad

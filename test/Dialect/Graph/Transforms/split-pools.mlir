@@ -11,8 +11,8 @@ func.func @spp(%x: tensor<1x64x20x20xf32>) -> tensor<1x64x20x20xf32> {
 
 // -----
 
-// Few comparisons are left out: the memory between would cost more. With strides
-// what is between has the rows of the second dim still.
+// Few comparisons are saved: the intermediate memory would cost more. With strides, the
+// intermediate value still has the rows of the second dim.
 // CHECK-LABEL: func.func @small
 // CHECK-COUNT-3: graph.max_pool
 // CHECK-NOT: graph.max_pool
@@ -25,8 +25,8 @@ func.func @small(%x: tensor<1x64x20x20xf32>) -> (tensor<1x64x20x20xf32>, tensor<
 
 // -----
 
-// Unknown sizes, dilations and strides go with their dims, those of a window of
-// one element last; three dims are three steps.
+// Dynamic sizes, dilations and strides belong to their dims, those of a window of one
+// element last; three dims are three steps.
 #v = affine_map<()[s0] -> (1, 8, s0, s0, 9)>
 // CHECK-LABEL: func.func @dynamic
 // CHECK: graph.max_pool %arg0 {ceil_mode = true, dilations = array<i64: 2, 1, 1>, kernel = array<i64: 7, 1, 1>, pads = array<i64: 0, 0, 0, 0, 0, 0>, strides = array<i64: 1, 1, 1>}
@@ -39,7 +39,7 @@ func.func @dynamic(%x: tensor<1x8x?x?x9xf32, #v>) -> tensor<?x?x?x?x?xf32> attri
 
 // -----
 
-// Means go the same way; those of 16-bit floats would be rounded between.
+// Means are split as well; those of 16-bit floats would be rounded between.
 // CHECK-LABEL: func.func @means
 // CHECK: %[[A:.*]] = graph.avg_pool %arg0 {count_include_pad = true, dilations = array<i64: 1, 1>, kernel = array<i64: 13, 1>, pads = array<i64: 6, 0, 6, 0>, strides = array<i64: 1, 1>}
 // CHECK: graph.avg_pool %[[A]] {count_include_pad = true, dilations = array<i64: 1, 1>, kernel = array<i64: 1, 13>, pads = array<i64: 0, 6, 0, 6>, strides = array<i64: 1, 1>}

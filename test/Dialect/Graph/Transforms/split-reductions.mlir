@@ -1,7 +1,7 @@
 // RUN: aopt %s --graph-split-reductions --split-input-file | FileCheck %s
 
-// To a scalar: parts, whose results are summed. What is computed element by
-// element beforehand is cut as well, a scalar operand is not.
+// To a scalar: parts, whose results are summed. Elementwise producers are split as well,
+// a scalar operand is not.
 // CHECK-LABEL: func.func @scalar
 // CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<512x256xf32>) -> tensor<1x8x16384xf32>
 // CHECK: %[[D:.*]] = graph.sub %[[X]], %arg1 : (tensor<1x8x16384xf32>, tensor<f32>) -> tensor<1x8x16384xf32>
@@ -19,7 +19,7 @@ func.func @scalar(%x: tensor<512x256xf32>, %y: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// To few elements, of dims in the middle. What others use stays as it is.
+// To few elements, of middle dims. Values with other users are unchanged.
 // CHECK-LABEL: func.func @few
 // CHECK: %[[E:.*]] = graph.exp %arg0
 // CHECK: %[[X:.*]] = graph.reshape %[[E]] : (tensor<2x500x300x3xf32>) -> tensor<2x50x3000x3xf32>
@@ -34,7 +34,7 @@ func.func @few(%x: tensor<2x500x300x3xf32>) -> (tensor<2x1x1x3xf32>, tensor<2x50
 
 // -----
 
-// Unknown sizes: the first dim says the parts.
+// Dynamic sizes: the first dim determines the parts.
 // CHECK-LABEL: func.func @unknown
 // CHECK: graph.reshape %arg0 : {{.*}} -> tensor<1x?x?xf32,
 // CHECK: graph.reduce_max {{.*}} {axes = array<i64: 2>, keepdims = false}
@@ -63,8 +63,8 @@ func.func @multiple(%x: tensor<1x?xf32, #x>, %y: tensor<1x?xf32, #y>) -> (tensor
 
 // -----
 
-// Few elements, many results, a prime number, means of integers, sums of f16:
-// as they are, but that a scalar keeps a dim.
+// Few elements, many results, a prime number, means of integers, sums of f16: unchanged,
+// except that a scalar keeps a dim.
 // CHECK-LABEL: func.func @not
 // CHECK: %[[S:.*]] = graph.reduce_sum %arg0 {axes = array<i64: 0, 1>} : (tensor<5x7xf32>) -> tensor<1x1xf32>
 // CHECK: graph.reshape %[[S]] : (tensor<1x1xf32>) -> tensor<f32>
@@ -94,8 +94,7 @@ func.func @ranks(%x: tensor<?x?x?x?xf32, #y>, %m: tensor<1x1x1x1xf32>) -> tensor
 
 // -----
 
-// Reductions of one tensor share the view of it, and what they are both
-// computed from.
+// Reductions of one tensor share its view, and their common producers.
 // CHECK-LABEL: func.func @together
 // CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<80x1024xf32>) -> tensor<1x5x16384xf32>
 // CHECK: %[[T:.*]] = graph.tanh %[[X]]

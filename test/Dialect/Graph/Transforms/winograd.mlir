@@ -22,9 +22,9 @@ func.func @symbolic(%x: tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56,
 
 // -----
 
-// Rows and columns may be symbols: taken for a large image of few channels, a
-// small one of many. Only the run knows whether there are more than a few
-// pixels: the taps stand behind the products of the filter.
+// Rows and columns may be symbols, which are assumed to be a large image with few
+// channels, and a small one with many. A small number of pixels is detected at run time:
+// the taps follow the transformed filter.
 #image = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
 // CHECK-LABEL: func.func @image
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<64x64x3x3xf32>
@@ -52,7 +52,7 @@ func.func @deepImage(%x: tensor<1x?x?x512xf32, #deep>) -> tensor<1x?x?x512xf32, 
 
 // -----
 
-// Few channels: moving values would cost more than the multiplications.
+// Few channels: data movement would cost more than the multiplications.
 // CHECK-LABEL: func.func @first
 // CHECK-NOT: winograd
 // TWO-LABEL: func.func @first
@@ -76,7 +76,7 @@ func.func @deep(%x: tensor<1x14x14x256xf32>) -> tensor<1x14x14x256xf32> {
 
 // -----
 
-// Strides, dilations, groups, other windows, weights that are no constants.
+// Strides, dilations, groups, other windows, weights that are not constants.
 // TWO-LABEL: func.func @others
 // TWO-NOT: winograd
 func.func @others(%x: tensor<1x32x32x64xf32>, %v: tensor<64x64x3x3xf32>) -> (tensor<1x16x16x64xf32>, tensor<1x32x32x64xf32>, tensor<1x32x32x64xf32>, tensor<1x32x32x64xf32>, tensor<1x32x32x64xf32>) {

@@ -41,7 +41,7 @@ module attributes {tile.targets = [#gpu]} {
 #panels = affine_map<(k, n) -> (n floordiv 32, k, n mod 32)>
 #rows = affine_map<()[s0] -> (s0, 512)>
 
-// Rows of dynamic number, few columns in panels of 64 bytes.
+// Dynamic rows, few columns in panels of 64 bytes.
 // CHECK-LABEL: tile.kernel @panels
 // CHECK-SAME: operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 64>]
 module attributes {tile.targets = [#gpu]} {
@@ -78,7 +78,7 @@ module attributes {tile.targets = [#gpu]} {
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 
-// Without a unit threads compute, in blocks of their own.
+// Without a unit, threads compute, in separate blocks.
 // CHECK-LABEL: tile.kernel @pitch
 // CHECK-SAME: tile.params.cuda = {BLOCK_K = 32 : i64, BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}}
 // CHECK: tile.kernel @copy({{.*}}) {
@@ -109,7 +109,7 @@ module attributes {tile.targets = [#gpu]} {
     tile.return
   }
 
-  // A kernel without a product is none of a matrix unit's, and no remark is made.
+  // A kernel without a product does not use a matrix unit, and gets no remark.
   tile.kernel @copy(%x: memref<64xf16>, %y: memref<64xf16>) {
     %t = tile.load %x[0] sizes [64] : memref<64xf16> -> tensor<64xf16>
     tile.store %t, %y[0] : tensor<64xf16>, memref<64xf16>
@@ -166,7 +166,7 @@ module attributes {tile.targets = [#gpu]} {
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 
-// 24 tiles leave most multiprocessors without work: four share one's depth.
+// 24 tiles leave most multiprocessors idle: four share the depth of one.
 // CHECK-LABEL: tile.kernel @few_tiles
 // CHECK-SAME: tile.params.cuda = {BLOCK_K = 64 : i64, BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}
 // CHECK-SAME: dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 4>]
@@ -205,7 +205,7 @@ module attributes {tile.targets = [#gpu]} {
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 #rows = affine_map<()[s0] -> (s0, 3072)>
 
-// Rows of dynamic number may be many tiles: none is split.
+// Dynamic rows may be many tiles: none is split.
 // CHECK-LABEL: tile.kernel @dynamic_rows
 // CHECK-SAME: #tile.dim<"k", 64>]
 module attributes {tile.targets = [#gpu]} {
@@ -243,8 +243,8 @@ module attributes {tile.targets = [#gpu]} {
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 #n = affine_map<()[s0] -> (s0)>
 
-// Elementwise kernels of 32 bits have one vector a thread; those of fewer bits,
-// and sums, keep their block.
+// Elementwise kernels of 32 bits have one vector per thread; those of fewer bits, and
+// sums, keep their block.
 // CHECK-LABEL: tile.kernel @elements
 // CHECK-SAME: tile.params.cuda = {BLOCK_N = 1024 : i64}
 // CHECK-LABEL: tile.kernel @halves

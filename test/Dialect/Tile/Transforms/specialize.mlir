@@ -5,7 +5,7 @@
 !m = memref<?x256xf32>
 !t = tensor<?x?xf32>
 
-// Sizes, loop-carried tiles and the grid become static; the dictionaries go.
+// Sizes, loop-carried tiles and the grid become static; the dictionaries are removed.
 // CHECK-LABEL: tile.kernel @carried(
 // CHECK-NOT: tile.params
 // CUDA-LABEL: tile.kernel @carried(
@@ -42,7 +42,7 @@ tile.kernel @carried(%x: !m, %y: !m)
   tile.return
 }
 
-// What folds to a constant does so when its size is known.
+// Values that fold to a constant do so when their size is known.
 // CHECK-LABEL: tile.kernel @folded(
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0> : tensor<64xi64>
 // CHECK: tile.store %[[ZERO]], %{{.*}} : tensor<64xi64>, memref<?xi64>

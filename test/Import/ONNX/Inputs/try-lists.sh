@@ -1,6 +1,6 @@
-# Sourced by tests of faults that only the data tells.
+# Sourced by tests of data-dependent faults.
 #
-# bytes COUNT NUMBER: its little-endian bytes as escapes of printf
+# bytes COUNT NUMBER: prints its little-endian bytes as escapes of printf
 bytes() {
   digits=$(printf '%016x' "$2")
   count=0
@@ -11,8 +11,8 @@ bytes() {
     count=$((count + 1))
   done
 }
-# try MODEL BYTES LIST..: the model with each list of integers of so many bytes,
-# separated by commas, as its input i; "": with none
+# try MODEL BYTES LIST..: runs the model with each comma-separated list of integers of
+# this many bytes as its input i; "" is an empty list
 try() {
   model=$1 width=$2
   shift 2

@@ -21,7 +21,7 @@ tile.kernel @com.example.Scale(%x: memref<?x8xf32> {adze.dims = #rows}, %y: memr
   tile.return
 }
 
-// Of any custom domain: two results.
+// An operator of any custom domain with two results.
 tile.kernel @MinMax(%x: memref<?x8xf32> {adze.dims = #rows}, %low: memref<?xf32> {adze.dims = #row}, %high: memref<?xf32> {adze.dims = #row}) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %x, %c0 : memref<?x8xf32>
@@ -34,7 +34,7 @@ tile.kernel @MinMax(%x: memref<?x8xf32> {adze.dims = #rows}, %low: memref<?xf32>
   tile.return
 }
 
-// In place of ONNX's own: one that negates, to be told apart.
+// Replaces ONNX's own operator, and also negates, to be distinguishable.
 tile.kernel @ai.onnx.Relu(%x: memref<?x8xf32> {adze.dims = #rows}, %y: memref<?x8xf32> {adze.dims = #rows}) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %x, %c0 : memref<?x8xf32>

@@ -1,5 +1,5 @@
-// Declarations of host functions: sizes as symbols, a type of any kind, an
-// optional input, an operator of any domain.
+// Declarations of host functions: symbolic sizes, any type, an optional input, an
+// operator of any domain.
 #nm = affine_map<()[n, m] -> (n, m)>
 #pairs = affine_map<()[n, m, k] -> (k, 2)>
 #kept = affine_map<()[n, m, k] -> (k)>
