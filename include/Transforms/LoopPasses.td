@@ -2,7 +2,7 @@
 //
 // Iterations of loops of the reference path: a part of Passes.td.
 
-def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
+def MapLoopsToPrograms : Pass<"map-loops-to-programs", "mlir::ModuleOp"> {
   let summary = "Turn the iterations of the outermost loop of a kernel into programs";
   let description = [{
     A kernel of the reference path is one program by default. If its lowering
@@ -29,7 +29,7 @@ def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
     }
     ```
   }];
-  let statistics = [Statistic<"numCut", "cut", "Kernels whose iterations became programs">];
+  let statistics = [Statistic<"numMapped", "cut", "Kernels whose iterations became programs">];
 }
 
 def HoistScratch : Pass<"hoist-scratch", "mlir::ModuleOp"> {
@@ -67,7 +67,7 @@ def HoistScratch : Pass<"hoist-scratch", "mlir::ModuleOp"> {
 def JoinPrograms : Pass<"join-programs", "mlir::ModuleOp"> {
   let summary = "Make a kernel that runs a range of programs run all of them";
   let description = [{
-    The reverse of `cut-programs`, for devices, which distribute the iterations
+    The reverse of `map-loops-to-programs`, for devices, which distribute the iterations
     themselves: the count of `@k_programs` moves into the kernel, whose range goes.
     The loop over the range is marked with `adze.programs` if the programs have no
     order (`adze.ordered`).

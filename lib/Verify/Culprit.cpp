@@ -16,10 +16,10 @@ public:
   std::optional<Culprit> run();
 
 private:
-  Verdict judgeCut(PassCut &cut);
-  bool differs(PassCut &whole);
-  Culprit bisect(PassCut bad);
-  Culprit searchKernelStage(PassCut kernels);
+  Verdict judgeLimit(PassLimit &limit);
+  bool differs(PassLimit &whole);
+  Culprit bisect(PassLimit bad);
+  Culprit searchKernelStage(PassLimit kernels);
 
   const CompileOptions &options;
   Judge judge;
@@ -39,29 +39,29 @@ Verdict Search::judgeLimit(PassLimit &limit) {
   return judge(copy);
 }
 
-bool Search::differs(PassCut &whole) {
-  return judgeCut(whole) == Verdict::Different;
+bool Search::differs(PassLimit &whole) {
+  return judgeLimit(whole) == Verdict::Different;
 }
 
 /// Finds the pass of a stage after which results differ, while they do not
-/// before it. `bad` is the cut after all passes, which was judged.
-Culprit Search::bisect(PassCut bad) {
-  auto makeCut = [&](unsigned numPasses) {
-    PassCut cut(bad.stage);
-    cut.numPasses = numPasses;
-    cut.plainKernels = bad.plainKernels;
-    return cut;
+/// before it. `bad` is the limit after all passes, which was judged.
+Culprit Search::bisect(PassLimit bad) {
+  auto makeLimit = [&](unsigned numPasses) {
+    PassLimit limit(bad.stage);
+    limit.numPasses = numPasses;
+    limit.plainKernels = bad.plainKernels;
+    return limit;
   };
   bad.numPasses = unsigned(bad.names.size());
-  PassCut good = makeCut(0);
+  PassLimit good = makeLimit(0);
   while (bad.numPasses - good.numPasses > 1) {
-    PassCut cut =
-        makeCut(good.numPasses + (bad.numPasses - good.numPasses) / 2);
-    bool differs = judgeCut(cut) == Verdict::Different;
-    (differs ? bad : good) = std::move(cut);
+    PassLimit limit =
+        makeLimit(good.numPasses + (bad.numPasses - good.numPasses) / 2);
+    bool differs = judgeLimit(limit) == Verdict::Different;
+    (differs ? bad : good) = std::move(limit);
   }
   if (good.numPasses == 0) // for its module
-    (void)judgeCut(good);
+    (void)judgeLimit(good);
   Culprit culprit(bad.stage);
   culprit.number = good.numPasses;
   culprit.pass = bad.names[good.numPasses];
@@ -72,15 +72,15 @@ Culprit Search::bisect(PassCut bad) {
 }
 
 /// All stages before this one give the right results with plain kernels.
-Culprit Search::searchKernelStage(PassCut kernels) {
+Culprit Search::searchKernelStage(PassLimit kernels) {
   // A program may be wrong with optimized kernels only, because plain kernels
   // read all of a tile before they write. Errors of the program show as soon as
   // there are kernels.
-  PassCut tile(Stage::Tile);
+  PassLimit tile(Stage::Tile);
   tile.plainKernels = false;
   if (!differs(tile))
     for (Stage stage : {Stage::Linalg, Stage::Host}) {
-      PassCut whole(stage);
+      PassLimit whole(stage);
       whole.plainKernels = false;
       if (differs(whole))
         return bisect(std::move(whole));
@@ -100,7 +100,7 @@ Culprit Search::searchKernelStage(PassCut kernels) {
 std::optional<Culprit> Search::run() {
   for (Stage stage :
        {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host, Stage::Kernel}) {
-    PassCut whole(stage);
+    PassLimit whole(stage);
     if (!differs(whole))
       continue;
     return stage == Stage::Kernel ? searchKernelStage(std::move(whole))

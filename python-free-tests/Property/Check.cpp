@@ -225,7 +225,7 @@ adze::CompileOptions getLiteral(const Question &question) {
   return options;
 }
 
-/// The ways that neither a fault nor a cut changes. Each is compiled when it is
+/// The ways that neither a fault nor a limit of passes changes. Each is compiled when it is
 /// first required, once for all checks of a module.
 struct Baseline {
   explicit Baseline(const Question &question)
@@ -247,9 +247,9 @@ class Check {
 public:
   /// `everywhere`: of a module that states the assumptions of all ops.
   Check(ModuleOp module, func::FuncOp everywhere, const Question &question,
-        const std::string &folder, Baseline &baseline, adze::PassCut *cut)
+        const std::string &folder, Baseline &baseline, adze::PassLimit *limit)
       : module(module), function(getFunction(module)), everywhere(everywhere),
-        question(question), folder(folder), cut(cut), baseline(baseline),
+        question(question), folder(folder), limit(limit), baseline(baseline),
         optimized("O2", best()), direct("O2-direct", best(/*winograd=*/false)),
         passed("pass", getLiteral(question)) {}
 
@@ -276,7 +276,7 @@ private:
   func::FuncOp function, everywhere;
   const Question &question;
   const std::string &folder;
-  adze::PassCut *const cut;
+  adze::PassLimit *const limit;
   Baseline &baseline;
   Way optimized, direct, passed;
   size_t noisyRuns = 0;
@@ -300,7 +300,7 @@ adze::CompileOptions Check::best(bool winograd) const {
   if (question.fault)
     options.stagePasses.emplace_back(question.fault->stage,
                                      getFaultPass(*question.fault));
-  options.cut = cut;
+  options.limit = limit;
   return options;
 }
 
@@ -512,7 +512,7 @@ Finding Check::run() {
     return finding;
   }
   // Without a place for the fault, there is nothing to compare.
-  if (question.fault && !cut && compileOptimized().empty() && !hasFault) {
+  if (question.fault && !limit && compileOptimized().empty() && !hasFault) {
     finding.status = Status::Passed;
     return finding;
   }
@@ -562,10 +562,10 @@ Checker::Checker(ModuleOp module, const Question &question, StringRef folder)
 
 Checker::~Checker() = default;
 
-Finding Checker::check(adze::PassCut *cut) {
+Finding Checker::check(adze::PassLimit *limit) {
   if (state->complete && state->everywhere)
     return Check(*state->complete, getFunction(*state->everywhere),
-                 state->question, state->folder, state->baseline, cut)
+                 state->question, state->folder, state->baseline, limit)
         .run();
   Finding finding;
   finding.message = "graph-collect-assumptions failed";

@@ -46,7 +46,7 @@ public:
 
   /// With a cut, the reference path takes over from -O2 there. All checks share
   /// the compiled reference path.
-  Finding check(adze::PassCut *cut = nullptr);
+  Finding check(adze::PassLimit *limit = nullptr);
 
 private:
   struct State;

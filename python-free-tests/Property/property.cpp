@@ -260,7 +260,7 @@ static bool showsFault(const Finding &finding) {
 static std::string nameCulprit(Checker &checker) {
   std::optional<adze::Culprit> culprit = adze::findCulprit(
       adze::CompileOptions(), [&](const adze::CompileOptions &options) {
-        Finding finding = checker.check(options.cut);
+        Finding finding = checker.check(options.limit);
         return showsFault(finding)                ? adze::Verdict::Different
                : finding.status == Status::Failed ? adze::Verdict::Unknown
                                                   : adze::Verdict::Same;

@@ -11,9 +11,10 @@
 // kernel chooses at run time. Programs of one query process several heads that
 // share keys, so that the keys are read once.
 #include "Dialect/Graph/IR/Attention.h"
-#include "Convolution.h"
+#include "AttentionParts.h"
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/IR/Weights.h"
+#include "FewRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <numeric>
@@ -211,19 +212,6 @@ FailureOr<DimRanges> AttentionEmitter::inGroup(Value operand) {
   return ranges;
 }
 
-/// Returns the choices of the parameter for blocks of keys: if `block` divides
-/// the keys, no score is masked (hideKeys), so other choices must divide them,
-/// too.
-static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
-  constexpr int64_t longest = 1024;
-  SmallVector<int64_t> menu;
-  if (keys > 0 && keys % block == 0)
-    for (int64_t size = 1; size <= std::min(keys, longest); ++size)
-      if (keys % size == 0)
-        menu.push_back(size);
-  return menu;
-}
-
 /// Computes sizes, and chooses the forms of programs.
 LogicalResult AttentionEmitter::setTiling() {
   Dims result = getDims(op.getResult()), scores = op.getScoreDims();
@@ -250,7 +238,7 @@ LogicalResult AttentionEmitter::setTiling() {
   int64_t block = isFew() ? chooseBlock(knownKeys, keysOfThreads)
                           : chooseKeys(knownKeys, hasUnit && !few);
   keyBlock = block;
-  blockKeys = e.param("BLOCK_N", block, getEvenBlocks(knownKeys, block));
+  blockKeys = e.param("BLOCK_N", block, getEvenKeyBlocks(knownKeys, block));
   Value rows = countForVersion(e, queries, e.ceilDiv(queries, blockQueries));
   chooseSharing();
   Value allHeads = rank < 3 ? Value() : e.size(result[rank - 3]);
@@ -343,33 +331,6 @@ LogicalResult AttentionEmitter::prepareQuery() {
     query.value = arith::MulFOp::create(b, loc, *tile, number(getScale(), on));
   query = round(query);
   return success();
-}
-
-/// Separates the scales of the rows of quantized keys or values, so that they
-/// are one factor of each score or weight, and not of each element.
-static std::pair<Value, Value> takeScales(Value operand) {
-  Value rows = operand;
-  while (auto slice = rows.getDefiningOp<SliceOp>()) {
-    bool isAtFront = !slice.getBegin() &&
-                     llvm::all_of(slice.getStartExprs(), [](AffineExpr start) {
-                       return getConstant(start) == 0;
-                     });
-    if (!isAtFront ||
-        llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
-      break;
-    rows = slice.getInput();
-  }
-  auto scaled = rows.getDefiningOp<MulOp>();
-  auto reshape =
-      scaled ? scaled.getRhs().getDefiningOp<ReshapeOp>() : ReshapeOp();
-  if (!reshape)
-    return {operand, Value()};
-  Dims elements = getDims(scaled.getLhs());
-  bool isOfRows =
-      getDims(reshape.getResult()).size() == elements.size() &&
-      areEqual(getDims(reshape.getInput()), ArrayRef(elements).drop_back());
-  return isOfRows ? std::pair(scaled.getLhs(), reshape.getInput())
-                  : std::pair(operand, Value());
 }
 
 /// Multiplies scores or weights by the scales of the keys from `first` on.
@@ -595,8 +556,8 @@ LogicalResult AttentionEmitter::emit(const Form &form) {
 LogicalResult AttentionEmitter::run() {
   if (failed(setTiling()))
     return failure();
-  std::tie(key, keyScales) = takeScales(op.getKey());
-  std::tie(value, valueScales) = takeScales(op.getValue());
+  std::tie(key, keyScales) = separateScales(op.getKey());
+  std::tie(value, valueScales) = separateScales(op.getValue());
   if (forms.empty())
     forms = {
         {nullptr, knownQueries > 0 && knownQueries < fewQueries, blockQueries}};

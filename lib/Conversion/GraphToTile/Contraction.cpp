@@ -3,6 +3,7 @@
 // Matrix products: blocks of rows and columns, a loop over blocks of k.
 #include "Convolution.h"
 #include "Dialect/Graph/IR/Precision.h"
+#include "FewRows.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -178,7 +179,7 @@ AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
   return AffineMap::get(rank, 0, exprs, context);
 }
 
-LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
+LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   if (e.version == RowVersion::Few)
     return emitFewRows(e, op);
   Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs()),
@@ -489,18 +490,6 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
   program.ranges.push_back({program.pixel, M, 1, 1});
   program.ranges.push_back({program.channel, N, 1, 1});
   return program;
-}
-
-Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
-                        const Emitted &rhs, Value acc, ArrayRef<int> axes) {
-  OpBuilder &builder = e.builder();
-  Type type = getElementTypeOrSelf(acc.getType());
-  Value a = e.broadcast(e.convert(lhs, type), axes);
-  Value b = e.broadcast(e.convert(rhs, type), axes);
-  if (isa<FloatType>(type))
-    return math::FmaOp::create(builder, e.loc(), a, b, acc);
-  Value product = arith::MulIOp::create(builder, e.loc(), a, b);
-  return arith::AddIOp::create(builder, e.loc(), acc, product);
 }
 
 /// Emits blocks of pixels of a row by panels of channels, with loops over the

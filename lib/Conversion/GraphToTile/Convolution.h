@@ -114,14 +114,6 @@ mlir::AffineMap packFilter(graph::ConvOp op, int64_t panel, PackedGroup group);
 mlir::AffineMap packMatrix(graph::MatmulOp op, int64_t panel,
                            PackedGroup group);
 
-/// Returns the packing of the right operand of versions: contiguous along the
-/// depth.
-mlir::AffineMap packAlongDepth(graph::MatmulOp op);
-/// Returns `programs` if `rows` is a number of rows of the version of the
-/// kernel, else 0.
-mlir::Value countForVersion(KernelEmitter &e, mlir::Value rows,
-                            mlir::Value programs);
-
 /// Returns true if the convolution is for a GPU only, and a matrix unit
 /// multiplies its elements.
 bool takesImageBlocks(const ConvShape &conv);

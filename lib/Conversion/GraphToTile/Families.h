@@ -29,17 +29,7 @@ mlir::LogicalResult emitPickedRows(KernelEmitter &e);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op, Tiling);
 /// Emits several operands that are copied into the result.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
-mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
-/// Returns the versions of a kernel on a GPU by its number of rows: all, few, or
-/// many and few. `isConstant` returns true for an operand that can be packed.
-llvm::SmallVector<RowVersion>
-chooseRowVersions(mlir::Operation *anchor,
-                  llvm::function_ref<bool(mlir::Value)> isConstant);
-/// Emits the version of a product for few rows.
-mlir::LogicalResult emitFewRows(KernelEmitter &e, graph::MatmulOp op);
-/// Emits a product by blockwise quantized weights (GPUs).
-mlir::LogicalResult emitBlockMatmul(KernelEmitter &e, graph::BlockMatmulOp op,
-                                    Cut cut);
+mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Tiling tiling);
 mlir::LogicalResult emitWordMatmul(KernelEmitter &e, graph::WordMatmulOp op,
                                    Tiling);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Tiling);

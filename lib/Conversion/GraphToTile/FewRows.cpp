@@ -4,6 +4,7 @@
 // weights. Their time is that of reading the right operand once, so a program
 // computes some columns: all its threads read along the depth, where the
 // operand is contiguous, and their partial sums are reduced at the end.
+#include "FewRows.h"
 #include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -90,6 +91,18 @@ Value adze::countForVersion(KernelEmitter &e, Value rows, Value programs) {
                                  e.index(0));
 }
 
+Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
+                        const Emitted &rhs, Value acc, ArrayRef<int> axes) {
+  OpBuilder &builder = e.builder();
+  Type type = getElementTypeOrSelf(acc.getType());
+  Value a = e.broadcast(e.convert(lhs, type), axes);
+  Value b = e.broadcast(e.convert(rhs, type), axes);
+  if (isa<FloatType>(type))
+    return math::FmaOp::create(builder, e.loc(), a, b, acc);
+  Value product = arith::MulIOp::create(builder, e.loc(), a, b);
+  return arith::AddIOp::create(builder, e.loc(), acc, product);
+}
+
 LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
   // A warp reads a column.
   constexpr int64_t longestPart = 2048, mostColumns = 8;
@@ -118,13 +131,13 @@ LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
   auto products = e.loop(
       e.index(depth), blockK, zero,
       [&](Value k, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-        Place along{k, K, 1, 1}, across{column, N, 1, 1};
+        DimRange along{k, K, 1, 1}, across{column, N, 1, 1};
         auto x = e.emit(op.getLhs(), {{row, -1, 1, rowSpan}, along});
-        Places places(getDims(op.getRhs()).size() - 2,
-                      Place{e.index(0), -1, 1, 1});
-        places.append({op.getTransposeB() ? across : along,
+        DimRanges ranges(getDims(op.getRhs()).size() - 2,
+                         DimRange{e.index(0), -1, 1, 1});
+        ranges.append({op.getTransposeB() ? across : along,
                        op.getTransposeB() ? along : across});
-        auto y = e.emitOn(op.getRhs(), places, axes);
+        auto y = e.emitOn(op.getRhs(), ranges, axes);
         if (failed(x) || failed(y))
           return failure();
         return KernelEmitter::Carried{
@@ -133,9 +146,9 @@ LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
   if (failed(products))
     return failure();
   Emitted total = e.reduce(Combiner::Add, sum, {(*products)[0], axes}, K);
-  Places places{{row, -1, 1, rowSpan}, {column, N, 1, 1}};
-  e.define(op.getResult(), places, e.convert(total, element));
-  return e.storeOutputs(op.getResult(), places);
+  DimRanges ranges{{row, -1, 1, rowSpan}, {column, N, 1, 1}};
+  e.define(op.getResult(), ranges, e.convert(total, element));
+  return e.storeOutputs(op.getResult(), ranges);
 }
 
 namespace {
@@ -303,15 +316,15 @@ LogicalResult BlockMatmul::emit() {
   Emitted total{(*sums)[0], withRows({Column, Block, Word, Part})};
   for (int axis : {Part, Word, Block})
     total = e.reduce(Combiner::Add, f32, total, axis);
-  Places places{{row, rowAxis, 1, rowSpan}, {column, Column, 1, 1}};
+  DimRanges ranges{{row, rowAxis, 1, rowSpan}, {column, Column, 1, 1}};
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
-  e.define(op.getResult(), places, e.convert(total, element));
-  return e.storeOutputs(op.getResult(), places);
+  e.define(op.getResult(), ranges, e.convert(total, element));
+  return e.storeOutputs(op.getResult(), ranges);
 }
 
 LogicalResult adze::emitBlockMatmul(KernelEmitter &e, BlockMatmulOp op,
-                                    Cut cut) {
-  if (cut != Cut::Flat)
+                                    Tiling tiling) {
+  if (tiling != Tiling::Flat)
     return e.fail("no other tiling of a product by quantized blocks");
   return BlockMatmul(e, op).emit();
 }

@@ -9,6 +9,7 @@
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Streams.h"
 #include "Families.h"
+#include "FewRows.h"
 #include "InPlace.h"
 #include "Moves.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -130,13 +131,13 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
       .Case<MaxPoolOp, AvgPoolOp>(
           [&](Operation *op) { return emitPool(e, op, tiling); })
       .Case<CumsumOp, CumprodOp>(
-          [&](Operation *op) { return emitScan(e, op, cut); })
-      .Case([&](TreeLeavesOp op) { return emitTreeLeaves(e, op, cut); })
-      .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
-      .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
-      .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, cut); })
-      .Case([&](BlockMatmulOp op) { return emitBlockMatmul(e, op, cut); })
-      .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })
+          [&](Operation *op) { return emitScan(e, op, tiling); })
+      .Case([&](TreeLeavesOp op) { return emitTreeLeaves(e, op, tiling); })
+      .Case([&](LRNOp op) { return emitLRN(e, op, tiling); })
+      .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, tiling); })
+      .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, tiling); })
+      .Case([&](BlockMatmulOp op) { return emitBlockMatmul(e, op, tiling); })
+      .Case([&](RecurrentOp op) { return emitRecurrent(e, op, tiling); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, tiling); })
       .Default([&](Operation *) {

@@ -319,7 +319,7 @@ Value MatrixDots::readBlockRows(DotOp op) {
   Value memory = kernel.mapped(window->memref);
   Digit rows = window->dims[0].front();
   return amx::TileLoadOp::create(b, loc, type, memory,
-                                 kernel.place(*window, layout, 0).indices,
+                                 kernel.getAccess(*window, layout, 0).indices,
                                  strideOf(b, loc, memory, rows.dim, rows.step));
 }
 

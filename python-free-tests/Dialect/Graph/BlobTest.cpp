@@ -114,8 +114,8 @@ TEST_F(BlobTest, SideFileMovesToItsPlace) {
   std::vector<char> first = makeBytes(3000, 1), second = makeBytes(3000, 2);
   auto a = *table().create(first, emit);
   auto b = *table().create(second, emit);
-  EXPECT_EQ(a->getPlace().offset, 0u);
-  EXPECT_EQ(b->getPlace().offset % 64, 0u);
+  EXPECT_EQ(a->getSource().offset, 0u);
+  EXPECT_EQ(b->getSource().offset % 64, 0u);
   EXPECT_EQ(*a->getBytes(emit), ArrayRef<char>(first));
   EXPECT_FALSE(fs::exists(path("out.weights")));
   EXPECT_EQ(b->getSource().spelled, path("out.weights"));
@@ -144,16 +144,16 @@ TEST_F(BlobTest, EachSideFileBeginsAtItsBeginning) {
   for (int i = 0; i < 2; ++i) {
     table().sideFile = "";
     auto blob = *table().create(makeBytes(2000, 7 + i), emit);
-    EXPECT_EQ(blob->getPlace().offset, 0u);
+    EXPECT_EQ(blob->getSource().offset, 0u);
     EXPECT_EQ(*blob->getBytes(emit), ArrayRef<char>(makeBytes(2000, 7 + i)));
     names.push_back(table().sideFile);
   }
   EXPECT_NE(names[0], names[1]);
   table().sideFile = path("named.weights");
   auto known = *table().create(makeBytes(2000, 7), emit);
-  EXPECT_EQ(known->getPlace().path, names[0]);
+  EXPECT_EQ(known->getSource().path, names[0]);
   auto fresh = *table().create(makeBytes(2000, 9), emit);
-  EXPECT_EQ(fresh->getPlace().offset, 0u);
+  EXPECT_EQ(fresh->getSource().offset, 0u);
   EXPECT_EQ(*fresh->getBytes(emit), ArrayRef<char>(makeBytes(2000, 9)));
 }
 
@@ -203,7 +203,7 @@ TEST_F(BlobTest, WrongHashIsReported) {
   write("good.bin", StringRef(good.data(), good.size()));
   ASSERT_TRUE(succeeded(table().get(key, path("good.bin"), "", 0, emit)));
   EXPECT_TRUE(succeeded((*blob)->getBytes(emit)));
-  EXPECT_EQ((*blob)->getPlace().path, path("good.bin"));
+  EXPECT_EQ((*blob)->getSource().path, path("good.bin"));
 }
 
 } // namespace

@@ -192,7 +192,7 @@ Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
 /// Returns the bytes [N, B, W * 4] of weights as words [N, B, W], or null if
 /// they are not constant.
 Value joinWords(DequantizeBlocksOp op, OpBuilder &b) {
-  ElementsAttr packed = getConstantBehind(op.getPacked());
+  ElementsAttr packed = getProducingConstant(op.getPacked());
   std::vector<char> storage;
   if (!packed)
     return {};

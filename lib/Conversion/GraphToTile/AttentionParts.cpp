@@ -1,0 +1,43 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operands and parameters of attention.
+#include "AttentionParts.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+std::pair<Value, Value> adze::separateScales(Value operand) {
+  Value rows = operand;
+  while (auto slice = rows.getDefiningOp<SliceOp>()) {
+    bool isAtFront = !slice.getBegin() &&
+                     llvm::all_of(slice.getStartExprs(), [](AffineExpr start) {
+                       return getConstant(start) == 0;
+                     });
+    if (!isAtFront ||
+        llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
+      break;
+    rows = slice.getInput();
+  }
+  auto scaled = rows.getDefiningOp<MulOp>();
+  auto reshape =
+      scaled ? scaled.getRhs().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!reshape)
+    return {operand, Value()};
+  Dims elements = getDims(scaled.getLhs());
+  bool isOfRows =
+      getDims(reshape.getResult()).size() == elements.size() &&
+      areEqual(getDims(reshape.getInput()), ArrayRef(elements).drop_back());
+  return isOfRows ? std::pair(scaled.getLhs(), reshape.getInput())
+                  : std::pair(operand, Value());
+}
+
+SmallVector<int64_t> adze::getEvenKeyBlocks(int64_t keys, int64_t block) {
+  constexpr int64_t longest = 1024;
+  SmallVector<int64_t> menu;
+  if (keys > 0 && keys % block == 0)
+    for (int64_t size = 1; size <= std::min(keys, longest); ++size)
+      if (keys % size == 0)
+        menu.push_back(size);
+  return menu;
+}

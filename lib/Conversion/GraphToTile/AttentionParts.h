@@ -1,0 +1,22 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operands and parameters of attention.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_ATTENTIONPARTS_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_ATTENTIONPARTS_H
+
+#include "Dialect/Graph/IR/Graph.h"
+
+namespace adze {
+
+/// Separates the scales of the rows of quantized keys or values, so that they
+/// are one factor of each score or weight, and not of each element.
+std::pair<mlir::Value, mlir::Value> separateScales(mlir::Value operand);
+
+/// Returns the choices of the parameter for blocks of keys: if `block` divides
+/// the keys, no score is masked (hideKeys), so other choices must divide them,
+/// too.
+llvm::SmallVector<int64_t> getEvenKeyBlocks(int64_t keys, int64_t block);
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_ATTENTIONPARTS_H

@@ -1,0 +1,33 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Versions of kernels for GPUs by their number of rows.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_FEWROWS_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_FEWROWS_H
+
+#include "Families.h"
+
+namespace adze {
+
+/// Returns the versions of a kernel on a GPU by its number of rows: all, few,
+/// or many and few. `isConstant` returns true for an operand that can be
+/// packed.
+llvm::SmallVector<RowVersion>
+chooseRowVersions(mlir::Operation *anchor,
+                  llvm::function_ref<bool(mlir::Value)> isConstant);
+/// Emits the version of a product for few rows.
+mlir::LogicalResult emitFewRows(KernelEmitter &e, graph::MatmulOp op);
+/// Emits a product by blockwise quantized weights (GPUs).
+mlir::LogicalResult emitBlockMatmul(KernelEmitter &e, graph::BlockMatmulOp op,
+                                    Tiling tiling);
+
+/// Returns the packing of the right operand of versions: contiguous along the
+/// depth.
+mlir::AffineMap packAlongDepth(graph::MatmulOp op);
+/// Returns `programs` if `rows` is a number of rows of the version of the
+/// kernel, else 0.
+mlir::Value countForVersion(KernelEmitter &e, mlir::Value rows,
+                            mlir::Value programs);
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_FEWROWS_H
