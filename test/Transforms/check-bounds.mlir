@@ -27,7 +27,7 @@ tile.kernel @copy(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
 // The launch has the messages, after its own. They name its nodes, or else its kernel.
 // CHECK-LABEL: func.func @main
 // CHECK: host.launch @copy(%{{.*}}) {adze.checks = [
-// CHECK-SAME: ["copy", "tile.load of argument 0 at {{.*}}check-bounds.mlir:[[#@LINE-8]]:{{[0-9]+}}: expected an offset of dimension 0 in [{1}, {2}), but got {0}"]
+// CHECK-SAME: ["copy", "tile.load of argument 0 at {{.*}}check-bounds.mlir:[[#@LINE-7]]:{{[0-9]+}}: expected an offset of dimension 0 in [{1}, {2}), but got {0}"]
 // CHECK-SAME: ["copy", "tile.store of argument 1 {{.*}}: expected an offset of dimension 0 in
 // CHECK-SAME: ["copy", "tile.store of argument 1 {{.*}}: expected an offset of dimension 1 in
 func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {

@@ -39,11 +39,26 @@ func.func private @heads(%q: tensor<?x?x12x64xf32, #q>, %k: tensor<?x?x4x64xf32,
 
 // Few queries: the keys are the last axis. f16 operands are multiplied unconverted.
 // CHECK-LABEL: tile.kernel @few
-// CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<{{[1?]}}x64xf16>, tensor<64x?xf16>, tensor<{{.*}}xf32>
+// CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<{{[6?]}}x64xf16>, tensor<64x?xf16>, tensor<{{.*}}xf32>
 // CHECK: tile.reduce max %{{.*}} dim 1
 // Weights are rounded for tensor cores; a CPU may omit that.
 // CHECK: arith.truncf %{{.*}} fastmath<contract> : tensor<{{.*}}xf32> to tensor<{{.*}}xf16>
-func.func private @few(%q: tensor<8x1x64xf16>, %k: tensor<8x100x64xf16>) -> tensor<8x1x64xf16> attributes {adze.kernel} {
+func.func private @few(%q: tensor<8x6x64xf16>, %k: tensor<8x100x64xf16>) -> tensor<8x6x64xf16> attributes {adze.kernel} {
+  %0 = graph.attention %q, %k, %k {scale = 0.125 : f64} : (tensor<8x6x64xf16>, tensor<8x100x64xf16>, tensor<8x100x64xf16>) -> tensor<8x6x64xf16>
+  return %0 : tensor<8x6x64xf16>
+}
+
+// -----
+
+// One query: all threads multiply keys and values as they read them, and reduce.
+// CHECK-LABEL: tile.kernel @one
+// CHECK-NOT: tile.dot
+// CHECK: arith.mulf
+// CHECK: tile.reduce add
+// CHECK: tile.reduce max
+// CHECK: tile.load %{{.*}} : memref<8x100x64xf16>
+// CHECK: tile.reduce add
+func.func private @one(%q: tensor<8x1x64xf16>, %k: tensor<8x100x64xf16>) -> tensor<8x1x64xf16> attributes {adze.kernel} {
   %0 = graph.attention %q, %k, %k {scale = 0.125 : f64} : (tensor<8x1x64xf16>, tensor<8x100x64xf16>, tensor<8x100x64xf16>) -> tensor<8x1x64xf16>
   return %0 : tensor<8x1x64xf16>
 }

@@ -5,7 +5,7 @@
   gpu = #tile.gpu<warps = [4, 4], stages = 2, inflight = 1, persistent = 16>>
 
 // CHECK-NOT: gpu.module
-// expected-remark@below {{kernel has no GPU form as tiles: expected what its schedule takes, but got a schedule whose blocks are not the kernel's}}
+// expected-remark@below {{kernel has no GPU form as tiles: the kernel does not match its schedule: the schedule has other blocks than the kernel}}
 tile.kernel @blocks(%a: memref<64x512xf16>, %b: memref<512x64xf16>, %y: memref<64x64xf32>) attributes {tile.schedule = #small} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -24,7 +24,7 @@ tile.kernel @blocks(%a: memref<64x512xf16>, %b: memref<512x64xf16>, %y: memref<6
   tile.return
 }
 
-// expected-remark@below {{kernel has no GPU form as tiles: expected what its schedule takes, but got 0 products}}
+// expected-remark@below {{kernel has no GPU form as tiles: the kernel does not match its schedule: 0 products}}
 tile.kernel @copy(%x: memref<64xf16>, %y: memref<64xf16>) attributes {tile.schedule = #small} {
   %t = tile.load %x[0] sizes [64] : memref<64xf16> -> tensor<64xf16>
   tile.store %t, %y[0] : tensor<64xf16>, memref<64xf16>

@@ -62,7 +62,7 @@ tile.kernel @matmul(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %y: memref<?x
 #large = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 32>, #tile.dim<"split", 2>],
   operands = [#tile.operand<0, copy = tma, swizzle = 64>, #tile.operand<1, copy = tma, swizzle = 128>],
   gpu = #tile.gpu<warps = [4, 8], stages = 2, inflight = 1, persistent = 16>>
-// expected-remark@below {{kernel has no GPU form as tiles: expected what its schedule takes, but got a split depth whose sums are larger than the ring}}
+// expected-remark@below {{kernel has no GPU form as tiles: the kernel does not match its schedule: the sums of a split depth do not fit the pipeline's buffers}}
 tile.kernel @large(%a: memref<256x512xf16>, %b: memref<512x128xf16>, %y: memref<256x128xf32>) attributes {tile.schedule = #large} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
