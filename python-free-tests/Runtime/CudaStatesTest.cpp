@@ -99,6 +99,32 @@ TEST_F(CudaStates, RowsAreStoredInBuffersOfTheDevice) {
   buffer->deleter(buffer);
 }
 
+TEST_F(CudaStates, ReplaysHaveTheStridesOfTheirRun) {
+  auto fifteen = makeCache(15);
+  const DLTensor *inputs[] = {&fifteen->dl, &x.dl};
+  DLManagedTensorVersioned *buffer = nullptr;
+  ASSERT_ADZE_OK(adze_run_alloc(context.get(), inputs, 2, &buffer, 1));
+  const DLTensor &whole = buffer->dl_tensor;
+  auto *stored = static_cast<const float *>(fakeStorage(whole.data));
+  // The same addresses and shapes, with a capacity of 16, and then of 8 rows.
+  for (int64_t capacity : {16, 8}) {
+    DLTensor part = whole;
+    int64_t dims[] = {heads, capacity, size};
+    part.shape = dims;
+    View past(part, 2), present(part, 3);
+    int64_t before = fakeCount("fake_cuda_graph_launches");
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      std::fill(x.data.begin(), x.data.end(), float(100 * capacity + repeat));
+      ASSERT_ADZE_OK(run(past.dl, present.dl));
+      if (stored != whole.data) // the fake driver
+        EXPECT_EQ(stored[(capacity + 2) * size], 100 * capacity + repeat);
+    }
+    if (before >= 0)
+      EXPECT_EQ(fakeCount("fake_cuda_graph_launches"), before + 2);
+  }
+  buffer->deleter(buffer);
+}
+
 TEST_F(CudaStates, BuffersOfTheHostAreRefused) {
   auto buffer = makeCache(8);
   View past(buffer->dl, 2), present(buffer->dl, 3);

@@ -206,11 +206,12 @@ static adze_status make_tables(const adze_module *module,
       most = desc->kernels[i].num_ptrs;
   state->arguments = calloc(
       (size_t)most + rt_num_symbols(module) + 2 + RT_MOST_MAPS, sizeof(void *));
-  state->key.symbols = calloc(desc->num_symbols + 1u, sizeof(int64_t));
+  state->key.symbols = calloc(rt_num_symbols(module) + 1, sizeof(int64_t));
+  state->key.pitches = calloc(desc->num_states + 1, sizeof(uint64_t));
   state->key.inputs = calloc(desc->num_inputs + 1u, sizeof(void *));
   state->key.outputs = calloc(desc->num_outputs + 1u, sizeof(void *));
-  if (!state->arguments || !state->key.symbols || !state->key.inputs ||
-      !state->key.outputs)
+  if (!state->arguments || !state->key.symbols || !state->key.pitches ||
+      !state->key.inputs || !state->key.outputs)
     return rt_out_of_memory(most * sizeof(void *));
   if (state->device->has_maps)
     RT_TRY(rt_maps_create(state));
@@ -263,11 +264,9 @@ adze_status rt_cuda_attach(adze_context *context) {
   context->on_device = state;
   state->device = device;
   rt_cuda_take_weights(context);
-  /* A run that reads data on the host may take another path each time, so it is
-     not captured. */
-  state->graphs = context->module->options.cuda_graphs && !device->falls_back &&
-                  !context->module->desc->num_data_symbols &&
-                  !context->module->desc->num_boxes;
+  /* A run that reads data on the host may take another path each time: it waits
+     for the device, and is not captured. */
+  state->graphs = context->module->options.cuda_graphs && !device->falls_back;
   if (device->falls_back)
     RT_TRY(rt_context_use_cpu(context));
   RT_TRY(make_tables(context->module, state));
@@ -302,6 +301,7 @@ void rt_cuda_detach(adze_context *context) {
   free(state->maps);
   free(state->arguments);
   free(state->key.symbols);
+  free(state->key.pitches);
   free(state->key.inputs);
   free(state->key.outputs);
   free(state);

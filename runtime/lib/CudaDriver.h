@@ -146,6 +146,7 @@ typedef struct {
   bool valid;
   void *workspace;
   const void *weights;
+  uint64_t *pitches; /* of the inputs of states */
   int64_t *symbols;
   void **inputs, **outputs;
 } rt_graph_key;

@@ -171,10 +171,13 @@ void rt_cuda_wait(adze_context *context) {
 static bool same_key(const adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   const rt_graph_key *key = &context->on_device->key;
+  for (uint64_t i = 0; key->valid && i < desc->num_states; ++i)
+    if (key->pitches[i] != context->states[i].past_pitch)
+      return false;
   return key->valid && key->workspace == context->workspace &&
          key->weights == rt_cuda_weights(context) &&
          !memcmp(key->symbols, context->symbols,
-                 desc->num_symbols * sizeof(int64_t)) &&
+                 rt_num_symbols(context->module) * sizeof(int64_t)) &&
          !memcmp(key->inputs, context->input_data,
                  desc->num_inputs * sizeof(void *)) &&
          !memcmp(key->outputs, context->output_data,
@@ -187,7 +190,10 @@ static void keep_key(adze_context *context) {
   key->valid = true;
   key->workspace = context->workspace;
   key->weights = rt_cuda_weights(context);
-  memcpy(key->symbols, context->symbols, desc->num_symbols * sizeof(int64_t));
+  memcpy(key->symbols, context->symbols,
+         rt_num_symbols(context->module) * sizeof(int64_t));
+  for (uint64_t i = 0; i < desc->num_states; ++i)
+    key->pitches[i] = context->states[i].past_pitch;
   memcpy(key->inputs, context->input_data, desc->num_inputs * sizeof(void *));
   memcpy(key->outputs, context->output_data,
          desc->num_outputs * sizeof(void *));
@@ -202,6 +208,7 @@ static void drop_graph(rt_device_context *state) {
 static adze_status execute(adze_context *context, cu_stream stream) {
   rt_device_context *state = context->on_device;
   state->stream = stream;
+  state->allocated = false;
   return rt_execute(context, rt_cuda_weights(context));
 }
 
@@ -234,12 +241,11 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
     drop_graph(state);
     keep_key(context);
     adze_status status = execute(context, stream);
-    /* Memory that the run allocated is released before a graph could be
-       replayed. */
-    if (state->allocated)
-      state->graphs = false;
-    /* A run that failed early may not have reached an allocation. */
-    if (status)
+    /* A run that reads values or allocates memory, which is released before a
+       graph could be replayed, cannot be captured. The next one may find its
+       memory allocated. A run that failed may not have reached an allocation.
+     */
+    if (state->allocated || status)
       state->key.valid = false;
     return status;
   }

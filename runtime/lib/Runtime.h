@@ -328,7 +328,8 @@ typedef struct {
     RT_STATE_COPY,
     RT_STATE_BOX /* in `box`, which is copied to the output afterwards */
   } mode;
-  uint64_t pitch; /* rows; 0: any */
+  uint64_t pitch;      /* rows; 0: any */
+  uint64_t past_pitch; /* of the input */
   rt_box box;
 } rt_state;
 

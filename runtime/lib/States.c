@@ -271,6 +271,7 @@ adze_status rt_states_choose(adze_context *context) {
     row_array past, present;
     uint64_t total, drop;
     get_rows(context, i, /*is_bound=*/false, &past, &present, &total, &drop);
+    context->states[i].past_pitch = past.pitch;
     RT_TRY(choose_mode(context, i, &past, &present, total, drop,
                        &context->states[i]));
   }
