@@ -272,9 +272,9 @@ FailureOr<Value> BlockMatmul::addBlocks(Value block, Value sums) {
 }
 
 LogicalResult BlockMatmul::emit() {
-  // A few columns share the loads of a row, with as many sums as there are
-  // registers for.
-  constexpr int64_t rowsAtOnce = 8, mostBlocks = 32, mostColumns = 16,
+  // A warp reads a column, and has its part of a row in flight at once. Several
+  // rows share the weights, with as many sums as there are registers for.
+  constexpr int64_t rowsAtOnce = 8, mostBlocks = 16, mostColumns = 8,
                     fewColumns = 2;
   Dims result = getDims(op.getResult()), rhs = getDims(op.getRhs());
   int64_t blocks = getKnown(rhs[1]), words = getKnown(rhs[2]);
@@ -286,7 +286,8 @@ LogicalResult BlockMatmul::emit() {
   Value blockN =
       e.param("BLOCK_N", chooseBlock(getKnown(result.back()),
                                      isFew ? mostColumns : fewColumns));
-  Value blockK = e.index(largestDivisor(blocks, mostBlocks));
+  Value blockK =
+      e.index(largestDivisor(blocks, isFew ? mostBlocks : 32));
   if (!isFew) {
     rowAxis = Row;
     e.setAxis(Row, blockM);
@@ -314,7 +315,7 @@ LogicalResult BlockMatmul::emit() {
   if (failed(sums))
     return failure();
   Emitted total{(*sums)[0], withRows({Column, Block, Word, Part})};
-  for (int axis : {Part, Word, Block})
+  for (int axis : {Block, Word, Part})
     total = e.reduce(Combiner::Add, f32, total, axis);
   DimRanges ranges{{row, rowAxis, 1, rowSpan}, {column, Column, 1, 1}};
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
