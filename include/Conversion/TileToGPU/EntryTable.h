@@ -33,6 +33,10 @@ public:
   /// Declares the dynamic shared memory of an entry.
   void addShared(mlir::LLVM::LLVMFuncOp entry, llvm::StringRef symbol,
                  int64_t align);
+  /// Returns the name of the function that returns the programs of a kernel.
+  static std::string getProgramsName(llvm::StringRef kernel) {
+    return (kernel + "_cuda_programs").str();
+  }
   /// Creates `i64 NAME_cuda_programs(ptr symbols)` without a body.
   mlir::LLVM::LLVMFuncOp makePrograms(mlir::Location loc,
                                       llvm::StringRef kernel);

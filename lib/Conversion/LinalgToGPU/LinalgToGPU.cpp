@@ -98,6 +98,8 @@ static std::string findObstacle(func::FuncOp kernel) {
       why = "expected no tile.print, which prints on CPUs";
     else if (isa<func::CallOp>(op))
       why = "expected no calls";
+    else if (isa<memref::GetGlobalOp>(op))
+      why = "expected no constants in memory of the module";
     for (Type type : op->getResultTypes())
       if (auto memref = dyn_cast<MemRefType>(type);
           memref && isa<memref::AllocOp, memref::AllocaOp>(op) &&
@@ -378,7 +380,8 @@ struct ConvertLinalgToGPUPass final
     EntryTable table(module);
     for (auto kernel :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (kernel->hasAttr(host::kernelAttr) && !kernel.isExternal())
+      if (kernel->hasAttr(host::kernelAttr) && !kernel.isExternal() &&
+          !module.lookupSymbol(table.getProgramsName(kernel.getName())))
         convert(kernel, table, types);
     table.finish();
   }

@@ -93,7 +93,7 @@ LLVM::LLVMFuncOp EntryTable::makePrograms(Location loc, StringRef kernel) {
   b.setInsertionPointToEnd(module.getBody());
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   return LLVM::LLVMFuncOp::create(
-      b, loc, (kernel + "_cuda_programs").str(),
+      b, loc, getProgramsName(kernel),
       LLVM::LLVMFunctionType::get(b.getI64Type(), {pointer}));
 }
 

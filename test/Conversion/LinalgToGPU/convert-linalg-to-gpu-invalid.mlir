@@ -52,3 +52,15 @@ func.func @calls(%x: memref<1024xf32>) attributes {adze.kernel} {
   func.call @other(%0) : (f32) -> ()
   return
 }
+
+// -----
+
+memref.global "private" constant @table : memref<1024xf32> = dense<1.0>
+// expected-remark @below {{expected no constants in memory of the module}}
+func.func @constants(%x: memref<1024xf32>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %t = memref.get_global @table : memref<1024xf32>
+  %0 = memref.load %t[%c0] : memref<1024xf32>
+  memref.store %0, %x[%c0] : memref<1024xf32>
+  return
+}
