@@ -14,8 +14,8 @@ struct Column {
   unsigned optLevel = 2;
   bool dynamic = false;     // every dim of every input unknown
   std::string cudaTarget;   // "cuda:sm_90a", or empty
-  bool compileOnly = false; // without a fallback to the CPU
   unsigned threads = 2;     // of a run
+  bool compileOnly = false; // without a fallback to the CPU
 };
 
 enum class Status { Passed, Failed, Skipped };

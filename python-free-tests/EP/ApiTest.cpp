@@ -164,7 +164,7 @@ TEST_F(Handshake, Factory) {
   size_t count = 0;
   EXPECT_NE(CreateEpFactories("name", &base, nullptr, &factory, 0, &count),
             nullptr);
-  EXPECT_THAT(statusText, HasSubstr("expected room for a factory"));
+  EXPECT_THAT(statusText, HasSubstr("expected capacity for a factory"));
   ASSERT_EQ(CreateEpFactories("name", &base, nullptr, &factory, 1, &count),
             nullptr);
   ASSERT_EQ(count, 1u);
