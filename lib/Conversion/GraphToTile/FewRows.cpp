@@ -272,10 +272,11 @@ FailureOr<Value> BlockMatmul::addBlocks(Value block, Value sums) {
 }
 
 LogicalResult BlockMatmul::emit() {
-  // A warp reads a column, and has its part of a row in flight at once. Several
-  // rows share the weights, with as many sums as there are registers for.
-  constexpr int64_t rowsAtOnce = 8, mostBlocks = 16, mostColumns = 8,
-                    fewColumns = 2;
+  // A warp reads a column, with few blocks at a time, so that several blocks of
+  // threads share a multiprocessor. Several rows share the weights, with as
+  // many sums as there are registers for.
+  constexpr int64_t rowsAtOnce = 8, fewBlocks = 16, mostBlocks = 32,
+                    fewColumns = 2, mostColumns = 8;
   Dims result = getDims(op.getResult()), rhs = getDims(op.getRhs());
   int64_t blocks = getKnown(rhs[1]), words = getKnown(rhs[2]);
   bool isFew = e.version == RowVersion::Few;
@@ -287,7 +288,7 @@ LogicalResult BlockMatmul::emit() {
       e.param("BLOCK_N", chooseBlock(getKnown(result.back()),
                                      isFew ? mostColumns : fewColumns));
   Value blockK =
-      e.index(largestDivisor(blocks, isFew ? mostBlocks : 32));
+      e.index(largestDivisor(blocks, isFew ? fewBlocks : mostBlocks));
   if (!isFew) {
     rowAxis = Row;
     e.setAxis(Row, blockM);

@@ -82,24 +82,24 @@ def Graph_BlockMatmulOp : Graph_InferredOp<"block_matmul"> {
     The right operand is quantized as in `graph.dequantize_blocks`, with as many
     elements as its blocks have, and its bytes are in words of i32: element k of
     a block is the number of `bits` bits that starts at bit
-    `bits * (k mod (32 / bits))` of word `k / (32 / bits)`. The left operand has a
-    dim for the blocks.
+    `bits * (k mod (32 / bits))` of word `k / (32 / bits)`. The left operand has
+    dims for the blocks, the words of a block, and the elements of a word.
 
         result[m, n] = sum over blocks b of scales[n, b] *
-            sum over k of lhs[m, b, k] * (rhs[n, b, k] - zeros[n, b])
+            sum over k of lhs[m, b, w, p] * (rhs[n, b, k] - zeros[n, b])
 
-    Without `zeros`, a zero point is `2^(bits - 1)`. Sums are computed in f32, in
-    an order that does not depend on the number of rows.
+    where element p of word w is k. Without `zeros`, a zero point is
+    `2^(bits - 1)`. Sums are computed in f32.
 
-    Shapes: `lhs` [.., M, B, block], `rhs` [N, B, block * bits / 32] of i32,
-    `scales` [N, B], `zeros` [N, B] of ui8; the result is [.., M, N] of the
-    element type of `lhs`.
+    Shapes: `lhs` [.., M, B, W, 32 / bits], `rhs` [N, B, W] of i32, `scales`
+    [N, B], `zeros` [N, B] of ui8; the result is [.., M, N] of the element type
+    of `lhs`.
 
     Source: MatMulNBits-1 of com.microsoft.
 
     Example:
     ```mlir
-    %y = graph.block_matmul %x, %w, %s {bits = 4 : i64} : (tensor<5x2x32xf32>, tensor<16x2x4xi32>, tensor<16x2xf32>) -> tensor<5x16xf32>
+    %y = graph.block_matmul %x, %w, %s {bits = 4 : i64} : (tensor<5x2x4x8xf32>, tensor<16x2x4xi32>, tensor<16x2xf32>) -> tensor<5x16xf32>
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$lhs, Graph_IntegerTensor:$rhs,
