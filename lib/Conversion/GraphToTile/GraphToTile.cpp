@@ -336,7 +336,8 @@ private:
                     function_ref<bool(unsigned)> packable, Operation *anchor,
                     ArrayRef<host::LaunchOp> launches, std::string &reasons) {
     SmallVector<RowVersion> versions{RowVersion::All};
-    if (tile::findCudaTarget(function))
+    // Versions sum in different orders.
+    if (tile::findCudaTarget(function) && !batchInvariant)
       versions = chooseRowVersions(anchor, [&](Value operand) {
         auto argument = dyn_cast<BlockArgument>(operand);
         return argument && packable(argument.getArgNumber());

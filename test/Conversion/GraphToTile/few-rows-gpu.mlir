@@ -1,4 +1,5 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile=batch-invariant | FileCheck %s --check-prefix=INVARIANT
 // RUN: aopt %s --convert-graph-to-tile -o %t.mlir
 // RUN: cuda-emulate %t.mlir --symbols=3 --tolerance=1e-3 | FileCheck %s --check-prefix=FEW
 // RUN: cuda-emulate %t.mlir --symbols=21 --tolerance=1e-3 | FileCheck %s --check-prefix=MANY
@@ -36,6 +37,10 @@
 // CHECK: tile.kernel @unaligned(
 // CHECK-NOT: adze.versions
 // CHECK: tile.dot
+
+// The bits of a row may not depend on the number of rows.
+// INVARIANT-NOT: adze.versions
+// INVARIANT-NOT: _few(
 
 // FEW-DAG: dynamic_few: 9 programs of {{.*}} agree
 // FEW-DAG: dynamic: 0 programs
