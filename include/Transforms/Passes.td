@@ -105,7 +105,7 @@ def LaunchVersions : Pass<"launch-versions", "mlir::ModuleOp"> {
     becomes
     ```mlir
       host.launch @matmul(%x, %y) : (memref<?x64xf32>, memref<?x64xf32>) -> ()
-      host.launch @matmul_few(%x, %y) : (memref<?x64xf32>, memref<?x64xf32>) -> ()
+      host.launch @matmul_few(%x, %y) {adze.other_version} : (memref<?x64xf32>, memref<?x64xf32>) -> ()
     ```
   }];
   let dependentDialects = ["::adze::host::HostDialect"];

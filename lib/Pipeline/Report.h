@@ -63,7 +63,8 @@ struct ReportFunction {
 struct ReportKernel {
   std::string name, function;
   std::vector<std::string> nodes;
-  bool isTile = false; // else on the reference path
+  bool isTile = false;         // else on the reference path
+  bool isOtherVersion = false; // of the kernel before it, for other sizes
   std::vector<ReportTensor> inputs, outputs;
   int64_t bytesRead = 0, bytesWritten = 0, bytesSaved = 0, flops = 0;
   std::string refusal; // why it has no tile form, if known

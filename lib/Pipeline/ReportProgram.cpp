@@ -138,6 +138,7 @@ void ReportBuilder::addLaunch(host::LaunchOp launch) {
     kernel.name += "." + std::to_string(use);
   for (StringRef node : getNodeNames(launch.getLoc()))
     kernel.nodes.push_back(node.str());
+  kernel.isOtherVersion = launch->hasAttr(host::otherVersionAttr);
   addPlaces(launch, kernel);
   if (Attribute part = launch->getAttr(host::bytesReadAttr))
     kernel.bytesRead = evaluateBytes(part);

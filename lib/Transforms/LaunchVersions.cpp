@@ -34,6 +34,7 @@ void LaunchVersionsPass::runOnOperation() {
     for (auto version : versions.getAsRange<FlatSymbolRefAttr>()) {
       auto other = cast<host::LaunchOp>(b.clone(*launch));
       other.setCalleeAttr(version);
+      other->setAttr(host::otherVersionAttr, b.getUnitAttr());
       ++numLaunches;
     }
   }

@@ -46,6 +46,9 @@ inline constexpr llvm::StringLiteral refusalAttr = "adze.refusal";
 /// An attribute of a kernel: the other kernels that compute its results. For
 /// given sizes only one of them has programs.
 inline constexpr llvm::StringLiteral versionsAttr = "adze.versions";
+/// A unit attribute of a launch: its kernel is another version of the kernel of
+/// the launch before it, and runs instead of it for other sizes.
+inline constexpr llvm::StringLiteral otherVersionAttr = "adze.other_version";
 /// An attribute of a launch: its arithmetic operations, an integer or a map of
 /// the symbols.
 inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
