@@ -59,19 +59,31 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   return result ? rt_cuda_error(state->device->cu, result, "launch") : NULL;
 }
 
-/* Measures one launch with events of the device. */
-static adze_status launch_profiled(adze_context *context, uint32_t kernel,
-                                   void *const *ptrs, int64_t programs) {
-  rt_device_context *state = context->on_device;
+/* Work is measured with events of the device. */
+static adze_status begin_measuring(const rt_device_context *state) {
+  CU_TRY(state->device->cu, event_record, (state->begin, state->stream));
+  return NULL;
+}
+
+/* Waits for the work since begin_measuring, and returns its duration. */
+static adze_status end_measuring(const rt_device_context *state, double *us) {
   const cu_driver *cu = state->device->cu;
   float ms = 0;
-  double begin = rt_now_us();
-  CU_TRY(cu, event_record, (state->begin, state->stream));
-  RT_TRY(launch(context, kernel, ptrs, programs));
   CU_TRY(cu, event_record, (state->end, state->stream));
   CU_TRY(cu, event_wait, (state->end));
   CU_TRY(cu, event_elapsed, (&ms, state->begin, state->end));
-  rt_profile_add(context, kernel, begin, (double)ms * 1e3, programs, 0);
+  *us = (double)ms * 1e3;
+  return NULL;
+}
+
+static adze_status launch_profiled(adze_context *context, uint32_t kernel,
+                                   void *const *ptrs, int64_t programs) {
+  const rt_device_context *state = context->on_device;
+  double begin = rt_now_us(), us;
+  RT_TRY(begin_measuring(state));
+  RT_TRY(launch(context, kernel, ptrs, programs));
+  RT_TRY(end_measuring(state, &us));
+  rt_profile_add(context, kernel, begin, us, programs, 0);
   return NULL;
 }
 
@@ -121,22 +133,16 @@ adze_status rt_cuda_copy_rows(adze_context *context, uint32_t number,
                               rt_pieces to, rt_pieces from, uint64_t bytes,
                               uint64_t count) {
   const rt_device_context *state = context->on_device;
-  const cu_driver *cu = state->device->cu;
-  bool measures = context->profile.on;
-  double begin = measures ? rt_now_us() : 0;
-  float ms = 0;
-  if (measures)
-    CU_TRY(cu, event_record, (state->begin, state->stream));
+  double begin = context->profile.on ? rt_now_us() : 0, us;
+  if (context->profile.on)
+    RT_TRY(begin_measuring(state));
   for (uint64_t i = 0; i < count; ++i)
     RT_TRY(copy(state, state->stream, to.data + i * to.step,
                 from.data + i * from.step, bytes));
-  if (!measures)
+  if (!context->profile.on)
     return NULL;
-  CU_TRY(cu, event_record, (state->end, state->stream));
-  CU_TRY(cu, event_wait, (state->end));
-  CU_TRY(cu, event_elapsed, (&ms, state->begin, state->end));
-  rt_profile_add_copy(context, number, begin, (double)ms * 1e3,
-                      (int64_t)(bytes * count), 0);
+  RT_TRY(end_measuring(state, &us));
+  rt_profile_add_copy(context, number, begin, us, (int64_t)(bytes * count), 0);
   return NULL;
 }
 

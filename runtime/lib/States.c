@@ -160,23 +160,25 @@ static void get_rows(const adze_context *context, uint32_t state, bool is_bound,
   *drop = (uint64_t)row->drop(context->symbols);
 }
 
+/* Rows in host memory are copied to the device as they are. */
+static adze_status check_dense(const char *kind, const char *name,
+                               const row_array *rows) {
+  if (!rows->pitch || rows->pitch == rows->count)
+    return NULL;
+  return rt_error(ADZE_INVALID_ARGUMENT,
+                  "%s '%s': expected dense strides of a tensor in host memory, "
+                  "or one in device memory",
+                  kind, name);
+}
+
 /* Decides whether the output continues the input in one buffer. */
 static adze_status choose_mode(adze_context *context, uint32_t state,
                                const row_array *past, const row_array *present,
                                uint64_t total, uint64_t drop,
                                rt_state *result) {
   if (is_staged(context, state)) {
-    /* Tensors in host memory are copied as they are. */
-    for (int i = 0; i < 2; ++i) {
-      const row_array *rows = i ? present : past;
-      if (rows->pitch && rows->pitch != rows->count)
-        return rt_error(ADZE_INVALID_ARGUMENT,
-                        "%s '%s': expected dense strides of a tensor in host "
-                        "memory, or one in device memory",
-                        i ? "output" : "input",
-                        i ? output_name(context, state)
-                          : input_name(context, state));
-    }
+    RT_TRY(check_dense("input", input_name(context, state), past));
+    RT_TRY(check_dense("output", output_name(context, state), present));
     result->mode = drop ? RT_STATE_BOX : RT_STATE_COPY;
     result->pitch = drop ? 0 : present->pitch;
     return NULL;
