@@ -7,8 +7,12 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace adze::togpu {
+
+/// Returns the number of symbols that the sizes of a kernel name.
+int64_t countNamedSymbols(mlir::FunctionOpInterface kernel);
 
 /// The interface of an entry with the host.
 struct EntrySignature {

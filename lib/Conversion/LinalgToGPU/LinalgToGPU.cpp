@@ -351,20 +351,6 @@ std::string KernelConversion::run() {
   return why;
 }
 
-/// Returns the number of symbols that kernels name.
-static int64_t countSymbols(ModuleOp module) {
-  int64_t count = 0;
-  for (auto kernel : module.getOps<func::FuncOp>()) {
-    kernel.walk([&](host::SizeOp op) {
-      count = std::max<int64_t>(count, op.getValue().getNumSymbols());
-    });
-    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-      if (auto map = kernel.getArgAttrOfType<AffineMapAttr>(i, host::dimsAttr))
-        count = std::max<int64_t>(count, map.getValue().getNumSymbols());
-  }
-  return count;
-}
-
 namespace {
 struct ConvertLinalgToGPUPass final
     : adze::impl::ConvertLinalgToGPUBase<ConvertLinalgToGPUPass> {
@@ -372,8 +358,11 @@ struct ConvertLinalgToGPUPass final
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (numSymbols < 0)
-      numSymbols = countSymbols(module);
+    if (numSymbols < 0) {
+      numSymbols = 0;
+      for (auto kernel : module.getOps<func::FuncOp>())
+        numSymbols = std::max<int64_t>(numSymbols, countNamedSymbols(kernel));
+    }
     LowerToLLVMOptions options(&getContext());
     options.overrideIndexBitwidth(64);
     LLVMTypeConverter types(&getContext(), options);

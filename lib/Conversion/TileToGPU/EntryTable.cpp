@@ -2,12 +2,24 @@
 //
 // The entry points of a module's device kernels.
 #include "Conversion/TileToGPU/EntryTable.h"
+#include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace adze::togpu {
+
+int64_t countNamedSymbols(FunctionOpInterface kernel) {
+  int64_t count = 0;
+  kernel.walk([&](host::SizeOp op) {
+    count = std::max<int64_t>(count, op.getValue().getNumSymbols());
+  });
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (auto map = kernel.getArgAttrOfType<AffineMapAttr>(i, host::dimsAttr))
+      count = std::max<int64_t>(count, map.getValue().getNumSymbols());
+  return count;
+}
 
 EntryTable::EntryTable(ModuleOp module)
     : module(module), b(module.getContext()) {

@@ -85,18 +85,14 @@ namespace adze::togpu {
 void Converter::countSymbols() {
   int64_t named = 0, own = 0;
   for (auto kernel : module.getOps<tile::KernelOp>()) {
+    named = std::max(named, countNamedSymbols(kernel));
     int64_t here = 0;
-    kernel.walk([&](host::SizeOp op) {
-      named = std::max<int64_t>(named, op.getValue().getNumSymbols());
-    });
     for (BlockArgument arg : kernel.getBody().getArguments()) {
-      if (auto dims = kernel.getArgAttrOfType<AffineMapAttr>(arg.getArgNumber(),
-                                                             kDims)) {
-        named = std::max<int64_t>(named, dims.getValue().getNumSymbols());
-      } else if (auto type = dyn_cast<MemRefType>(arg.getType())) {
-        ownSymbols[arg] = here;
-        here += type.getNumDynamicDims();
-      }
+      auto type = dyn_cast<MemRefType>(arg.getType());
+      if (!type || kernel.getArgAttr(arg.getArgNumber(), kDims))
+        continue;
+      ownSymbols[arg] = here;
+      here += type.getNumDynamicDims();
     }
     own = std::max(own, here);
   }
