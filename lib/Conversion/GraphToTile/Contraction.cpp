@@ -182,19 +182,14 @@ AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
 LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   if (e.version == RowVersion::Few)
     return emitFewRows(e, op);
-  Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs()),
-       rhs = getDims(op.getRhs());
+  Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs());
   unsigned rank = result.size(), batch = rank - 2;
   MLIRContext *context = op.getContext();
-  bool oneMatrix = llvm::all_of(ArrayRef<AffineExpr>(rhs).drop_back(2),
-                                [](AffineExpr s) { return getKnown(s) == 1; });
-  bool flat = tiling == Tiling::Flat && oneMatrix && !op.getTransposeA() &&
-              lhs.size() == rank;
+  AffineExpr allRows = tiling == Tiling::Flat ? getFlatRows(op) : AffineExpr();
+  bool flat = bool(allRows);
   if (tiling == Tiling::Flat && !flat)
     return e.fail("batch dims cannot be merged into rows");
-  AffineExpr m =
-      flat ? product(context, ArrayRef<AffineExpr>(result).drop_back())
-           : result[rank - 2];
+  AffineExpr m = flat ? allRows : result[rank - 2];
   AffineExpr n = result[rank - 1];
   AffineExpr k = lhs[lhs.size() - (op.getTransposeA() ? 2 : 1)];
   Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
@@ -490,6 +485,18 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
   program.ranges.push_back({program.pixel, M, 1, 1});
   program.ranges.push_back({program.channel, N, 1, 1});
   return program;
+}
+
+Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
+                        const Emitted &rhs, Value acc, ArrayRef<int> axes) {
+  OpBuilder &builder = e.builder();
+  Type type = getElementTypeOrSelf(acc.getType());
+  Value a = e.broadcast(e.convert(lhs, type), axes);
+  Value b = e.broadcast(e.convert(rhs, type), axes);
+  if (isa<FloatType>(type))
+    return math::FmaOp::create(builder, e.loc(), a, b, acc);
+  Value product = arith::MulIOp::create(builder, e.loc(), a, b);
+  return arith::AddIOp::create(builder, e.loc(), acc, product);
 }
 
 /// Emits blocks of pixels of a row by panels of channels, with loops over the

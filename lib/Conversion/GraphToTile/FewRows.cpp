@@ -22,9 +22,7 @@ static AffineExpr getRows(BlockMatmulOp op) {
                  ArrayRef<AffineExpr>(getDims(op.getResult())).drop_back());
 }
 
-/// Returns the number of rows of a product by one matrix, or null if batches
-/// have matrices of their own.
-static AffineExpr getRows(MatmulOp op) {
+AffineExpr adze::getFlatRows(MatmulOp op) {
   Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs()),
        rhs = getDims(op.getRhs());
   bool oneMatrix = llvm::all_of(ArrayRef<AffineExpr>(rhs).drop_back(2),
@@ -64,7 +62,7 @@ adze::chooseRowVersions(Operation *anchor,
     return chooseByRows(dims[dims.size() - 2]);
   }
   auto op = dyn_cast_or_null<MatmulOp>(anchor);
-  AffineExpr rows = op ? getRows(op) : AffineExpr();
+  AffineExpr rows = op ? getFlatRows(op) : AffineExpr();
   if (rows && isConstant(op.getRhs()) && readsAlongDepth(op))
     return chooseByRows(rows);
   return {RowVersion::All};
@@ -91,18 +89,6 @@ Value adze::countForVersion(KernelEmitter &e, Value rows, Value programs) {
                                  e.index(0));
 }
 
-Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
-                        const Emitted &rhs, Value acc, ArrayRef<int> axes) {
-  OpBuilder &builder = e.builder();
-  Type type = getElementTypeOrSelf(acc.getType());
-  Value a = e.broadcast(e.convert(lhs, type), axes);
-  Value b = e.broadcast(e.convert(rhs, type), axes);
-  if (isa<FloatType>(type))
-    return math::FmaOp::create(builder, e.loc(), a, b, acc);
-  Value product = arith::MulIOp::create(builder, e.loc(), a, b);
-  return arith::AddIOp::create(builder, e.loc(), acc, product);
-}
-
 LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
   // A warp reads a column.
   constexpr int64_t longestPart = 2048, mostColumns = 8;
@@ -110,7 +96,7 @@ LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
   unsigned rank = result.size();
   int64_t depth = getKnown(getDims(op.getLhs()).back());
   int64_t part = largestDivisor(depth, longestPart);
-  Value rows = e.size(getRows(op)), columns = e.size(result.back());
+  Value rows = e.size(getFlatRows(op)), columns = e.size(result.back());
   if (!rows || !columns)
     return failure();
   Value blockN =

@@ -14,6 +14,9 @@ namespace adze {
 llvm::SmallVector<RowVersion>
 chooseRowVersions(mlir::Operation *anchor,
                   llvm::function_ref<bool(mlir::Value)> isConstant);
+/// Returns the number of rows of a product of all batches by one matrix, or
+/// null if batches have matrices of their own.
+mlir::AffineExpr getFlatRows(graph::MatmulOp op);
 /// Emits the version of a product for few rows.
 mlir::LogicalResult emitFewRows(KernelEmitter &e, graph::MatmulOp op);
 /// Emits a product by blockwise quantized weights (GPUs).

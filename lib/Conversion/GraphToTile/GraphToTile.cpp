@@ -345,7 +345,7 @@ private:
     SmallVector<tile::KernelOp> kernels;
     for (RowVersion version : versions) {
       tile::KernelOp kernel =
-          attempt(function, packable, anchor, version, launches, reasons);
+          emitVersion(function, packable, anchor, version, launches, reasons);
       if (!kernel)
         break;
       kernels.push_back(kernel);
@@ -357,15 +357,16 @@ private:
     for (tile::KernelOp kernel : kernels)
       kernel.erase();
     return versions.front() != RowVersion::All &&
-           attempt(function, packable, anchor, RowVersion::All, launches,
-                   reasons);
+           emitVersion(function, packable, anchor, RowVersion::All, launches,
+                       reasons);
   }
 
-  tile::KernelOp attempt(func::FuncOp function,
-                         function_ref<bool(unsigned)> packable,
-                         Operation *anchor, RowVersion version,
-                         ArrayRef<host::LaunchOp> launches,
-                         std::string &reasons) {
+  /// Emits one version, in the coarsest tiling that is possible.
+  tile::KernelOp emitVersion(func::FuncOp function,
+                             function_ref<bool(unsigned)> packable,
+                             Operation *anchor, RowVersion version,
+                             ArrayRef<host::LaunchOp> launches,
+                             std::string &reasons) {
     for (const Attempt &attempt : attempts)
       if (tile::KernelOp kernel = emit(function, packable, anchor, attempt,
                                        version, launches, reasons))

@@ -5,6 +5,7 @@
 #include "Convolution.h"
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Tile/IR/Units.h"
+#include "FewRows.h"
 
 using namespace mlir;
 using namespace adze;
@@ -176,12 +177,7 @@ AffineMap adze::packMatrix(MatmulOp op, int64_t panel, PackedGroup group) {
   if (!unit || !tile::readsAlongDepth(unit))
     return getPanelMap(context, rank, op.getTransposeB(),
                        unit ? getPanel(unit) : panel, group);
-  AffineMap rows = AffineMap::getMultiDimIdentityMap(rank, context);
-  if (op.getTransposeB())
-    return rows;
-  SmallVector<AffineExpr> exprs(rows.getResults());
-  std::swap(exprs[rank - 1], exprs[rank - 2]);
-  return AffineMap::get(rank, 0, exprs, context);
+  return packAlongDepth(op);
 }
 
 bool adze::takesImageBlocks(const ConvShape &conv) {

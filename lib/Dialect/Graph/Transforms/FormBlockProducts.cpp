@@ -343,16 +343,25 @@ public:
   }
 
 private:
+  /// Returns the right operand of all products by the weights, which `form`
+  /// creates, or null.
+  Value getWords(DequantizeBlocksOp weights,
+                 function_ref<Value(DequantizeBlocksOp, OpBuilder &)> form,
+                 RewriterBase &b) {
+    Value &right = words[weights];
+    b.setInsertionPointAfterValue(weights);
+    if (!right)
+      right = form(weights, b);
+    return right;
+  }
+
   LogicalResult rewrite(MatmulOp op, RewriterBase &b) {
     auto weights = op.getRhs().getDefiningOp<DequantizeBlocksOp>();
     Type element = getElement(op.getResult()), f32 = b.getF32Type();
     if (!weights || !op.getTransposeB() || op.getTransposeA() ||
         element.getIntOrFloatBitWidth() > f32.getIntOrFloatBitWidth())
       return failure();
-    b.setInsertionPointAfterValue(weights);
-    Value &right = words[weights];
-    if (!right)
-      right = formRight(weights, b);
+    Value right = getWords(weights, formRight, b);
     if (!right)
       return failure();
     Location loc = op.getLoc();
@@ -389,10 +398,7 @@ private:
     Dims dims = getDims(op.getLhs());
     if (getConstant(dims.back()) != blocks * block)
       return failure();
-    b.setInsertionPointAfterValue(weights);
-    Value &right = words[weights];
-    if (!right)
-      right = joinWords(weights, b);
+    Value right = getWords(weights, joinWords, b);
     if (!right)
       return failure();
     b.setInsertionPoint(op);
