@@ -3,6 +3,7 @@
 // The emulator: gpu operations become calls of the functions below, and the
 // other code is compiled for the host.
 #include "Emulator.h"
+#include "EmulatedUnits.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -18,11 +19,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <random>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 using namespace mlir;
 
@@ -32,26 +30,12 @@ namespace {
 
 constexpr size_t kStackBytes = 256 << 10;
 constexpr int64_t kSharedBytes = 256 << 10;
+constexpr int64_t kMostBlocks = 8; ///< of a cluster
 
-/// The block that runs now.
-struct Block {
-  struct Thread {
-    ucontext_t context;
-    bool done = false;
-    int64_t meetings = 0;     ///< barriers and shuffles so far
-    const char *kind = "end"; ///< of the meeting that it waits at
-    uint32_t slots[2] = {0, 0};
-    const char *row[2] = {nullptr, nullptr};  ///< of a matrix
-    std::array<uint32_t, 6> operands[2] = {}; ///< four of a, two of b
-  };
-  std::vector<Thread> threads;
-  ucontext_t scheduler;
-  int64_t number = 0;
-  unsigned current = 0;
-};
+} // namespace
+
 Block *block = nullptr;
 
-/// Waits until all other threads have arrived at the same point.
 void meet(const char *kind) {
   Block::Thread &me = block->threads[block->current];
   me.kind = kind;
@@ -59,9 +43,24 @@ void meet(const char *kind) {
   swapcontext(&me.context, &block->scheduler);
 }
 
-int64_t threadId() { return block->current; }
-int64_t blockId() { return block->number; }
+namespace {
+
+constexpr const char *kClusterBarrier = "cluster";
+
+int64_t threadId() { return block->current % block->blockThreads; }
+int32_t blockRank() { return int32_t(block->current / block->blockThreads); }
+int64_t blockId() {
+  return block->number * int64_t(block->threads.size() / block->blockThreads) +
+         blockRank();
+}
 void barrier() { meet("barrier"); }
+void clusterBarrier() { meet(kClusterBarrier); }
+/// Returns the distance from the first block's shared memory.
+int64_t sharedOffset() { return blockRank() * kSharedBytes; }
+/// Returns the distance from this block's shared memory.
+int64_t sharedDistance(int32_t rank) {
+  return (rank - blockRank()) * kSharedBytes;
+}
 uint32_t shuffle(uint32_t value, uint32_t mask) {
   unsigned self = block->current;
   Block::Thread &me = block->threads[self];
@@ -70,104 +69,6 @@ uint32_t shuffle(uint32_t value, uint32_t mask) {
   me.slots[slot] = value;
   meet("shuffle");
   return block->threads[self ^ mask].slots[slot];
-}
-
-constexpr unsigned kLanes = 32, kRows = 8;
-
-/// Loads `count` matrices of 8 rows of 16 bytes, whose addresses the lanes
-/// have: lane l gets elements 2 * (l % 4) and 2 * (l % 4) + 1 of row l / 4, or
-/// of column l / 4 of the transposed matrix (PTX ISA, ldmatrix).
-void loadMatrices(const char *row, uint32_t count, uint32_t transposed,
-                  uint32_t *out) {
-  unsigned self = block->current, lane = self % kLanes, warp = self - lane;
-  Block::Thread &me = block->threads[self];
-  unsigned slot = me.meetings & 1;
-  me.row[slot] = row;
-  meet("ldmatrix");
-  unsigned first = lane % 4 * 2, other = lane / 4;
-  for (uint32_t i = 0; i < count; ++i) {
-    uint16_t pair[2];
-    for (unsigned j = 0; j < 2; ++j) {
-      unsigned y = transposed ? first + j : other,
-               x = transposed ? other : first + j;
-      memcpy(&pair[j],
-             block->threads[warp + i * kRows + y].row[slot] +
-                 x * sizeof(pair[j]),
-             sizeof(pair[j]));
-    }
-    memcpy(&out[i], pair, sizeof(pair));
-  }
-}
-
-/// Element types of a product, and the number of elements per word.
-enum class Element : uint32_t { f16, bf16, tf32, s8, u8 };
-unsigned countInWord(Element element) {
-  return element == Element::tf32                              ? 1
-         : element == Element::f16 || element == Element::bf16 ? 2
-                                                               : 4;
-}
-
-double decode(uint32_t word, unsigned i, Element element) {
-  unsigned bits = 32 / countInWord(element);
-  uint32_t part = word >> (i * bits);
-  switch (element) {
-  case Element::tf32: {
-    float value;
-    memcpy(&value, &word, sizeof(value));
-    return value;
-  }
-  case Element::s8:
-    return int8_t(part);
-  case Element::u8:
-    return uint8_t(part);
-  default:
-    return llvm::APFloat(element == Element::bf16 ? llvm::APFloat::BFloat()
-                                                  : llvm::APFloat::IEEEhalf(),
-                         llvm::APInt(bits, part & 0xffff))
-        .convertToDouble();
-  }
-}
-
-/// Rounds to 10 fraction bits, ties away from zero.
-uint32_t roundToTF32(float value) {
-  constexpr uint32_t dropped = (1 << 13) - 1;
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  return std::isfinite(value) ? (bits + (dropped + 1) / 2) & ~dropped : bits;
-}
-
-/// Adds a product of 16 x 32 bytes and 32 x 8 bytes to the four sums of a lane,
-/// which follow its six words of operands (PTX ISA, mma.m16n8k16 and others).
-void multiplyMatrices(Element lhs, Element rhs, uint32_t *words) {
-  unsigned self = block->current, lane = self % kLanes, warp = self - lane;
-  Block::Thread &me = block->threads[self];
-  unsigned slot = me.meetings & 1;
-  std::copy_n(words, me.operands[slot].size(), me.operands[slot].begin());
-  meet("mma");
-  bool isInteger = lhs == Element::s8 || lhs == Element::u8;
-  for (unsigned i = 0; i < 4; ++i) {
-    unsigned row = lane / 4, high = i / 2, column = lane % 4 * 2 + i % 2;
-    double total = 0;
-    // Four lanes have a row of a or a column of b: a word each of two parts.
-    for (unsigned part = 0; part < 2; ++part)
-      for (unsigned holder = 0; holder < 4; ++holder) {
-        uint32_t a = block->threads[warp + row * 4 + holder]
-                         .operands[slot][high + 2 * part],
-                 b = block->threads[warp + column * 4 + holder]
-                         .operands[slot][4 + part];
-        for (unsigned j = 0; j < countInWord(lhs); ++j)
-          total += decode(a, j, lhs) * decode(b, j, rhs);
-      }
-    uint32_t &sum = words[6 + i];
-    if (isInteger) {
-      sum += uint32_t(int32_t(total));
-      continue;
-    }
-    float before;
-    memcpy(&before, &sum, sizeof(before));
-    before = float(before + total);
-    memcpy(&sum, &before, sizeof(sum));
-  }
 }
 
 using Entry = void (*)(const int64_t *);
@@ -317,8 +218,61 @@ struct CallEmulator {
     op->erase();
   }
 
+  Value call(OpBuilder &b, Location loc, StringRef callee, Type result,
+             ValueRange arguments) {
+    auto f = declare(callee, result, llvm::to_vector(arguments.getTypes()));
+    return LLVM::CallOp::create(b, loc, f, arguments).getResult();
+  }
+
+  void replaceByCall(Operation *op, StringRef callee) {
+    OpBuilder b(op);
+    auto f = declare(callee, LLVM::LLVMVoidType::get(b.getContext()), {});
+    LLVM::CallOp::create(b, op->getLoc(), f, ValueRange());
+    op->erase();
+  }
+
+  /// Makes an address of shared memory that of the block's own.
+  void moveShared(LLVM::AddressOfOp op) {
+    if (op.getType().getAddressSpace() != 3)
+      return;
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    Value distance =
+        call(b, op.getLoc(), "emu_shared_offset", b.getI64Type(), {});
+    Value own = LLVM::GEPOp::create(b, op.getLoc(), op.getType(), b.getI8Type(),
+                                    op, LLVM::GEPArg(distance));
+    op.getResult().replaceAllUsesExcept(own, own.getDefiningOp());
+  }
+
+  void replaceMapa(NVVM::MapaOp op) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Value distance =
+        call(b, loc, "emu_shared_distance", b.getI64Type(), {op.getB()});
+    Value theirs =
+        LLVM::GEPOp::create(b, loc, op.getA().getType(), b.getI8Type(),
+                            op.getA(), LLVM::GEPArg(distance));
+    op.getRes().replaceAllUsesWith(
+        LLVM::AddrSpaceCastOp::create(b, loc, op.getType(), theirs));
+    op->erase();
+  }
+
   void run() {
     module.walk([&](Operation *op) {
+      if (auto address = dyn_cast<LLVM::AddressOfOp>(op))
+        return moveShared(address);
+      if (auto mapa = dyn_cast<NVVM::MapaOp>(op))
+        return replaceMapa(mapa);
+      if (isa<NVVM::ClusterArriveOp>(op))
+        return op->erase();
+      if (isa<NVVM::ClusterWaitOp>(op))
+        return replaceByCall(op, "emu_cluster_barrier");
+      if (isa<NVVM::ClusterId>(op)) {
+        OpBuilder b(op);
+        op->getResult(0).replaceAllUsesWith(
+            call(b, op->getLoc(), "emu_block_rank", b.getI32Type(), {}));
+        return op->erase();
+      }
       if (auto load = dyn_cast<NVVM::LdMatrixOp>(op))
         return replaceMatrixLoad(load);
       if (auto product = dyn_cast<NVVM::MmaOp>(op))
@@ -331,13 +285,8 @@ struct CallEmulator {
         return replaceId(op, "emu_block_id");
       if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
         return replaceShuffle(shuffle);
-      if (!isa<gpu::BarrierOp>(op))
-        return;
-      OpBuilder b(op);
-      auto f =
-          declare("emu_barrier", LLVM::LLVMVoidType::get(b.getContext()), {});
-      LLVM::CallOp::create(b, op->getLoc(), f, ValueRange());
-      op->erase();
+      if (isa<gpu::BarrierOp>(op))
+        replaceByCall(op, "emu_barrier");
     });
   }
 };
@@ -377,7 +326,8 @@ OwningOpRef<ModuleOp> makeHostModule(ModuleOp from) {
   for (auto global : module->getOps<LLVM::GlobalOp>()) {
     if (global.getAddrSpace() != 3)
       continue;
-    global.setGlobalType(LLVM::LLVMArrayType::get(b.getI8Type(), kSharedBytes));
+    global.setGlobalType(
+        LLVM::LLVMArrayType::get(b.getI8Type(), kMostBlocks * kSharedBytes));
     global.setLinkage(LLVM::Linkage::Internal);
     OpBuilder init =
         OpBuilder::atBlockEnd(&global.getInitializerRegion().emplaceBlock());
@@ -387,8 +337,8 @@ OwningOpRef<ModuleOp> makeHostModule(ModuleOp from) {
   }
   CallEmulator{*module}.run();
   for (auto function : llvm::to_vector(module->getOps<LLVM::LLVMFuncOp>())) {
-    for (StringRef name :
-         {"gpu.kernel", "nvvm.kernel", "nvvm.maxntid", "nvvm.minctasm"})
+    for (StringRef name : {"gpu.kernel", "nvvm.kernel", "nvvm.maxntid",
+                           "nvvm.minctasm", "nvvm.cluster_dim"})
       function->removeAttr(name);
     if (function->hasAttr("adze.kernel"))
       addPackedEntry(function);
@@ -409,8 +359,9 @@ public:
              : (llvm::consumeError(f.takeError()), -1);
   }
 
-  bool runBlock(StringRef entry, int64_t threads, int64_t number,
+  bool runBlock(StringRef entry, Shape shape, int64_t number,
                 ArrayRef<int64_t> arguments, ThreadOrder order) override {
+    int64_t threads = shape.threads * shape.blocks;
     auto f = jit->lookup(("emu_" + entry).str());
     if (!f) {
       llvm::errs() << llvm::toString(f.takeError()) << "\n";
@@ -423,8 +374,10 @@ public:
     Block state;
     state.threads.resize(threads);
     state.number = number;
+    state.blockThreads = shape.threads;
     block = &state;
-    std::vector<unsigned> turns(threads);
+    // By block.
+    std::vector<std::vector<unsigned>> turns(shape.blocks);
     for (unsigned i = 0; i < threads; ++i) {
       Block::Thread &t = state.threads[i];
       getcontext(&t.context);
@@ -432,30 +385,55 @@ public:
       t.context.uc_stack.ss_size = kStackBytes;
       t.context.uc_link = nullptr;
       makecontext(&t.context, runThread, 0);
-      turns[i] = order == ThreadOrder::backward ? threads - 1 - i : i;
+      turns[i / shape.threads].push_back(i);
+    }
+    if (order == ThreadOrder::backward) {
+      std::reverse(turns.begin(), turns.end());
+      for (auto &own : turns)
+        std::reverse(own.begin(), own.end());
     }
     std::mt19937 random(number);
     while (!state.threads[0].done) {
       if (order == ThreadOrder::shuffled)
         std::shuffle(turns.begin(), turns.end(), random);
-      for (unsigned i : turns) {
-        state.current = i;
-        swapcontext(&state.scheduler, &state.threads[i].context);
-      }
-      for (unsigned i = 1; i < threads; ++i)
-        if (state.threads[i].kind != state.threads[0].kind ||
-            state.threads[i].meetings != state.threads[0].meetings) {
-          llvm::errs() << entry << ": thread 0 is at " << state.threads[0].kind
-                       << " " << state.threads[0].meetings << ", thread " << i
-                       << " at " << state.threads[i].kind << " "
-                       << state.threads[i].meetings << "\n";
-          return false;
+      for (auto &own : turns) {
+        bool waits = false;
+        while (!waits) {
+          if (order == ThreadOrder::shuffled)
+            std::shuffle(own.begin(), own.end(), random);
+          for (unsigned i : own) {
+            state.current = i;
+            swapcontext(&state.scheduler, &state.threads[i].context);
+          }
+          if (!haveMet(entry, own))
+            return false;
+          const Block::Thread &first = state.threads[own[0]];
+          waits = first.done || first.kind == kClusterBarrier;
         }
+      }
+      for (auto &own : turns)
+        if (!haveMet(entry, {turns[0][0], own[0]}))
+          return false;
     }
     return true;
   }
 
 private:
+  /// Returns true if the threads wait at the same point.
+  static bool haveMet(StringRef entry, ArrayRef<unsigned> threads) {
+    const Block::Thread &first = block->threads[threads[0]];
+    for (unsigned i : threads.drop_front()) {
+      const Block::Thread &other = block->threads[i];
+      if (other.kind == first.kind && other.meetings == first.meetings)
+        continue;
+      llvm::errs() << entry << ": thread " << threads[0] << " is at "
+                   << first.kind << " " << first.meetings << ", thread " << i
+                   << " at " << other.kind << " " << other.meetings << "\n";
+      return false;
+    }
+    return true;
+  }
+
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::vector<void *> stacks;
 };
@@ -486,6 +464,10 @@ llvm::Expected<std::unique_ptr<Emulator>> compile(ModuleOp module) {
   add("emu_thread_id", threadId);
   add("emu_block_id", blockId);
   add("emu_barrier", barrier);
+  add("emu_cluster_barrier", clusterBarrier);
+  add("emu_block_rank", blockRank);
+  add("emu_shared_offset", sharedOffset);
+  add("emu_shared_distance", sharedDistance);
   add("emu_shuffle", shuffle);
   add("emu_ldmatrix", loadMatrices);
   add("emu_mma", multiplyMatrices);

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs kernels of a gpu.module, as conversions make them, on the CPU: a block's
-// threads are fibers that change over at barriers and shuffles.
+// Runs kernels of a gpu.module, as conversions make them, on the CPU: the
+// threads of a block are fibers that change over at barriers and shuffles. A
+// block of a cluster runs until it waits for the other ones.
 #ifndef ADZE_TESTS_TARGET_CUDA_EMULATOR_H
 #define ADZE_TESTS_TARGET_CUDA_EMULATOR_H
 
@@ -25,9 +26,14 @@ public:
   virtual int64_t countPrograms(llvm::StringRef kernel,
                                 const int64_t *symbols) = 0;
 
-  /// Runs one block. Returns false, with a message on stderr, if its threads do
-  /// not arrive at the same barriers.
-  virtual bool runBlock(llvm::StringRef entry, int64_t threads, int64_t block,
+  /// The threads of a block, and the blocks of a cluster.
+  struct Shape {
+    int64_t threads, blocks = 1;
+  };
+  /// Runs the cluster of this number, or the block if a cluster has one.
+  /// Returns false, with a message on stderr, if threads do not arrive at the
+  /// same barriers.
+  virtual bool runBlock(llvm::StringRef entry, Shape shape, int64_t number,
                         llvm::ArrayRef<int64_t> arguments,
                         ThreadOrder order) = 0;
 };

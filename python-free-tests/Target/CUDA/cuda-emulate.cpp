@@ -152,7 +152,8 @@ static double compare(const Memory &want, const char *got, int64_t &where) {
 
 struct Subject {
   std::string name, entry;
-  int64_t threads, numSymbols;
+  Emulator::Shape shape;
+  int64_t numSymbols;
 };
 
 /// Symbols in adze.dims; those of other dynamic dimensions follow.
@@ -177,7 +178,8 @@ static bool runKernel(Emulator &emulator, const Subject &subject,
     return false;
   SmallVector<int64_t> values(symbols.begin(), symbols.end());
   values.resize(subject.numSymbols);
-  int64_t programs = emulator.countPrograms(subject.name, values.data());
+  int64_t blocks = emulator.countPrograms(subject.name, values.data()),
+          programs = blocks / subject.shape.blocks;
   if (programs != countPrograms(kernel, before)) {
     llvm::outs() << subject.name << ": expected "
                  << countPrograms(kernel, before) << " programs, but got "
@@ -196,10 +198,9 @@ static bool runKernel(Emulator &emulator, const Subject &subject,
       arguments.push_back(reinterpret_cast<int64_t>(buffers.back().data));
     }
     arguments.append(values);
-    arguments.push_back(programs);
+    arguments.push_back(blocks);
     for (int64_t i = 0; i < programs; ++i)
-      if (!emulator.runBlock(subject.entry, subject.threads, i, arguments,
-                             order))
+      if (!emulator.runBlock(subject.entry, subject.shape, i, arguments, order))
         return false;
     for (auto [i, m, buffer] : llvm::enumerate(want, buffers)) {
       int64_t where = 0;
@@ -222,7 +223,7 @@ static bool runKernel(Emulator &emulator, const Subject &subject,
     }
   }
   llvm::outs() << subject.name << ": " << programs << " programs of "
-               << subject.threads << " threads "
+               << subject.shape.blocks * subject.shape.threads << " threads "
                << (worst <= tolerance ? "agree" : "DIFFER") << "\n";
   llvm::errs() << subject.name << ": largest error "
                << llvm::format("%.2g", worst) << "\n";
@@ -263,13 +264,17 @@ int main(int argc, char **argv) {
     return 1;
   std::vector<Subject> subjects;
   device->walk([&](LLVM::LLVMFuncOp f) {
-    if (auto kernel = f->getAttrOfType<StringAttr>("adze.kernel"))
+    if (auto kernel = f->getAttrOfType<StringAttr>("adze.kernel")) {
+      auto cluster = f->getAttrOfType<DenseI32ArrayAttr>("nvvm.cluster_dim");
       subjects.push_back(
-          {kernel.str(), f.getName().str(),
-           f->getAttrOfType<IntegerAttr>("adze.threads").getInt(),
+          {kernel.str(),
+           f.getName().str(),
+           {f->getAttrOfType<IntegerAttr>("adze.threads").getInt(),
+            cluster ? cluster[0] : 1},
            llvm::count_if(f.getArgumentTypes(), [](Type t) {
              return t.isInteger(64);
            }) - 1});
+    }
   });
   auto emulator = Emulator::create(*device);
   if (!emulator)

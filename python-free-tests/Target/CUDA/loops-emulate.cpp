@@ -221,7 +221,7 @@ static bool runKernel(func::FuncOp kernel, LLVM::LLVMFuncOp entry,
     passed.append(symbols);
     passed.push_back(blocks);
     for (int64_t block = 0; block < blocks; ++block)
-      if (!emulator.runBlock(entry.getName(), threads, block, passed, order))
+      if (!emulator.runBlock(entry.getName(), {threads}, block, passed, order))
         return false;
     if (!compare(name, arguments, want, got, worst))
       return false;
