@@ -354,6 +354,9 @@ LogicalResult KernelLowering::run(Block *block) {
   scopes.emplace_back();
   lowerBlock(kernel.getBody().front());
   scopes.pop_back();
+  // A block must not exit before its shared memory has been read.
+  if (plan.getBlocks() > 1)
+    barrier();
   return success(reason.empty());
 }
 

@@ -1,72 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits the body of one kernel for one block of threads.
+// Emits the body of one kernel for one block of threads, or for a cluster of
+// blocks that compute one program.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELLOWERING_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELLOWERING_H
 
-#include "KernelPlan.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/IRMapping.h"
+#include "KernelFrame.h"
 #include <memory>
 
 namespace adze::togpu {
-
-/// A kernel argument, or a view of one, with its strides and offset.
-struct MemView {
-  mlir::Value base; ///< !llvm.ptr<1>
-  mlir::Type elementType;
-  llvm::SmallVector<mlir::OpFoldResult> sizes, strides; ///< of the logical dims
-  mlir::AffineMap map; ///< logical to physical indices; null: the strides hold
-  llvm::SmallVector<mlir::OpFoldResult> physicalStrides; ///< with a map
-  mlir::Value origin;  ///< the pointer of the argument
-  int64_t divisor = 0; ///< divides the elements from origin to base; 0: none
-  unsigned align = 0;  ///< of origin, in bytes; 0: the element's
-};
-
-/// Values defined at the entry of a kernel, for both versions of its body.
-struct KernelFrame {
-  llvm::DenseMap<mlir::Value, MemView> views;
-  mlir::IRMapping map;             ///< scalars of the kernel
-  mlir::Value threadId, programId; ///< index
-  std::string sharedSymbol, zeroSymbol;
-};
-
-/// One dimension of a tile in this thread: the position of register r is
-/// base[r] + offset[r].
-struct Axis {
-  Spread spread;
-  llvm::SmallVector<mlir::Value> base;
-  llvm::SmallVector<int64_t> offset;
-  llvm::SmallVector<mlir::Value> valid; ///< null: always inside of the tile
-  int64_t vec = 1; ///< registers in groups of vec are adjacent
-
-  int64_t regs() const { return base.size(); }
-};
-using Axes = llvm::SmallVector<const Axis *>;
-/// The elements of a tile in a thread, row-major over the registers of its
-/// axes.
-using Fragment = llvm::SmallVector<mlir::Value>;
-using Registers = llvm::ArrayRef<int64_t>;
-
-/// Calls f(register of each axis, linear index) in row-major order.
-void forEachElement(const Axes &axes,
-                    llvm::function_ref<void(Registers, int64_t)> f);
-
-/// Emits an affine expression over non-negative indices.
-mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
-                         mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,
-                         llvm::ArrayRef<mlir::Value> symbols);
-llvm::SmallVector<mlir::OpFoldResult>
-rowMajorStrides(mlir::OpBuilder &b, mlir::Location loc,
-                llvm::ArrayRef<mlir::OpFoldResult> sizes);
-
-/// A condition that is checked at the entry of a kernel, and guards its fast
-/// version.
-struct Condition {
-  mlir::Value value; ///< a pointer or an index
-  int64_t multipleOf;
-};
 
 class KernelLowering {
 public:
@@ -138,6 +80,8 @@ private:
   const Axis *axisOf(int cls);
   const Axis *pointAxis(const Axis *axis, int64_t reg);
   const Axis *positionAxis(mlir::Value position, int64_t offset = 0);
+  const Axis *partOf(const Axis *axis, int64_t first, int64_t count);
+  const Axis *extend(const Axis *point, int64_t count);
   Axes axesFor(mlir::Value tile);
   Axes makeAxes(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<unsigned> order,
                 int64_t vec);
@@ -210,11 +154,31 @@ private:
   void lowerReduce(tile::ReduceOp reduce);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);
-  void combineThreads(tile::ReduceKind kind, Fragment &values,
-                      const Spread &spread);
+  /// A tile, and the dims of it that consecutive reductions reduce.
+  struct Reduced {
+    mlir::Value source;
+    llvm::SmallVector<unsigned> dims;
+  };
+  bool joinsNext(tile::ReduceOp reduce);
+  Reduced getReduced(tile::ReduceOp reduce);
+  uint64_t accumulate(tile::ReduceKind kind, const Reduced &reduced,
+                      mlir::Value neutral, Fragment &sums);
+  void combineThreads(tile::ReduceKind kind, Fragment &values, uint64_t mask);
   void combineThroughShared(tile::ReduceKind kind, Fragment &values,
                             uint64_t mask);
+  /// The values that a thread combines: every `of`-th one from `number` on. Its
+  /// `group` is one of `groups`, and contains the threads with the same values.
+  struct Share {
+    mlir::Value number, group;
+    int64_t of = 1, groups = 1;
+  };
+  mlir::Value getDigits(mlir::Value thread, uint64_t mask);
+  Fragment combineWarps(tile::ReduceKind kind, const Fragment &values,
+                        const Share &share, uint64_t mask);
+  void combineBlocks(tile::ReduceKind kind, Fragment &sums, const Share &share,
+                     uint64_t mask);
   void barrier();
+  mlir::Value getThreadInBlock();
 
   // Scalars.
   mlir::Value constant(int64_t value);

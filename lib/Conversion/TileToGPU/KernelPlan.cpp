@@ -359,7 +359,9 @@ void KernelPlan::limitReducedDims() {
     int64_t rows = size ? type.getNumElements() / size : 0;
     if (!rows || threads <= kWarp)
       return;
-    int64_t warps = std::min(threads / kWarp, rows & -rows);
+    // With an element for each thread, the rows may be held by all of them.
+    bool isSmall = type.getNumElements() <= threads;
+    int64_t warps = isSmall ? 1 : std::min(threads / kWarp, rows & -rows);
     int cls = classesOf(reduce.getSource())[reduce.getDim()];
     maxThreads[cls] = std::max(maxThreads.lookup(cls), threads / warps);
   });
@@ -490,9 +492,9 @@ bool KernelPlan::isParallel(scf::ForOp loop) {
          llvm::none_of(stored, [&](Value v) { return loaded.contains(v); });
 }
 
-KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
+KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
     : kernel(kernel), target(tile::findCudaTarget(kernel)), threads(wanted),
-      narrow(storesNarrow(kernel)) {
+      blocks(blocks), narrow(storesNarrow(kernel)) {
   kernel.walk([&](Operation *op) {
     for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                        llvm::to_vector(op->getResults())))

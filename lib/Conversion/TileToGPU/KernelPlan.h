@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The distribution of the tiles of a specialised kernel over the threads of a
-// block.
+// block, or of a cluster of blocks.
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 
@@ -10,9 +10,9 @@
 
 namespace adze::togpu {
 
-/// The distribution of one dimension over the threads of a block. Register r of
-/// the thread with digit t holds position (r / vec) * threads * vec + t * vec +
-/// r % vec.
+/// The distribution of one dimension over the threads of a program. Register r
+/// of the thread with digit t holds position (r / vec) * threads * vec + t *
+/// vec + r % vec.
 struct Spread {
   int64_t size = 1;    ///< of the dimension
   int64_t threads = 1; ///< a power of two
@@ -55,10 +55,15 @@ llvm::SmallVector<ReshapeGroup> reshapeGroups(llvm::ArrayRef<int64_t> from,
 /// an operation relates their positions.
 class KernelPlan {
 public:
-  /// With `threads` 0, the number is chosen here.
-  KernelPlan(tile::KernelOp kernel, int64_t threads);
+  /// With `threads` 0, the number is chosen here. A program is computed by the
+  /// threads of `blocks` blocks: a cluster. The number of the block is in the
+  /// highest bits of the thread id.
+  KernelPlan(tile::KernelOp kernel, int64_t threads, int64_t blocks = 1);
 
+  /// Returns the number of threads that compute a program.
   int64_t getThreads() const { return threads; }
+  int64_t getBlocks() const { return blocks; }
+  int64_t getBlockThreads() const { return threads / blocks; }
   /// Returns true if all results are f16 or bf16.
   bool isNarrow() const { return narrow; }
   /// Returns how many blocks of threads a multiprocessor should have room for.
@@ -101,7 +106,7 @@ private:
 
   tile::KernelOp kernel;
   tile::CudaTargetAttr target; ///< may be null
-  int64_t threads;
+  int64_t threads, blocks;
   bool narrow;
   llvm::SmallVector<int> parent;
   llvm::SmallVector<int64_t> sizes;

@@ -1,21 +1,15 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Lowers dots and reductions.
-#include "Dialect/Tile/IR/Reduction.h"
+// Lowers dots.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace adze::togpu {
-
-//===----------------------------------------------------------------------===//
-// Dot
-//===----------------------------------------------------------------------===//
 
 /// Returns the size of the part of the contracted dimension that is in shared
 /// memory at a time.
@@ -305,144 +299,6 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
     scf::YieldOp::create(b, loc, sum);
   }
   remember(dot.getResult(), out, Fragment(loop.getResults()));
-}
-
-//===----------------------------------------------------------------------===//
-// Reduce
-//===----------------------------------------------------------------------===//
-
-/// Reduces through shared memory: each thread stores its values, then combines
-/// those of the threads that differ from it in the bits of `mask`, in a fixed
-/// order.
-void KernelLowering::combineThroughShared(tile::ReduceKind kind,
-                                          Fragment &values, uint64_t mask) {
-  Type type = values[0].getType();
-  int64_t threads = plan.getThreads();
-  auto &[shared, capacity] = exchanges[type];
-  if (capacity < int64_t(values.size())) {
-    capacity = values.size();
-    shared = allocateShared(type, {capacity, threads});
-  }
-  barrier();
-  for (auto [i, v] : llvm::enumerate(values))
-    storeVector({toMemory(v)}, sharedPointer(shared,
-                                             {positionAxis(constant(0), i),
-                                              positionAxis(frame.threadId)},
-                                             {0, 0}));
-  barrier();
-  Value group = arith::AndIOp::create(b, loc, frame.threadId,
-                                      constant((threads - 1) & ~mask));
-  for (auto [i, v] : llvm::enumerate(values)) {
-    Value sum;
-    for (uint64_t digit = 0;;
-         digit = (digit - mask) & mask) { // the submasks, in ascending order
-      Fragment one = readShared(
-          shared, {positionAxis(constant(0), i), positionAxis(group, digit)});
-      sum = sum ? tile::createCombine(b, loc, kind, sum, one[0]) : one[0];
-      if (digit == mask)
-        break;
-    }
-    v = sum;
-  }
-}
-
-void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
-                                    const Spread &spread) {
-  uint64_t mask = spread.mask();
-  Type type = values[0].getType();
-  if (type.isF32() || type.isInteger(32)) {
-    Value width = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 32);
-    for (int64_t bit = 1; bit < 32 && bit < plan.getThreads(); bit *= 2) {
-      if (!(mask & bit))
-        continue;
-      Value distance =
-          arith::ConstantIntOp::create(b, loc, b.getI32Type(), bit);
-      for (Value &v : values)
-        v = tile::createCombine(b, loc, kind, v,
-                                gpu::ShuffleOp::create(b, loc, v, distance,
-                                                       width,
-                                                       gpu::ShuffleMode::XOR)
-                                    .getShuffleResult());
-      mask &= ~uint64_t(bit);
-    }
-  }
-  if (mask)
-    combineThroughShared(kind, values, mask);
-}
-
-void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
-  Value source = reduce.getSource();
-  unsigned dim = reduce.getDim();
-  tile::ReduceKind kind = reduce.getKind();
-  Value zero =
-      tile::createNeutral(b, loc, kind, tileType(source).getElementType());
-  Axes out;
-  int64_t count = 1;
-  for (auto [i, axis] : llvm::enumerate(axesFor(source)))
-    if (i != dim) {
-      out.push_back(axis);
-      count *= axis->regs();
-    }
-  const Spread &spread = plan.spreadOf(plan.classesOf(source)[dim]);
-  Fragment sums(count, zero);
-  Spread used;
-  auto accumulate = [&] {
-    Axes axes = axesFor(source);
-    used = axes[dim]->spread;
-    Fragment f = emit(source, axes);
-    forEachElement(axes, [&](Registers regs, int64_t i) {
-      int64_t at = 0;
-      for (auto [d, axis] : llvm::enumerate(axes))
-        if (d != dim)
-          at = at * axis->regs() + regs[d];
-      Value v = f[i];
-      if (Value valid = axes[dim]->valid[regs[dim]])
-        v = arith::SelectOp::create(b, loc, valid, v, zero);
-      sums[at] =
-          sums[at] == zero ? v : tile::createCombine(b, loc, kind, sums[at], v);
-    });
-  };
-  if (spread.chunks == 1 || chunkAxes.contains(plan.classesOf(source)[dim])) {
-    accumulate();
-  } else {
-    int cls = plan.classesOf(source)[dim];
-    auto loop = scf::ForOp::create(b, loc, constant(0), constant(spread.chunks),
-                                   constant(1), sums);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(loop.getBody());
-    chunkAxes[cls] = makeAxis(spread, multiplyBy(loop.getInductionVar(),
-                                                 spread.threads * spread.regs));
-    scopes.emplace_back();
-    sums = Fragment(loop.getRegionIterArgs());
-    accumulate();
-    scf::YieldOp::create(b, loc, sums);
-    scopes.pop_back();
-    chunkAxes.erase(cls);
-    sums = Fragment(loop.getResults());
-  }
-  combineThreads(kind, sums, used);
-  rememberReduced(reduce, out, sums);
-}
-
-/// If source and result have different distributions, the result is moved
-/// through shared memory.
-void KernelLowering::rememberReduced(tile::ReduceOp reduce, const Axes &out,
-                                     const Fragment &sums) {
-  Value result = reduce.getResult();
-  Axes home = axesFor(result);
-  if (home == out)
-    return remember(result, home, sums);
-  SmallVector<int64_t> sizes;
-  for (const Axis *axis : out)
-    sizes.push_back(axis->spread.threads * axis->spread.regs);
-  auto [it, fresh] = moved.try_emplace(result);
-  if (fresh)
-    it->second = allocateShared(tileType(result).getElementType(), sizes);
-  SharedTile shared = it->second;
-  barrier();
-  writeShared(shared, out, sums);
-  barrier();
-  remember(result, home, readShared(shared, home));
 }
 
 } // namespace adze::togpu

@@ -4,12 +4,28 @@
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 
 namespace adze::togpu {
 
-void KernelLowering::barrier() { gpu::BarrierOp::create(b, loc); }
+/// Waits for all threads of the program.
+void KernelLowering::barrier() {
+  if (plan.getBlocks() == 1) {
+    gpu::BarrierOp::create(b, loc);
+    return;
+  }
+  NVVM::ClusterArriveOp::create(b, loc, /*aligned=*/UnitAttr());
+  NVVM::ClusterWaitOp::create(b, loc, /*aligned=*/UnitAttr());
+}
+
+Value KernelLowering::getThreadInBlock() {
+  if (plan.getBlocks() == 1)
+    return frame.threadId;
+  return arith::AndIOp::create(b, loc, frame.threadId,
+                               constant(plan.getBlockThreads() - 1));
+}
 
 /// Bools take a byte, and indices eight.
 static Type sharedType(Type elementType) {
@@ -99,6 +115,10 @@ void KernelLowering::writePacked(const SharedTile &tile, const Axes &axes,
                                  ArrayRef<Value> packed) {
   unsigned dim = 0;
   int64_t width = sharedVector(tile, axes, dim);
+  for (const Axis *axis : axes)
+    if (axis->spread.mask() >= uint64_t(plan.getBlockThreads()))
+      return fail(kernel, "the blocks of a cluster have different parts of a "
+                          "tile in shared memory");
   // The padding keeps the address in bounds for invalid positions.
   Axes all;
   std::vector<Axis> copies;

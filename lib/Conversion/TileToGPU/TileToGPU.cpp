@@ -300,14 +300,39 @@ Inputs Converter::getInputs(OpBuilder &at, tile::KernelOp kernel,
   return inputs;
 }
 
+/// Makes the blocks of a cluster compute one program.
+static void joinBlocks(OpBuilder &at, Location loc, const KernelPlan &plan,
+                       KernelFrame &frame, LLVM::LLVMFuncOp function) {
+  auto blocks = int32_t(plan.getBlocks());
+  function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                    at.getDenseI32ArrayAttr({blocks, 1, 1}));
+  Value rank = arith::IndexCastUIOp::create(
+      at, loc, at.getIndexType(),
+      NVVM::ClusterId::create(at, loc, at.getI32Type()));
+  auto number = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(at, loc, value);
+  };
+  frame.threadId = arith::AddIOp::create(
+      at, loc, frame.threadId,
+      arith::MulIOp::create(at, loc, rank, number(plan.getBlockThreads())));
+  frame.programId =
+      arith::DivUIOp::create(at, loc, frame.programId, number(blocks));
+}
+
 bool Converter::convert(tile::KernelOp kernel) {
   if (std::string why = findObstacle(kernel); !why.empty())
     return refuse(kernel, why);
-  if (tile::getSchedule(kernel))
+  tile::ScheduleAttr schedule = tile::getSchedule(kernel);
+  bool isOfThreads = schedule && schedule.getUnit() == tile::kThreadsUnit;
+  if (schedule && !isOfThreads)
     return convertScheduled(kernel);
-  KernelPlan plan(kernel, threads);
+  int64_t blocks =
+      isOfThreads ? std::max<int64_t>(1, schedule.getBlock("split")) : 1;
+  KernelPlan plan(kernel,
+                  isOfThreads ? schedule.getBlock("threads") * blocks : threads,
+                  blocks);
   std::string name = table.chooseName(kernel.getName());
-  LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getThreads());
+  LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getBlockThreads());
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(plan.getResidentBlocks()));
   for (unsigned arg = 0; arg < kernel.getNumArguments(); ++arg)
@@ -319,6 +344,8 @@ bool Converter::convert(tile::KernelOp kernel) {
   KernelFrame frame = makeFrame(at, kernel, getInputs(at, kernel, block));
   frame.threadId = gpu::ThreadIdOp::create(at, loc, gpu::Dimension::x);
   frame.programId = gpu::BlockIdOp::create(at, loc, gpu::Dimension::x);
+  if (blocks > 1)
+    joinBlocks(at, loc, plan, frame, function);
   frame.sharedSymbol = name + "_shared";
   frame.zeroSymbol = name + "_zeros";
   KernelLowering prologue(kernel, plan, frame, /*fast=*/true);
@@ -334,7 +361,7 @@ bool Converter::convert(tile::KernelOp kernel) {
   }
   function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
   addGlobals(function, frame, /*sharedAlign=*/128);
-  makePrograms(kernel, plan);
+  makePrograms(kernel, plan, blocks);
   return true;
 }
 

@@ -320,8 +320,29 @@ void KernelLowering::splitPosition(ArrayRef<unsigned> fromDims,
   }
 }
 
-/// Dimensions that the reshape preserves keep their axes; for the others, each
-/// register requests its own element of the source.
+/// Returns the registers [first, first + count) of an axis.
+const Axis *KernelLowering::partOf(const Axis *axis, int64_t first,
+                                   int64_t count) {
+  auto part = std::make_unique<Axis>();
+  part->spread = axis->spread;
+  part->vec = count;
+  for (int64_t r = first; r < first + count; ++r) {
+    part->base.push_back(axis->base[r]);
+    part->offset.push_back(axis->offset[r]);
+    part->valid.push_back(axis->valid[r]);
+  }
+  axisPool.push_back(std::move(part));
+  return axisPool.back().get();
+}
+
+/// Returns how many adjacent registers of the last dimension of a reshape's
+/// group are adjacent in the source, too.
+static int64_t countTogether(const ReshapeGroup &group, const Axes &axes) {
+  return group.from.size() == 1 ? axes[group.to.back()]->vec : 1;
+}
+
+/// Dimensions that the reshape preserves keep their axes; for the others,
+/// adjacent registers request their own elements of the source.
 Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
   Value source = op.getSource();
   ArrayRef<int64_t> to = tileType(op.getResult()).getShape(),
@@ -330,39 +351,61 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
   std::optional<SharedTile> shared;
   if (plan.dependsOnRoot(source))
     shared = materialise(source);
-  Axes visited; // only the registers of split dimensions
-  for (const Axis *axis : axes)
-    visited.push_back(pointAxis(axis, 0));
+  Axes visited; // only the registers of split dimensions, in steps
+  SmallVector<int64_t> step(axes.size(), 1);
   int64_t count = 1;
-  for (const Axis *axis : axes)
+  for (const Axis *axis : axes) {
+    visited.push_back(pointAxis(axis, 0));
     count *= axis->regs();
+  }
   for (const ReshapeGroup &group : groups)
     if (!group.kept())
-      for (unsigned dim : group.to)
-        visited[dim] = axes[dim];
+      for (unsigned dim : group.to) {
+        if (dim == group.to.back())
+          step[dim] = countTogether(group, axes);
+        visited[dim] = partOf(axes[dim], 0, axes[dim]->regs() / step[dim]);
+      }
   Fragment result(count);
-  forEachElement(visited, [&](Registers regs, int64_t) {
-    Axes at(from.size(), positionAxis(constant(0))), kept = axes;
+  forEachElement(visited, [&](Registers number, int64_t) {
+    Axes at(from.size(), positionAxis(constant(0))), kept = axes, points = axes;
+    SmallVector<int64_t> first(axes.size(), 0);
     for (const ReshapeGroup &group : groups) {
       if (group.kept()) {
         at[group.from[0]] = axes[group.to[0]];
         continue;
       }
-      for (unsigned dim : group.to)
-        kept[dim] = pointAxis(axes[dim], regs[dim]);
-      splitPosition(group.from, from, group.to, to, kept, at);
+      for (unsigned dim : group.to) {
+        first[dim] = number[dim] * step[dim];
+        kept[dim] = partOf(axes[dim], first[dim], step[dim]);
+        points[dim] = pointAxis(axes[dim], first[dim]);
+      }
+      splitPosition(group.from, from, group.to, to, points, at);
+      if (int64_t together = step[group.to.back()]; together > 1)
+        at[group.from[0]] = extend(at[group.from[0]], together);
     }
-    // Preserved dimensions have the same order on both sides, and the others
-    // hold one register, so `part` is indexed as `kept` is.
+    // The dimensions that hold several registers have the same order on both
+    // sides, so `part` is indexed as `kept` is.
     Fragment part = shared ? readShared(*shared, at) : emit(source, at);
     forEachElement(kept, [&](Registers inner, int64_t i) {
       int64_t linear = 0;
       for (auto [d, axis] : llvm::enumerate(axes))
-        linear = linear * axis->regs() + (kept[d] == axis ? inner[d] : regs[d]);
+        linear = linear * axis->regs() + first[d] + inner[d];
       result[linear] = part[i];
     });
   });
   return result;
+}
+
+/// Returns `count` adjacent positions from that of an axis with one register.
+const Axis *KernelLowering::extend(const Axis *point, int64_t count) {
+  auto axis = std::make_unique<Axis>(*point);
+  axis->base.assign(count, point->base[0]);
+  axis->valid.assign(count, point->valid[0]);
+  axis->vec = count;
+  for (int64_t i = 1; i < count; ++i)
+    axis->offset.push_back(point->offset[0] + i);
+  axisPool.push_back(std::move(axis));
+  return axisPool.back().get();
 }
 
 /// Returns the whole tile in shared memory, computed at its own axes.

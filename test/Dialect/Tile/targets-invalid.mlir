@@ -69,3 +69,27 @@ module attributes {tile.gpu = #tile.gpu<warps = [4], stages = 2, inflight = 1, p
 // expected-error @below {{expected tile.schedule to be the schedule of a kernel}}
 module attributes {tile.schedule = 1 : i64} {
 }
+
+// -----
+
+// expected-error @below {{expected 32 to 1024 threads, a power of two, but got 96}}
+module attributes {tile.x = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 96>]>} {
+}
+
+// -----
+
+// expected-error @below {{expected a split among 1, 2, 4 or 8 blocks of threads, but got 16}}
+module attributes {tile.x = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 64>, #tile.dim<"split", 16>]>} {
+}
+
+// -----
+
+// expected-error @below {{expected a schedule of threads to have no operands and no warps of roles}}
+module attributes {tile.x = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 64>], gpu = <warps = [4, 4], stages = 2, inflight = 1, persistent = 16>>} {
+}
+
+// -----
+
+// expected-error @below {{expected a schedule of unit 'wgmma' to have the stages and warps of a GPU}}
+module attributes {tile.x = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 64>]>} {
+}

@@ -34,6 +34,10 @@ CudaTargetAttr findCudaTarget(mlir::Operation *op);
 /// An attribute of a kernel: its schedule for a unit of its target.
 inline constexpr llvm::StringLiteral kScheduleAttribute = "tile.schedule";
 
+/// The unit of a schedule whose program is computed by threads: `split` blocks
+/// of `threads` threads.
+inline constexpr llvm::StringLiteral kThreadsUnit = "threads";
+
 /// Returns the schedule of the kernel, or null.
 inline ScheduleAttr getSchedule(KernelOp kernel) {
   return kernel->getAttrOfType<ScheduleAttr>(kScheduleAttribute);

@@ -65,16 +65,20 @@ def Tile_ScheduleAttr : TileAttr<"Schedule", "schedule"> {
     operands to shared memory, and the roles of warps. tile-choose-schedule adds
     it to kernels without one.
 
+    With the unit `threads`, `split` blocks of `threads` threads, a cluster, compute
+    a program, and there are no operands and no `gpu`.
+
     ```mlir
     #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 128>, #tile.dim<"n", 256>, #tile.dim<"k", 64>],
                    operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>],
                    gpu = #tile.gpu<warps = [4, 8], stages = 4, inflight = 1, persistent = 16>>
+    #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 256>, #tile.dim<"split", 8>]>
     ```
   }];
   let parameters = (ins StringRefParameter<>:$unit,
                         BracketedList<"::adze::tile::ScheduleDimAttr">:$dims,
                         BracketedList<"::adze::tile::ScheduleOperandAttr">:$operands,
-                        "::adze::tile::GpuScheduleAttr":$gpu);
+                        OptionalParameter<"::adze::tile::GpuScheduleAttr">:$gpu);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -20,6 +20,11 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
     block sizes only. Other products get block sizes for threads without matrix
     units; `remarks` reports the reason. Existing `tile.params.cuda` are kept.
 
+    A kernel with the parameter `PARTS` divides its work among that many warps. It
+    gets a schedule of threads: a block has as many warps as the parameter states,
+    and several blocks, a cluster, compute a program if the GPU has clusters and
+    programs alone do not fill it. Then each block has parts of its own.
+
     ```mlir
     module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
         units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>]} {

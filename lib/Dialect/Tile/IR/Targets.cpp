@@ -172,11 +172,37 @@ GpuScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// Verifies a schedule whose unit is threads.
+static LogicalResult verifyThreads(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<ScheduleDimAttr> dims,
+                                   bool hasOperands) {
+  constexpr int64_t mostThreads = 1024, warp = 32, mostBlocks = 8;
+  int64_t threads = 0, blocks = 1;
+  for (ScheduleDimAttr dim : dims) {
+    if (dim.getName() == "threads")
+      threads = dim.getSize();
+    else if (dim.getName() == "split")
+      blocks = dim.getSize();
+  }
+  if (!llvm::isPowerOf2_64(threads) || threads < warp || threads > mostThreads)
+    return emitError()
+           << "expected 32 to 1024 threads, a power of two, but got "
+           << threads;
+  if (!llvm::isPowerOf2_64(blocks) || blocks > mostBlocks)
+    return emitError() << "expected a split among 1, 2, 4 or 8 blocks of "
+                          "threads, but got "
+                       << blocks;
+  if (hasOperands)
+    return emitError() << "expected a schedule of threads to have no operands "
+                          "and no warps of roles";
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    StringRef unit,
                                    ArrayRef<ScheduleDimAttr> dims,
                                    ArrayRef<ScheduleOperandAttr> operands,
-                                   GpuScheduleAttr) {
+                                   GpuScheduleAttr gpu) {
   if (unit.empty())
     return emitError() << "expected a schedule to have a unit";
   llvm::SmallSet<StringRef, 4> names;
@@ -185,6 +211,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected dims of distinct names and at least 1, "
                             "but got "
                          << dim;
+  if (unit == kThreadsUnit)
+    return verifyThreads(emitError, dims, !operands.empty() || gpu);
+  if (!gpu)
+    return emitError() << "expected a schedule of unit '" << unit
+                       << "' to have the stages and warps of a GPU";
   if (operands.size() != 2 && operands.size() != 3)
     return emitError() << "expected two or three operands, but got "
                        << operands.size();

@@ -215,7 +215,7 @@ public:
     if (dots == 2)
       return scheduleAttention(kernel, target, why);
     if (!dots)
-      return bindElements();
+      return success(succeeded(bindParts()) || succeeded(bindElements()));
     auto found = findProduct(kernel, why);
     if (failed(found))
       return failure();
@@ -303,6 +303,61 @@ private:
         params.front().getChoices() || getValue(params.front()) <= block)
       return failure();
     bind({block});
+    return success();
+  }
+
+  /// Returns the value of a size, or nothing if it is dynamic.
+  std::optional<int64_t> evaluate(Value size) {
+    if (auto known = getConstantIntValue(size))
+      return known;
+    if (auto param = size.getDefiningOp<ParamOp>())
+      return getValue(param);
+    Operation *op = size.getDefiningOp();
+    if (!isa_and_present<arith::CeilDivUIOp, arith::MulIOp>(op))
+      return std::nullopt;
+    auto lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
+    if (!lhs || !rhs)
+      return std::nullopt;
+    return isa<arith::MulIOp>(op) ? *lhs * *rhs
+                                  : llvm::divideCeilSigned(*lhs, *rhs);
+  }
+
+  /// Binds the number of parts of a kernel that reduces each of them by a warp,
+  /// and joins the results: a cluster of blocks computes a program if programs
+  /// alone do not fill the GPU. Dynamic numbers of programs are assumed to be
+  /// small.
+  LogicalResult bindParts() {
+    constexpr int64_t warpThreads = 32, mostWarps = 32, mostBlocks = 8;
+    ParamOp parts;
+    int64_t programs = 1;
+    kernel.walk([&](Operation *op) {
+      if (auto param = dyn_cast<ParamOp>(op);
+          param && param.getName() == "PARTS")
+        parts = param;
+      else if (auto ids = dyn_cast<ProgramIdOp>(op))
+        for (Value size : ids.getGrid())
+          programs *= evaluate(size).value_or(1);
+    });
+    if (!parts || kernel->hasAttr(kCudaBindings))
+      return failure();
+    int64_t warps = getValue(parts), blocks = 1;
+    if (!llvm::isPowerOf2_64(warps) || warps > mostWarps)
+      return failure();
+    if (target.has(CudaFeature::tma)) // and so clusters
+      blocks = std::clamp<int64_t>(
+          llvm::bit_floor(uint64_t(2 * target.getMultiprocessors() /
+                                   std::max<int64_t>(1, programs))),
+          1, mostBlocks);
+    MLIRContext *context = kernel.getContext();
+    kernel->setAttr(
+        kScheduleAttribute,
+        ScheduleAttr::get(
+            context, kThreadsUnit,
+            {ScheduleDimAttr::get(context, "threads", warps * warpThreads),
+             ScheduleDimAttr::get(context, "split", blocks)},
+            {}, {}));
+    params = {parts};
+    bind({warps * blocks});
     return success();
   }
 

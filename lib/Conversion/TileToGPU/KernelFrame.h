@@ -1,0 +1,73 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The arguments of a kernel, and the parts of its tiles in a thread.
+#ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELFRAME_H
+#define ADZE_LIB_CONVERSION_TILETOGPU_KERNELFRAME_H
+
+#include "KernelPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace adze::togpu {
+
+/// A kernel argument, or a view of one, with its strides and offset.
+struct MemView {
+  mlir::Value base; ///< !llvm.ptr<1>
+  mlir::Type elementType;
+  llvm::SmallVector<mlir::OpFoldResult> sizes, strides; ///< of the logical dims
+  mlir::AffineMap map; ///< logical to physical indices; null: the strides hold
+  llvm::SmallVector<mlir::OpFoldResult> physicalStrides; ///< with a map
+  mlir::Value origin;  ///< the pointer of the argument
+  int64_t divisor = 0; ///< divides the elements from origin to base; 0: none
+  unsigned align = 0;  ///< of origin, in bytes; 0: the element's
+};
+
+/// Values defined at the entry of a kernel, for both versions of its body.
+struct KernelFrame {
+  llvm::DenseMap<mlir::Value, MemView> views;
+  mlir::IRMapping map; ///< scalars of the kernel
+  /// Of type index. The threads of a cluster have consecutive ids.
+  mlir::Value threadId, programId;
+  std::string sharedSymbol, zeroSymbol;
+};
+
+/// One dimension of a tile in this thread: the position of register r is
+/// base[r] + offset[r].
+struct Axis {
+  Spread spread;
+  llvm::SmallVector<mlir::Value> base;
+  llvm::SmallVector<int64_t> offset;
+  llvm::SmallVector<mlir::Value> valid; ///< null: always inside of the tile
+  int64_t vec = 1; ///< registers in groups of vec are adjacent
+
+  int64_t regs() const { return base.size(); }
+};
+using Axes = llvm::SmallVector<const Axis *>;
+/// The elements of a tile in a thread, row-major over the registers of its
+/// axes.
+using Fragment = llvm::SmallVector<mlir::Value>;
+using Registers = llvm::ArrayRef<int64_t>;
+
+/// Calls f(register of each axis, linear index) in row-major order.
+void forEachElement(const Axes &axes,
+                    llvm::function_ref<void(Registers, int64_t)> f);
+
+/// Emits an affine expression over non-negative indices.
+mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
+                         mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,
+                         llvm::ArrayRef<mlir::Value> symbols);
+llvm::SmallVector<mlir::OpFoldResult>
+rowMajorStrides(mlir::OpBuilder &b, mlir::Location loc,
+                llvm::ArrayRef<mlir::OpFoldResult> sizes);
+
+/// A condition that is checked at the entry of a kernel, and guards its fast
+/// version.
+struct Condition {
+  mlir::Value value; ///< a pointer or an index
+  int64_t multipleOf;
+};
+
+} // namespace adze::togpu
+
+#endif // ADZE_LIB_CONVERSION_TILETOGPU_KERNELFRAME_H

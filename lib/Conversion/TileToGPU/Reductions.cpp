@@ -1,0 +1,290 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Lowers reductions: within a thread, a warp, a block, and a cluster of blocks.
+#include "Dialect/Tile/IR/Reduction.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// Returns the number in the given bits of the thread.
+Value KernelLowering::getDigits(Value thread, uint64_t mask) {
+  Value number = constant(0);
+  for (int64_t place = 0; mask; ++place, mask &= mask - 1) {
+    int64_t bit = llvm::countr_zero(mask);
+    Value moved = thread;
+    if (bit > place)
+      moved = arith::ShRUIOp::create(b, loc, thread, constant(bit - place));
+    Value digit =
+        arith::AndIOp::create(b, loc, moved, constant(int64_t(1) << place));
+    number = b.createOrFold<arith::OrIOp>(loc, number, digit);
+  }
+  return number;
+}
+
+/// Returns the sums of the share of the thread, over the threads of its block
+/// that differ from it in the bits of `mask`.
+Fragment KernelLowering::combineWarps(tile::ReduceKind kind,
+                                      const Fragment &values,
+                                      const Share &share, uint64_t mask) {
+  Type type = values[0].getType();
+  auto &[shared, capacity] = exchanges[type];
+  if (capacity < int64_t(values.size())) {
+    capacity = values.size();
+    shared = allocateShared(type, {capacity, plan.getBlockThreads()});
+  }
+  const Axis *thread = positionAxis(getThreadInBlock());
+  gpu::BarrierOp::create(b, loc);
+  for (auto [i, v] : llvm::enumerate(values))
+    storeVector(
+        {toMemory(v)},
+        sharedPointer(shared, {positionAxis(constant(0), i), thread}, {0, 0}));
+  gpu::BarrierOp::create(b, loc);
+  Fragment sums;
+  for (size_t i = 0; i < values.size(); i += share.of) {
+    Value sum;
+    for (uint64_t digit = 0;;
+         digit = (digit - mask) & mask) { // the submasks, in ascending order
+      Fragment one = readShared(shared, {positionAxis(share.number, i),
+                                         positionAxis(share.group, digit)});
+      sum = sum ? tile::createCombine(b, loc, kind, sum, one[0]) : one[0];
+      if (digit == mask)
+        break;
+    }
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+/// Combines the sums of the share of the thread over the blocks of the cluster
+/// that differ in the bits of `mask`, in the order of their ranks.
+void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
+                                   const Share &share, uint64_t mask) {
+  Type type = sums[0].getType();
+  SharedTile shared =
+      allocateShared(type, {int64_t(sums.size()) * share.of, share.groups});
+  auto pointerTo = [&](int64_t i) {
+    return sharedPointer(
+        shared,
+        {positionAxis(share.number, i * share.of), positionAxis(share.group)},
+        {0, 0});
+  };
+  // In a loop, the other blocks may still read the sums of the last iteration.
+  if (b.getInsertionBlock() != entry)
+    barrier();
+  for (auto [i, v] : llvm::enumerate(sums))
+    storeVector({toMemory(v)}, pointerTo(i));
+  barrier();
+  Value rank = arith::ShRUIOp::create(
+      b, loc, frame.threadId, constant(llvm::Log2_64(plan.getBlockThreads())));
+  Value others = arith::AndIOp::create(
+      b, loc, rank, constant((plan.getBlocks() - 1) & ~mask));
+  auto remote = LLVM::LLVMPointerType::get(b.getContext(), 7);
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Type stored = toMemory(sum).getType();
+    sum = {};
+    for (uint64_t digit = 0;; digit = (digit - mask) & mask) {
+      Value other = arith::IndexCastOp::create(
+          b, loc, b.getI32Type(),
+          arith::OrIOp::create(b, loc, others, constant(digit)));
+      Value pointer = NVVM::MapaOp::create(b, loc, remote, pointerTo(i), other);
+      Value v = fromMemory(
+          LLVM::LoadOp::create(b, loc, stored, pointer, bytesOf(type)), type);
+      sum = sum ? tile::createCombine(b, loc, kind, sum, v) : v;
+      if (digit == mask)
+        break;
+    }
+  }
+}
+
+/// Combines the values of the threads of the program that differ from a thread
+/// in the bits of `mask`, in a fixed order, through shared memory. A thread
+/// combines a share of the values, and reads the others.
+void KernelLowering::combineThroughShared(tile::ReduceKind kind,
+                                          Fragment &values, uint64_t mask) {
+  uint64_t own = plan.getBlockThreads() - 1, inBlock = mask & own,
+           ranks = mask / plan.getBlockThreads();
+  auto count = int64_t(values.size());
+  Value thread = getThreadInBlock();
+  Share share;
+  share.of = std::min(count & -count, int64_t(1) << llvm::popcount(inBlock));
+  share.group = arith::AndIOp::create(b, loc, thread, constant(own & ~inBlock));
+  share.groups = int64_t(own & ~inBlock) + 1;
+  // The highest bits, so that the threads of a warp have the same share.
+  uint64_t digits = inBlock;
+  while ((int64_t(1) << llvm::popcount(digits)) > share.of)
+    digits &= digits - 1;
+  share.number = getDigits(thread, digits);
+  Fragment sums = inBlock ? combineWarps(kind, values, share, inBlock) : values;
+  if (ranks)
+    combineBlocks(kind, sums, share, ranks);
+  if (share.of == 1) {
+    values = sums;
+    return;
+  }
+  Type type = values[0].getType();
+  SharedTile shared = allocateShared(type, {count, share.groups});
+  const Axis *group = positionAxis(share.group);
+  for (auto [i, v] : llvm::enumerate(sums))
+    storeVector({toMemory(v)},
+                sharedPointer(shared,
+                              {positionAxis(share.number, i * share.of), group},
+                              {0, 0}));
+  gpu::BarrierOp::create(b, loc);
+  for (auto [i, v] : llvm::enumerate(values))
+    v = readShared(shared, {positionAxis(constant(0), i), group})[0];
+}
+
+void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
+                                    uint64_t mask) {
+  Type type = values[0].getType();
+  if (type.isF32() || type.isInteger(32)) {
+    Value width = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 32);
+    for (int64_t bit = 1; bit < 32 && bit < plan.getBlockThreads(); bit *= 2) {
+      if (!(mask & bit))
+        continue;
+      Value distance =
+          arith::ConstantIntOp::create(b, loc, b.getI32Type(), bit);
+      for (Value &v : values)
+        v = tile::createCombine(b, loc, kind, v,
+                                gpu::ShuffleOp::create(b, loc, v, distance,
+                                                       width,
+                                                       gpu::ShuffleMode::XOR)
+                                    .getShuffleResult());
+      mask &= ~uint64_t(bit);
+    }
+  }
+  if (mask)
+    combineThroughShared(kind, values, mask);
+}
+
+/// Returns true for a reduction of which the only user reduces its result in
+/// the same way: that one reduces both dims at once, so that threads exchange
+/// their values once.
+bool KernelLowering::joinsNext(tile::ReduceOp reduce) {
+  Value result = reduce.getResult();
+  auto next = result.hasOneUse()
+                  ? dyn_cast<tile::ReduceOp>(*result.user_begin())
+                  : tile::ReduceOp();
+  auto isWhole = [&](tile::ReduceOp op) {
+    return plan.spreadOf(plan.classesOf(op.getSource())[op.getDim()]).chunks ==
+           1;
+  };
+  return next && next->getBlock() == reduce->getBlock() &&
+         next.getKind() == reduce.getKind() && isWhole(reduce) && isWhole(next);
+}
+
+KernelLowering::Reduced KernelLowering::getReduced(tile::ReduceOp reduce) {
+  Reduced reduced{reduce.getSource(), {unsigned(reduce.getDim())}};
+  while (auto before = reduced.source.getDefiningOp<tile::ReduceOp>()) {
+    if (!joinsNext(before))
+      break;
+    for (unsigned &dim : reduced.dims)
+      dim += dim >= before.getDim();
+    reduced.dims.push_back(before.getDim());
+    reduced.source = before.getSource();
+  }
+  return reduced;
+}
+
+/// Adds the elements of the source in this thread to `sums`. Returns the bits
+/// of the threads that have other elements.
+uint64_t KernelLowering::accumulate(tile::ReduceKind kind,
+                                    const Reduced &reduced, Value neutral,
+                                    Fragment &sums) {
+  Axes axes = axesFor(reduced.source);
+  auto isReduced = [&](unsigned dim) {
+    return llvm::is_contained(reduced.dims, dim);
+  };
+  Fragment f = emit(reduced.source, axes);
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    int64_t at = 0;
+    Value valid, v = f[i];
+    for (auto [d, axis] : llvm::enumerate(axes))
+      if (isReduced(d))
+        valid = both(valid, axis->valid[regs[d]]);
+      else
+        at = at * axis->regs() + regs[d];
+    if (valid)
+      v = arith::SelectOp::create(b, loc, valid, v, neutral);
+    if (sums[at] != neutral)
+      v = tile::createCombine(b, loc, kind, sums[at], v);
+    // A product that permits it is added without being rounded.
+    if (auto add = v.getDefiningOp<arith::AddFOp>();
+        add && add.getLhs() == sums[at])
+      add.setFastmath(arith::FastMathFlags::contract);
+    sums[at] = v;
+  });
+  uint64_t mask = 0;
+  for (unsigned dim : reduced.dims)
+    mask |= axes[dim]->spread.mask();
+  return mask;
+}
+
+void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
+  if (joinsNext(reduce))
+    return;
+  Reduced reduced = getReduced(reduce);
+  Value source = reduced.source;
+  tile::ReduceKind kind = reduce.getKind();
+  Value zero =
+      tile::createNeutral(b, loc, kind, tileType(source).getElementType());
+  Axes out;
+  int64_t count = 1;
+  for (auto [i, axis] : llvm::enumerate(axesFor(source)))
+    if (!llvm::is_contained(reduced.dims, i)) {
+      out.push_back(axis);
+      count *= axis->regs();
+    }
+  int cls = plan.classesOf(source)[reduced.dims[0]];
+  const Spread &spread = plan.spreadOf(cls);
+  Fragment sums(count, zero);
+  uint64_t mask = 0;
+  if (spread.chunks == 1 || chunkAxes.contains(cls)) {
+    mask = accumulate(kind, reduced, zero, sums);
+  } else {
+    auto loop = scf::ForOp::create(b, loc, constant(0), constant(spread.chunks),
+                                   constant(1), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    chunkAxes[cls] = makeAxis(spread, multiplyBy(loop.getInductionVar(),
+                                                 spread.threads * spread.regs));
+    scopes.emplace_back();
+    sums = Fragment(loop.getRegionIterArgs());
+    mask = accumulate(kind, reduced, zero, sums);
+    scf::YieldOp::create(b, loc, sums);
+    scopes.pop_back();
+    chunkAxes.erase(cls);
+    sums = Fragment(loop.getResults());
+  }
+  combineThreads(kind, sums, mask);
+  rememberReduced(reduce, out, sums);
+}
+
+/// If source and result have different distributions, the result is moved
+/// through shared memory.
+void KernelLowering::rememberReduced(tile::ReduceOp reduce, const Axes &out,
+                                     const Fragment &sums) {
+  Value result = reduce.getResult();
+  Axes home = axesFor(result);
+  if (home == out)
+    return remember(result, home, sums);
+  SmallVector<int64_t> sizes;
+  for (const Axis *axis : out)
+    sizes.push_back(axis->spread.threads * axis->spread.regs);
+  auto [it, fresh] = moved.try_emplace(result);
+  if (fresh)
+    it->second = allocateShared(tileType(result).getElementType(), sizes);
+  SharedTile shared = it->second;
+  barrier();
+  writeShared(shared, out, sums);
+  barrier();
+  remember(result, home, readShared(shared, home));
+}
+
+} // namespace adze::togpu
