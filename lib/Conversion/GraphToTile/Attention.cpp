@@ -10,11 +10,12 @@
 // keys are along the vectors instead; if the number of queries is dynamic, the
 // kernel chooses at run time. Programs of one query process several heads that
 // share keys, so that the keys are read once.
-#include "Dialect/Graph/IR/Attention.h"
-#include "AttentionParts.h"
-#include "Dialect/Graph/IR/Precision.h"
+//
+// The version for few queries of GPUs divides the keys of a step into parts,
+// each with a maximum and sums of its own, which are joined at the end: warps,
+// and the blocks of a cluster, do not wait for each other while they read.
+#include "AttentionEmitter.h"
 #include "Dialect/Graph/IR/Weights.h"
-#include "FewRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <numeric>
@@ -23,141 +24,22 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-namespace {
-
-/// The axes of the tile space: queries, keys, the elements of a key, and those
-/// of a value.
-struct AttentionAxes {
-  int queries, keys, depth, columns;
-  Axes on(std::initializer_list<int> list) const {
-    Axes axes(list);
-    llvm::sort(axes);
-    return axes;
-  }
-};
-
-class AttentionEmitter {
-public:
-  AttentionEmitter(KernelEmitter &e, AttentionOp op)
-      : e(e), op(op), b(e.builder()), loc(e.loc()),
-        element(getSignlessType(getElementTypeOrSelf(op.getResult()))),
-        type(getAccumulatorType(element)) {}
-
-  LogicalResult run();
-
-private:
-  LogicalResult setTiling();
-  void setAxes(bool few, Value count);
-  void chooseSharing();
-  std::optional<int64_t> getSharing(Value operand);
-  FailureOr<DimRanges> inGroup(Value operand);
-  DimRanges getQueryRanges();
-  LogicalResult prepareQuery();
-  FailureOr<Value> scale(Value tile, Value scales, DimRanges batch,
-                         Value first);
-  FailureOr<KernelEmitter::Carried> step(Value first, ValueRange carried);
-  FailureOr<Value> emitScores(Value first);
-  FailureOr<Emitted> emitAtScores(Value operand, Value first);
-  Value hideKeys(Value scores, Value first);
-  std::pair<Value, Value> subtract(Value scores, Value before, Value base);
-  Value createDot(const Emitted &lhs, const Emitted &rhs, Value acc);
-  Emitted round(Emitted operand);
-  Value position(int axis, Value offset, ArrayRef<int> axes);
-  LogicalResult finish(ValueRange carried);
-
-  Type getFactor() { return getPrecision(op).value_or(element); }
-  double getScale() { return op.getScale().convertToDouble(); }
-  double getFill() { return op.getFill().convertToDouble(); }
-  double getSoftcap() { return op.getSoftcap().convertToDouble(); }
-  /// Whether the scores of a block are scaled where the maximum is subtracted,
-  /// by one fused multiply-add. What is added to scores or replaces them is of
-  /// the same scale then: nothing, or -infinity.
-  bool scalesDifferences() {
-    bool isHidden = op.getMask() || op.getCausal() != Causal::None;
-    return element != type && !op.getBias() && getSoftcap() == 0 &&
-           getScale() > 0 && (!isHidden || getFill() == -INFINITY);
-  }
-  Value number(double value, ArrayRef<int> on) {
-    return e.constant(b.getFloatAttr(type, value), on);
-  }
-  Value spread(Value perQuery, ArrayRef<int> on) {
-    return e.broadcast({perQuery, {axes.queries}}, on);
-  }
-  /// Returns true if a block of keys may have only keys that are masked for a
-  /// query.
-  bool mayHideAll() {
-    return op.getMask() || op.getBias() || op.getCausal() != Causal::None;
-  }
-
-  /// Returns true if the number of queries is dynamic and may be small, as in
-  /// the steps of a decoder. Programs for few queries then have one query each.
-  bool asksWhetherFew() { return knownQueries < 0 && e.tilesEvenly; }
-
-  /// Returns true for the version for few queries of a kernel for GPUs, whose
-  /// programs have one query.
-  bool isFew() const { return e.version == RowVersion::Few; }
-
-  /// Programs of `count` queries, which run if the condition holds. With `few`,
-  /// keys are along the vectors; with `shares`, a program has one query, and
-  /// the heads that share keys.
-  struct Form {
-    Value condition; // null: always
-    bool few;
-    Value count;
-    bool shares = false;
-  };
-  LogicalResult emit(const Form &form);
-  LogicalResult emitForms(ArrayRef<Form> forms);
-
-  /// The numbers of queries from which a vector for each key pays off. If the
-  /// number is dynamic, a single query has programs of its own, and less than
-  /// `fewBlocked` queries also have blocks of keys along the vectors.
-  static constexpr int64_t fewQueries = 8, fewBlocked = 21, blockedQueries = 4;
-  /// The number of accumulators of a head that fit in registers next to its
-  /// keys.
-  static constexpr int64_t mostShared = 8;
-  KernelEmitter &e;
-  AttentionOp op;
-  OpBuilder &b;
-  Location loc;
-  Type element, type;
-  AttentionAxes axes;
-  Axes scoreAxes, resultAxes;
-  unsigned rank;
-  int64_t depth, columns, knownQueries;
-  int64_t sharing = 1; // heads with the same keys that a program may share
-  int64_t heads = 1;   // of a program of this form
-  int64_t keyBlock = 0;
-  int64_t keysAhead = 0;          // prefetch distance
-  Value queries, keys;            // their numbers
-  SmallVector<Form, 3> forms;     // the first whose condition holds runs
-  Value blockQueries, blockKeys;  // queries of a program, keys of a step
-  Value rowId, row;               // of the queries; the first one
-  SmallVector<Value> batch;       // ids
-  DimRanges keyBatch, valueBatch; // of the batch dims
-  Value key, value;               // without the scales of rows
-  Value keyScales, valueScales;   // of each key and value, or null
-  Emitted query;
-};
-
-} // namespace
-
-/// Creates a product in the order of the axes: the rows of the result are the
-/// lesser axis. For few queries, a GPU reads keys and values in all threads,
-/// and reduces.
+/// Creates a product that is summed along the axis `common` and added to `acc`,
+/// in the order of the axes: the rows of the result are the lesser axis. For
+/// few queries, a GPU reads keys and values in all threads, and reduces; `acc`
+/// may be null.
 Value AttentionEmitter::createDot(const Emitted &lhs, const Emitted &rhs,
-                                  Value acc) {
+                                  Value acc, int common) {
   if (isFew()) {
     Axes all(lhs.axes);
     all.append(rhs.axes.begin(), rhs.axes.end());
     llvm::sort(all);
-    auto common = *std::adjacent_find(all.begin(), all.end());
     all.erase(llvm::unique(all), all.end());
-    Value product =
-        arith::MulFOp::create(b, loc, e.broadcast(e.convert(lhs, type), all),
-                              e.broadcast(e.convert(rhs, type), all));
+    Value product = arith::MulFOp::create(
+        b, loc, e.broadcast(e.convert(lhs, type), all),
+        e.broadcast(e.convert(rhs, type), all), arith::FastMathFlags::contract);
     Value sum = e.reduce(Combiner::Add, type, {product, all}, common).value;
-    return arith::AddFOp::create(b, loc, acc, sum);
+    return acc ? arith::AddFOp::create(b, loc, acc, sum) : sum;
   }
   OperationState state(loc, tile::DotOp::getOperationName());
   state.addOperands({lhs.value, rhs.value, acc});
@@ -234,22 +116,26 @@ LogicalResult AttentionEmitter::setTiling() {
               : e.param("BLOCK_M",
                         few ? knownQueries
                             : chooseLanes(knownQueries, hasUnit ? 64 : 32));
-  constexpr int64_t keysOfThreads = 512;
-  int64_t block = isFew() ? chooseBlock(knownKeys, keysOfThreads)
+  int64_t block = isFew() ? chooseKeysOfPart(std::max(depth, columns))
                           : chooseKeys(knownKeys, hasUnit && !few);
   keyBlock = block;
-  blockKeys = e.param("BLOCK_N", block, getEvenKeyBlocks(knownKeys, block));
+  if (isFew()) {
+    constexpr int64_t warps = 8;
+    keysOfPart = e.index(block);
+    parts = e.param("PARTS", warps);
+    blockKeys = e.mul(parts, keysOfPart);
+  } else {
+    blockKeys = e.param("BLOCK_N", block, getEvenKeyBlocks(knownKeys, block));
+  }
   Value rows = countForVersion(e, queries, e.ceilDiv(queries, blockQueries));
   chooseSharing();
   Value allHeads = rank < 3 ? Value() : e.size(result[rank - 3]);
   Value numHeads = allHeads;
-  bool isOne = knownQueries == 1 && sharing > 1 && !isFew();
-  if (isFew())
-    forms = {{nullptr, true, blockQueries}};
+  bool isOne = isFew() || (knownQueries == 1 && sharing > 1);
   if (sharing > 1 && (asksWhetherFew() || isOne))
     numHeads = e.index(*getConstant(result[rank - 3]) / sharing);
   if (isOne)
-    forms = {{nullptr, true, e.index(1), true}};
+    forms = {{nullptr, true, e.index(1), sharing > 1}};
   if (asksWhetherFew()) {
     auto isBelow = [&](int64_t limit) -> Value {
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, queries,
@@ -286,16 +172,24 @@ LogicalResult AttentionEmitter::setTiling() {
 /// Sets the axes of programs of `count` queries; with `few`, keys are along the
 /// vectors.
 void AttentionEmitter::setAxes(bool few, Value count) {
-  axes = few ? AttentionAxes{/*queries=*/4, /*keys=*/6, /*depth=*/5,
-                             /*columns=*/7}
-             : AttentionAxes{/*queries=*/3, /*keys=*/1, /*depth=*/2,
-                             /*columns=*/0};
-  scoreAxes = axes.on({axes.queries, axes.keys});
-  resultAxes = axes.on({axes.queries, axes.columns});
-  e.setSummed(axes.keys);
-  e.setSummed(axes.depth);
+  if (isFew())
+    axes = {/*queries=*/0, /*keys=*/3, /*depth=*/4,
+            /*columns=*/5, /*step=*/2, /*parts=*/1};
+  else if (few)
+    axes = {/*queries=*/4, /*keys=*/6, /*depth=*/5, /*columns=*/7, /*step=*/6};
+  else
+    axes = {/*queries=*/3, /*keys=*/1, /*depth=*/2, /*columns=*/0, /*step=*/1};
+  queryAxes = axes.onParts({axes.queries});
+  scoreAxes = axes.onParts({axes.queries, axes.keys});
+  resultAxes = axes.onParts({axes.queries, axes.columns});
+  for (int axis : {axes.keys, axes.step, axes.depth})
+    e.setSummed(axis);
+  if (isFew()) {
+    e.setAxis(axes.parts, parts);
+    e.setAxis(axes.keys, keysOfPart);
+  }
   e.setAxis(axes.queries, heads > 1 ? e.index(heads) : count);
-  e.setAxis(axes.keys, blockKeys);
+  e.setAxis(axes.step, blockKeys);
   e.setAxis(axes.depth, e.index(depth));
   e.setAxis(axes.columns, e.index(columns));
   row = e.mul(rowId, count);
@@ -333,123 +227,14 @@ LogicalResult AttentionEmitter::prepareQuery() {
   return success();
 }
 
-/// Multiplies scores or weights by the scales of the keys from `first` on.
-FailureOr<Value> AttentionEmitter::scale(Value tile, Value scales,
-                                         DimRanges batch, Value first) {
-  if (!scales)
-    return tile;
-  batch.push_back({first, axes.keys, 1, 1});
-  auto factors = e.emit(scales, batch);
-  if (failed(factors))
-    return failure();
-  return arith::MulFOp::create(b, loc, tile, e.broadcast(*factors, scoreAxes))
-      .getResult();
-}
-
-/// Emits the tile of the bias or mask for the scores of a step.
-FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
-  Dims dims = getDims(operand), scores = op.getScoreDims();
-  DimRanges ranges;
-  for (auto [i, dim] : llvm::enumerate(dims)) {
-    unsigned at = rank - dims.size() + i;
-    if (getKnown(dim) == 1) {
-      ranges.push_back({e.index(0), -1, 1, 1});
-      continue;
-    }
-    if (!areEqual(dim, scores[at]))
-      return e.fail("it is unknown whether a dim of a mask is broadcast");
-    if (at + 1 == rank)
-      ranges.push_back({first, axes.keys, 1, 1});
-    else
-      ranges.push_back(getQueryRanges()[at]);
-  }
-  return e.emit(operand, ranges);
-}
-
-/// Returns `offset` plus the position along an axis, as i32.
-Value AttentionEmitter::position(int axis, Value offset, ArrayRef<int> on) {
-  Emitted tile = e.emitPositions(axis, b.getI32Type());
-  Value start = arith::IndexCastOp::create(b, loc, b.getI32Type(), offset);
-  tile.value = arith::AddIOp::create(b, loc, tile.value,
-                                     e.broadcast({start, {}}, tile.axes));
-  return e.broadcast(tile, on);
-}
-
-/// Replaces the scores of masked keys by `fill`, and removes keys beyond the
-/// last one.
-Value AttentionEmitter::hideKeys(Value scores, Value first) {
-  if (op.getCausal() != Causal::None && heads == 1) { // else no key is masked
-    Value last = row;
-    if (op.getCausal() == Causal::LowerRight)
-      last = e.add(row, e.sub(keys, queries));
-    Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
-                                       position(axes.keys, first, scoreAxes),
-                                       position(axes.queries, last, scoreAxes));
-    Value fill = number(getFill(), scoreAxes);
-    scores = arith::SelectOp::create(b, loc, seen, scores, fill);
-  }
-  auto count = getConstantIntValue(keys);
-  auto block = e.getBinding("BLOCK_N");
-  if (count && block && *count % *block == 0)
-    return scores;
-  Value inside = e.broadcast(e.emitInside(axes.keys, first, keys), scoreAxes);
-  Value none = number(-INFINITY, scoreAxes);
-  return arith::SelectOp::create(b, loc, inside, scores, none);
-}
-
-/// Emits the scores of the queries and the keys from `first` on.
-FailureOr<Value> AttentionEmitter::emitScores(Value first) {
-  DimRanges ranges = keyBatch;
-  ranges.push_back({first, axes.keys, 1, 1});
-  // Keys that are read once come from memory, so the next block is prefetched.
-  ranges.back().ahead = keysAhead;
-  ranges.push_back({e.index(0), axes.depth, 1, 1});
-  Axes on = axes.on({axes.keys, axes.depth});
-  auto tile = e.emitOn(key, ranges, on);
-  if (failed(tile))
-    return failure();
-  Emitted block = round({*tile, on});
-  bool keysAreRows = axes.keys < axes.queries;
-  Value zero = number(0.0, scoreAxes);
-  auto product = scale(keysAreRows ? createDot(block, query, zero)
-                                   : createDot(query, block, zero),
-                       keyScales, keyBatch, first);
-  if (failed(product))
-    return failure();
-  Value s = *product;
-  auto scaled = [&](Value x, double factor) -> Value {
-    return arith::MulFOp::create(b, loc, x, number(factor, scoreAxes));
-  };
-  if (element != type && !scalesDifferences())
-    s = scaled(s, getScale());
-  if (double cap = getSoftcap(); cap > 0)
-    s = scaled(math::TanhOp::create(b, loc, scaled(s, 1.0 / cap)), cap);
-  if (op.getBias()) {
-    auto bias = emitAtScores(op.getBias(), first);
-    if (failed(bias))
-      return failure();
-    Value wide = e.broadcast(e.convert(*bias, type), scoreAxes);
-    s = arith::AddFOp::create(b, loc, s, wide);
-  }
-  if (op.getMask()) {
-    auto mask = emitAtScores(op.getMask(), first);
-    if (failed(mask))
-      return failure();
-    Value fill = number(getFill(), scoreAxes);
-    s = arith::SelectOp::create(b, loc, e.broadcast(*mask, scoreAxes), s, fill);
-  }
-  return hideKeys(s, first);
-}
-
 /// What scores, and a number of each query, are above `base`.
 std::pair<Value, Value> AttentionEmitter::subtract(Value scores, Value before,
                                                    Value base) {
   if (!scalesDifferences())
     return {arith::SubFOp::create(b, loc, scores, spread(base, scoreAxes)),
             arith::SubFOp::create(b, loc, before, base)};
-  Axes perQuery{axes.queries};
   auto scaled = [&](Value v, double factor) -> Value {
-    return arith::MulFOp::create(b, loc, v, number(factor, perQuery));
+    return arith::MulFOp::create(b, loc, v, number(factor, queryAxes));
   };
   Value least = scaled(base, -getScale());
   Value shifted = math::FmaOp::create(
@@ -459,6 +244,15 @@ std::pair<Value, Value> AttentionEmitter::subtract(Value scores, Value before,
   return {shifted, drop};
 }
 
+/// Returns what is subtracted from scores: their maximum, or 0 if all keys are
+/// masked, as exp(-inf - -inf) is NaN.
+Value AttentionEmitter::getBase(Value most) {
+  Value none = number(-INFINITY, queryAxes);
+  Value isNone =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, none);
+  return arith::SelectOp::create(b, loc, isNone, number(0.0, queryAxes), most);
+}
+
 /// One block of keys: carried are the sum of weighted values, the maximum and
 /// the sum of the weights of each query.
 FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
@@ -466,18 +260,11 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   auto scores = emitScores(first);
   if (failed(scores))
     return failure();
-  Axes perQuery{axes.queries};
   Value before = carried[1];
   Value most =
       e.reduce(Combiner::Max, type, {*scores, scoreAxes}, axes.keys).value;
   most = arith::MaximumFOp::create(b, loc, before, most);
-  Value base = most;
-  if (mayHideAll()) { // exp(-inf - -inf) is NaN
-    Value none = number(-INFINITY, perQuery);
-    Value isNone =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, none);
-    base = arith::SelectOp::create(b, loc, isNone, number(0.0, perQuery), most);
-  }
+  Value base = mayHideAll() ? getBase(most) : most;
   auto [shifted, drop] = subtract(*scores, before, base);
   Value weights = math::ExpOp::create(b, loc, shifted, isWeight);
   Value decay = math::ExpOp::create(b, loc, drop, isWeight);
@@ -487,18 +274,40 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   Value kept =
       arith::MulFOp::create(b, loc, carried[0], spread(decay, resultAxes));
   DimRanges ranges = valueBatch;
-  ranges.push_back({first, axes.keys, 1, 1});
+  ranges.push_back({first, axes.step, 1, 1});
   ranges.back().ahead = keysAhead;
   ranges.push_back({e.index(0), axes.columns, 1, 1});
-  Axes on = axes.on({axes.keys, axes.columns});
+  Axes on = axes.on({axes.step, axes.columns});
   auto block = e.emitOn(value, ranges, on);
   auto scaled = scale(weights, valueScales, valueBatch, first);
   if (failed(block) || failed(scaled))
     return failure();
-  Emitted left = round({*block, on}), right = round({*scaled, scoreAxes});
+  Emitted left = round(divide({*block, on})),
+          right = round({*scaled, scoreAxes});
   if (axes.columns > axes.queries)
     std::swap(left, right);
-  return KernelEmitter::Carried{createDot(left, right, kept), most, sum};
+  return KernelEmitter::Carried{createDot(left, right, kept, axes.keys), most,
+                                sum};
+}
+
+/// Adds the sums of the parts, relative to the maximum of all parts.
+void AttentionEmitter::joinParts(KernelEmitter::Carried &carried) {
+  Emitted before{carried[1], queryAxes};
+  Emitted most = e.reduce(Combiner::Max, type, before, axes.parts);
+  Value base = getBase(e.broadcast(most, queryAxes));
+  Value drop = arith::SubFOp::create(b, loc, before.value, base);
+  if (scalesDifferences())
+    drop = arith::MulFOp::create(b, loc, drop, number(getScale(), queryAxes));
+  Value decay = math::ExpOp::create(b, loc, drop, isWeight);
+  auto join = [&](Value sums, ArrayRef<int> on) {
+    Value scaled = arith::MulFOp::create(b, loc, sums, spread(decay, on));
+    return e.reduce(Combiner::Add, type, {scaled, Axes(on)}, axes.parts);
+  };
+  Emitted sum = join(carried[2], queryAxes),
+          products = join(carried[0], resultAxes);
+  carried = {products.value, most.value, sum.value};
+  queryAxes = sum.axes;
+  resultAxes = products.axes;
 }
 
 /// Divides by the sums and stores the result.
@@ -523,7 +332,8 @@ LogicalResult AttentionEmitter::finish(ValueRange carried) {
 /// Emits a program of `count` queries.
 LogicalResult AttentionEmitter::emit(const Form &form) {
   heads = form.shares ? sharing : 1;
-  keysAhead = form.few && (asksWhetherFew() || form.shares) ? keyBlock : 0;
+  bool readsOnce = form.few && (asksWhetherFew() || form.shares);
+  keysAhead = readsOnce && !isFew() ? keyBlock : 0;
   auto inKeys = inGroup(op.getKey()), inValues = inGroup(op.getValue());
   if (failed(inKeys) || failed(inValues))
     return failure();
@@ -532,14 +342,13 @@ LogicalResult AttentionEmitter::emit(const Form &form) {
   setAxes(form.few, form.count);
   if (failed(prepareQuery()))
     return failure();
-  Axes perQuery{axes.queries};
-  SmallVector<Value> init{number(0.0, resultAxes), number(-INFINITY, perQuery),
-                          number(0.0, perQuery)};
+  SmallVector<Value> init{number(0.0, resultAxes), number(-INFINITY, queryAxes),
+                          number(0.0, queryAxes)};
   // Only keys below the diagonal are read: all later ones are masked for the
   // whole block.
   Value end = keys;
-  if (op.getCausal() != Causal::None && heads == 1) {
-    end = e.add(row, e.getAxisSize(axes.queries));
+  if (op.getCausal() != Causal::None && (heads == 1 || isFew())) {
+    end = e.add(row, form.count);
     if (op.getCausal() == Causal::LowerRight)
       end = e.max(e.add(end, e.sub(keys, queries)), e.index(1));
     end = e.min(end, keys);
@@ -550,6 +359,8 @@ LogicalResult AttentionEmitter::emit(const Form &form) {
       });
   if (failed(carried))
     return failure();
+  if (isFew())
+    joinParts(*carried);
   return finish(*carried);
 }
 

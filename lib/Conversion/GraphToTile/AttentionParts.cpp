@@ -41,3 +41,10 @@ SmallVector<int64_t> adze::getEvenKeyBlocks(int64_t keys, int64_t block) {
         menu.push_back(size);
   return menu;
 }
+
+int64_t adze::chooseKeysOfPart(int64_t elements) {
+  // The registers of a warp hold this many elements of keys, and of values.
+  constexpr int64_t held = 1024, least = 4, most = 32;
+  return std::clamp<int64_t>(llvm::bit_floor(uint64_t(held / elements)), least,
+                             most);
+}

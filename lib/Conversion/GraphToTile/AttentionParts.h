@@ -17,6 +17,10 @@ std::pair<mlir::Value, mlir::Value> separateScales(mlir::Value operand);
 /// too.
 llvm::SmallVector<int64_t> getEvenKeyBlocks(int64_t keys, int64_t block);
 
+/// Returns the number of keys, of `elements` elements, that a warp of a GPU
+/// multiplies by few queries at a time.
+int64_t chooseKeysOfPart(int64_t elements);
+
 } // namespace adze
 
 #endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_ATTENTIONPARTS_H

@@ -14,6 +14,8 @@ namespace adze {
 llvm::SmallVector<RowVersion>
 chooseRowVersions(mlir::Operation *anchor,
                   llvm::function_ref<bool(mlir::Value)> isConstant);
+/// Returns the number of rows of a product by blockwise quantized weights.
+mlir::AffineExpr getRows(graph::BlockMatmulOp op);
 /// Returns the number of rows of a product of all batches by one matrix, or
 /// null if batches have matrices of their own.
 mlir::AffineExpr getFlatRows(graph::MatmulOp op);
@@ -26,6 +28,9 @@ mlir::LogicalResult emitBlockMatmul(KernelEmitter &e, graph::BlockMatmulOp op,
 /// Returns the packing of the right operand of versions: contiguous along the
 /// depth.
 mlir::AffineMap packAlongDepth(graph::MatmulOp op);
+/// Splits `axis` of the tile, if it has it, into two.
+Emitted splitAxis(KernelEmitter &e, const Emitted &tile, int axis, int outer,
+                  int inner);
 /// Returns `programs` if `rows` is a number of rows of the version of the
 /// kernel, else 0.
 mlir::Value countForVersion(KernelEmitter &e, mlir::Value rows,

@@ -4,7 +4,7 @@
 
 // Zero points are bytes, which are converted once for each block.
 // CHECK: tile.kernel @zeros(
-// CHECK: arith.uitofp %{{.*}} : tensor<?x4xi8> to tensor<?x4xf32>
+// CHECK: arith.uitofp %{{.*}} : tensor<?x?x?xi8> to tensor<?x?x?xf32>
 // EMULATED: zeros: {{[1-9].*}} agree
 
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>]} {

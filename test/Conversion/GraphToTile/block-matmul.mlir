@@ -5,16 +5,23 @@
 
 // The bits of an element are placed below the first bit of the significand of
 // 1.0, and no integer is converted. The version for few rows computes one row
-// in a program, that for many rows eight.
+// in a program, and divides the depth among warps: four adjacent products are
+// added before they are scaled. That for many rows computes eight rows by
+// dequantized weights.
 // CHECK: tile.kernel @int4(
 // CHECK-SAME: adze.versions = [@int4_few]
 // CHECK: tile.load %{{.*}} : memref<24x4x4xi32> -> tensor<?x4x4xi32>
 // CHECK: %[[HIGH:.*]] = arith.shli
 // CHECK: %[[ONE:.*]] = arith.ori %[[HIGH]]
-// CHECK: arith.bitcast %[[ONE]] : tensor<?x4x4x8xi32> to tensor<?x4x4x8xf32>
-// CHECK: math.fma {{.*}} : tensor<8x?x4x4x8xf32>
+// CHECK: arith.bitcast %[[ONE]] : tensor<?x4x4x2x4xi32> to tensor<?x4x4x2x4xf32>
+// CHECK: math.fma {{.*}} : tensor<8x?x4x4x2x4xf32>
 // CHECK: tile.kernel @int4_few(
-// CHECK: math.fma {{.*}} : tensor<?x4x4x8xf32>
+// CHECK: %[[PARTS:.*]] = tile.param "PARTS"
+// CHECK: arith.ceildivui %c4{{.*}}, %[[PARTS]]
+// CHECK: tile.reshape {{.*}} to [%{{.*}}, %[[PARTS]], %{{.*}}, 4]
+// CHECK: %[[SUMS:.*]] = tile.reduce add {{.*}} dim 5
+// CHECK: math.fma %[[SUMS]], {{.*}} : tensor<?x?x?x4x2xf32>
+// CHECK: arith.addf %{{.*}} : tensor<?xf32>
 
 // FEW-DAG: int4_few: {{[1-9].*}} agree
 // FEW-DAG: int4: 0 programs

@@ -1,0 +1,299 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Products by blockwise quantized weights, for GPUs: threads dequantize words
+// in registers, and multiply them by adjacent elements of the rows. The version
+// for few rows divides the depth among warps.
+#include "Convolution.h"
+#include "FewRows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+class BlockMatmul {
+public:
+  BlockMatmul(KernelEmitter &e, BlockMatmulOp op)
+      : e(e), op(op), f32(e.builder().getF32Type()), bits(op.getBits()),
+        isFew(e.version == RowVersion::Few),
+        blocks(getKnown(getDims(op.getRhs())[1])),
+        words(getKnown(getDims(op.getRhs())[2])) {}
+
+  LogicalResult emit() { return isFew ? emitFew() : emitMany(); }
+
+private:
+  /// `Step`: the blocks of a step, which are divided among warps. `Part`: the
+  /// elements of a word, in quads of adjacent ones.
+  enum Axis { Row, Column, Step, Warp, Block, Word, Part, Quad, Lane };
+  static constexpr int64_t adjacent = 4; ///< elements of a quad
+
+  LogicalResult emitFew();
+  LogicalResult emitMany();
+  LogicalResult setAxes(int64_t mostColumns, Value programRows);
+  Emitted divide(const Emitted &tile) {
+    return isFew ? splitAxis(e, tile, Step, Warp, Block) : tile;
+  }
+  FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
+  FailureOr<Emitted> emitRows(Value block);
+  FailureOr<Emitted> emitFractions(Value block);
+  FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block);
+  FailureOr<Emitted> emitWeights(Value block);
+  FailureOr<Emitted> multiplyBlocks(Value block);
+  FailureOr<Emitted> emitFloats(Value operand, Value block);
+  Emitted sumAll(Emitted products);
+  LogicalResult store(const Emitted &total);
+  Value number(double value, ArrayRef<int> axes) {
+    return e.constant(e.builder().getF32FloatAttr(value), axes);
+  }
+
+  KernelEmitter &e;
+  BlockMatmulOp op;
+  Type f32;
+  int64_t bits;
+  bool isFew;
+  int64_t blocks, words; ///< of a column, of a block
+  int rowAxis = -1;
+  Value row, column;
+  unsigned rowSpan = 1;
+};
+} // namespace
+
+/// Loads the weights, or one element for each block, from `block` on.
+FailureOr<Emitted> BlockMatmul::load(Value operand, Value block,
+                                     bool hasWords) {
+  int step = isFew ? Step : Block;
+  DimRanges ranges{{column, Column, 1, 1}, {block, step, 1, 1}};
+  Axes axes{Column, step};
+  if (hasWords) {
+    ranges.push_back({e.index(0), Word, 1, 1});
+    axes.push_back(Word);
+  }
+  auto tile = e.emitOn(operand, ranges, axes);
+  if (failed(tile))
+    return failure();
+  return divide({*tile, axes});
+}
+
+/// Returns the scales or zero points of blocks as floats.
+FailureOr<Emitted> BlockMatmul::emitFloats(Value operand, Value block) {
+  auto tile = load(operand, block, /*hasWords=*/false);
+  if (failed(tile))
+    return failure();
+  if (isa<FloatType>(getElementTypeOrSelf(tile->value)))
+    return e.convert(*tile, f32);
+  return Emitted{arith::UIToFPOp::create(e.builder(), e.loc(),
+                                         e.tileType(tile->axes, f32),
+                                         tile->value),
+                 tile->axes};
+}
+
+/// Returns the elements of the rows that the blocks from `block` on multiply.
+FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
+  auto tile = e.emit(op.getLhs(), {{row, rowAxis, 1, rowSpan},
+                                   {block, isFew ? Step : Block, 1, 1},
+                                   {e.index(0), Word, 1, 1},
+                                   {e.index(0), Part, 1, 1}});
+  if (failed(tile))
+    return failure();
+  return e.convert(splitAxis(e, divide(*tile), Part, Quad, Lane), f32);
+}
+
+/// Returns numbers for the weights q of the blocks from `block` on: q is placed
+/// in the significand of a float, 1 + q / 2^bits, so that no integer is
+/// converted. Four adjacent elements are in one thread, which shifts its word
+/// once to the first of them, and by constants to each.
+FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
+  constexpr int64_t significandBits = 23, one = 0x3f800000;
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  auto packed = load(op.getRhs(), block, /*hasWords=*/true);
+  if (failed(packed))
+    return failure();
+  Axes axes = packed->axes;
+  axes.append({Quad, Lane});
+  auto word = [&](int64_t value, ArrayRef<int> of) {
+    return e.constant(b.getI32IntegerAttr(value), of);
+  };
+  auto shift = [&](Value words, int axis, int64_t distance) -> Value {
+    Emitted positions = e.emitPositions(axis, b.getI32Type());
+    positions.value = arith::MulIOp::create(b, loc, positions.value,
+                                            word(distance, positions.axes));
+    return arith::ShRUIOp::create(b, loc, words, e.broadcast(positions, axes));
+  };
+  Value first = shift(e.broadcast(*packed, axes), Quad, adjacent * bits);
+  Value low = arith::AndIOp::create(b, loc, shift(first, Lane, bits),
+                                    word((int64_t(1) << bits) - 1, axes));
+  Value element =
+      arith::ShLIOp::create(b, loc, low, word(significandBits - bits, axes));
+  return Emitted{arith::BitcastOp::create(
+                     b, loc, e.tileType(axes, f32),
+                     arith::OrIOp::create(b, loc, element, word(one, axes))),
+                 axes};
+}
+
+/// Returns the numbers f and g of each block for which a weight is f * x + g,
+/// where x is the number of emitFractions.
+FailureOr<std::pair<Emitted, Emitted>> BlockMatmul::emitFactors(Value block) {
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  double levels = int64_t(1) << bits;
+  auto scales = emitFloats(op.getScales(), block);
+  if (failed(scales))
+    return failure();
+  Axes axes = scales->axes;
+  FailureOr<Emitted> zeros = Emitted{number(levels / 2, axes), axes};
+  if (op.getZeros())
+    zeros = emitFloats(op.getZeros(), block);
+  if (failed(zeros))
+    return failure();
+  Value factors =
+      arith::MulFOp::create(b, loc, scales->value, number(levels, axes));
+  Value offsets = arith::MulFOp::create(
+      b, loc, scales->value,
+      arith::SubFOp::create(b, loc, number(-levels, axes), zeros->value));
+  return std::pair(Emitted{factors, axes}, Emitted{offsets, axes});
+}
+
+/// Returns the dequantized weights of the blocks from `block` on.
+FailureOr<Emitted> BlockMatmul::emitWeights(Value block) {
+  auto fractions = emitFractions(block);
+  auto factors = emitFactors(block);
+  if (failed(fractions) || failed(factors))
+    return failure();
+  ArrayRef<int> axes = fractions->axes;
+  return Emitted{math::FmaOp::create(e.builder(), e.loc(), fractions->value,
+                                     e.broadcast(factors->first, axes),
+                                     e.broadcast(factors->second, axes)),
+                 fractions->axes};
+}
+
+/// Returns products by the blocks from `block` on, of which the sum along all
+/// axes but that of the columns is the result. The elements of a quad are
+/// summed before they are scaled.
+FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
+  auto fractions = emitFractions(block), x = emitRows(block);
+  auto factors = emitFactors(block);
+  if (failed(fractions) || failed(x) || failed(factors))
+    return failure();
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  Value each =
+      arith::MulFOp::create(b, loc, e.broadcast(*x, fractions->axes),
+                            fractions->value, arith::FastMathFlags::contract);
+  Emitted sums = e.reduce(Combiner::Add, f32, {each, fractions->axes}, Lane),
+          rows = e.reduce(Combiner::Add, f32, *x, Lane);
+  Value offsets =
+      arith::MulFOp::create(b, loc, e.broadcast(rows, sums.axes),
+                            e.broadcast(factors->second, sums.axes));
+  return Emitted{math::FmaOp::create(b, loc, sums.value,
+                                     e.broadcast(factors->first, sums.axes),
+                                     offsets),
+                 sums.axes};
+}
+
+/// Sums along all axes but those of the result.
+Emitted BlockMatmul::sumAll(Emitted products) {
+  for (int axis : {Lane, Quad, Word, Block, Warp})
+    if (llvm::is_contained(products.axes, axis))
+      products = e.reduce(Combiner::Add, f32, products, axis);
+  return products;
+}
+
+LogicalResult BlockMatmul::store(const Emitted &total) {
+  DimRanges ranges{{row, rowAxis, 1, rowSpan}, {column, Column, 1, 1}};
+  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  e.define(op.getResult(), ranges, e.convert(total, element));
+  return e.storeOutputs(op.getResult(), ranges);
+}
+
+/// Sets the axes of columns and weights, and the place of a program of
+/// `programRows` rows.
+LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
+  Dims result = getDims(op.getResult());
+  Value rows = e.size(getRows(op)), columns = e.size(result.back());
+  if (!rows || !columns)
+    return failure();
+  Value blockN =
+      e.param("BLOCK_N", chooseBlock(getKnown(result.back()), mostColumns));
+  e.setAxis(Column, blockN);
+  e.setAxis(Word, e.index(words));
+  e.setAxis(Part, e.index(32 / bits));
+  e.setAxis(Quad, e.index(32 / bits / adjacent));
+  e.setAxis(Lane, e.index(adjacent));
+  e.setSummed(Block);
+  SmallVector<Value> ids =
+      e.programIds({countForVersion(e, rows, e.ceilDiv(rows, programRows)),
+                    e.ceilDiv(columns, blockN)});
+  row = e.mul(ids[0], programRows);
+  column = e.mul(ids[1], blockN);
+  rowSpan = result.size() - 1;
+  return success();
+}
+
+/// Emits one row in a program. All threads have the same columns, which share
+/// the elements of the row, and parts of the depth, which are loaded at once.
+LogicalResult BlockMatmul::emitFew() {
+  constexpr int64_t mostColumns = 4, ofWarp = 1024, mostWarps = 16;
+  int64_t blockSize = words * (32 / bits);
+  int64_t step =
+      std::min(blocks, std::max<int64_t>(1, mostWarps * ofWarp / blockSize));
+  Value warps = e.param(
+      "PARTS", std::min<int64_t>(mostWarps, llvm::PowerOf2Ceil(llvm::divideCeil(
+                                                step * blockSize, ofWarp))));
+  Value each = e.ceilDiv(e.index(step), warps);
+  if (failed(setAxes(mostColumns, e.index(1))))
+    return failure();
+  e.setAxis(Warp, warps);
+  e.setAxis(Block, each);
+  e.setAxis(Step, e.mul(warps, each));
+  e.setSummed(Step);
+  Axes columns{Column};
+  auto sums =
+      e.loop(e.index(blocks), e.mul(warps, each), number(0, columns),
+             [&](Value block,
+                 ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+               auto products = multiplyBlocks(block);
+               if (failed(products))
+                 return failure();
+               return KernelEmitter::Carried{arith::AddFOp::create(
+                   e.builder(), e.loc(), carried[0], sumAll(*products).value)};
+             });
+  if (failed(sums))
+    return failure();
+  return store({(*sums)[0], columns});
+}
+
+/// Emits blocks of rows, which share the weights, with as many sums as there
+/// are registers for.
+LogicalResult BlockMatmul::emitMany() {
+  constexpr int64_t rowsAtOnce = 8, mostBlocks = 32, mostColumns = 2;
+  Value blockK = e.index(largestDivisor(blocks, mostBlocks));
+  if (failed(setAxes(mostColumns, e.index(rowsAtOnce))))
+    return failure();
+  rowAxis = Row;
+  e.setAxis(Row, e.index(rowsAtOnce));
+  e.setAxis(Block, blockK);
+  Axes axes{Row, Column, Block, Word, Quad, Lane};
+  auto sums =
+      e.loop(e.index(blocks), blockK, number(0, axes),
+             [&](Value block,
+                 ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+               auto weights = emitWeights(block), x = emitRows(block);
+               if (failed(weights) || failed(x))
+                 return failure();
+               return KernelEmitter::Carried{
+                   multiplyAdd(e, *x, *weights, carried[0], axes)};
+             });
+  if (failed(sums))
+    return failure();
+  return store(sumAll({(*sums)[0], axes}));
+}
+
+LogicalResult adze::emitBlockMatmul(KernelEmitter &e, BlockMatmulOp op,
+                                    Tiling tiling) {
+  if (tiling != Tiling::Flat)
+    return e.fail("no other tiling of a product by quantized blocks");
+  return BlockMatmul(e, op).emit();
+}
