@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""Times steps of a decoder on cuda:0 beside torch.compile with CUDA graphs.
+
+  gpu_decoding.py BUILD MODEL.onnx [--precision f16] [--past 512,2000] [--tokens 1] [--modes reduce-overhead,max-autotune]
+                  [--no-peer] [--kernels N] [--check] [--rounds 12] [--runs 50] [--json FILE]
+
+MODEL is written by `language_models.py write` with its weights, in f32 or in blocks of 4 bits. BUILD has bin/atranslate and
+lib/libadze_rt.so (ADZE_LIBRARY_DIR names its folder). Caches stay in place on the device, and every run is replayed. PyTorch runs
+the same shapes with random weights: f16, or int4 by `_weight_int4pack_mm` in bf16. A turn is `runs` calls between two CUDA
+events; each figure is the median of `rounds` turns in milliseconds, taken one after the other. `speed` is the faster peer's
+time divided by Adze's. --check compares logits and new rows with those of Adze's module for the CPU, in f32.
+"""
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import subprocess
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+import adze
+from adze import _libraries
+from adze._module import _borrow_output
+
+BLOCK = 32
+
+
+class Step:
+    """Queues a step of `tokens` after `past` on torch's stream."""
+
+    def __init__(self, path, tokens, past, capacity):
+        self.module = adze.load(path, device="cuda:0")
+        self.context = self.module.context()
+        generator = torch.Generator(device="cuda").manual_seed(0)
+        caches = [(s, i) for i, s in enumerate(self.module.inputs) if s.name.startswith("past")]
+        self.caches = [torch.randn((1, info.shape[1], capacity, info.shape[3]), generator=generator, device="cuda",
+                                   dtype=getattr(torch, info.dtype)) for info, _ in caches]
+        ids = torch.arange(1, tokens + 1, device="cuda").reshape(1, tokens)
+        mask = torch.ones((1, past + tokens), dtype=torch.int64, device="cuda")
+        self.inputs = [ids, mask, *(cache[:, :, :past] for cache in self.caches)]
+        shapes = self.module.infer_shapes(*(tuple(t.shape) for t in self.inputs))
+        self.logits = torch.empty(shapes[0], device="cuda", dtype=getattr(torch, self.module.outputs[0].dtype))
+        self.outputs = [self.logits, *(cache[:, :, :past + tokens] for cache in self.caches)]
+        self.run = _libraries.runtime().adze_run_async
+        self.run.restype = ctypes.c_void_p
+        self.run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
+        self.kept = self.context._borrow(self.inputs)
+        for i, (output, info) in enumerate(zip(self.outputs, self.module.outputs)):
+            borrowed = _borrow_output(output, info.name, 2 if i else None)
+            self.context._outs[i] = borrowed.pointer
+            self.kept.append(borrowed)
+
+    def __call__(self):
+        context = self.context
+        if self.run(context._pointer, context._ins, len(self.inputs), context._outs, len(self.outputs),
+                    torch.cuda.current_stream().cuda_stream):
+            raise RuntimeError("adze_run_async failed")
+
+    def profile(self):
+        """Returns the microseconds and the launches of each kernel of a run, slowest first."""
+        with self.context.profile() as profile:
+            for _ in range(3):
+                self.context(*self.inputs, out=self.outputs)
+        kernels = {}
+        for event in profile.events[len(profile.events) // 3:]:  # the first run warms up
+            entry = kernels.setdefault(event["name"].split(".")[0], [0.0, 0])
+            entry[0] += event["dur"] / 2
+            entry[1] += 0.5
+        return sorted(kernels.items(), key=lambda item: -item[1][0])
+
+
+class Linear(torch.nn.Module):
+    """A product by random weights: f16, or int4 in blocks of 32 with scales and zeros in bf16."""
+
+    def __init__(self, depth, columns, bits):
+        super().__init__()
+        self.bits = bits
+        if bits == 4:
+            words = torch.randint(0, 256, (columns, depth // 2), dtype=torch.uint8, device="cuda")
+            self.packed = torch.ops.aten._convert_weight_to_int4pack(words, 8)
+            self.scales = torch.rand((depth // BLOCK, columns, 2), device="cuda").bfloat16() * 0.01
+        else:
+            self.weight = torch.randn((columns, depth), device="cuda").half() * 0.02
+
+    def forward(self, x):
+        if self.bits != 4:
+            return functional.linear(x, self.weight)
+        y = torch.ops.aten._weight_int4pack_mm(x.reshape(-1, x.shape[-1]), self.packed, BLOCK, self.scales)
+        return y.reshape(*x.shape[:-1], -1)
+
+
+class Decoder(torch.nn.Module):
+    """The decoder of language_models.py, with caches of `capacity` rows."""
+
+    def __init__(self, shape, bits, past, tokens, capacity):
+        super().__init__()
+        self.hidden, layers, inner, self.heads, self.kv, self.size, words = shape
+        self.type = torch.bfloat16 if bits == 4 else torch.float16
+        self.past, self.tokens = past, tokens
+        linear = lambda depth, columns: Linear(depth, columns, bits)
+        self.layers = torch.nn.ModuleList(torch.nn.ModuleDict({
+            "qkv": linear(self.hidden, (self.heads + 2 * self.kv) * self.size), "o": linear(self.heads * self.size, self.hidden),
+            "up": linear(self.hidden, 2 * inner), "down": linear(inner, self.hidden)}) for _ in range(layers))
+        self.head = linear(self.hidden, words)
+        self.norm = torch.ones(self.hidden, device="cuda", dtype=self.type)
+        self.table = torch.randn((words, self.hidden), device="cuda").to(self.type)
+        angle = torch.arange(past, past + tokens, device="cuda")[:, None] * torch.rand((1, self.size // 2), device="cuda")
+        self.cos, self.sin = torch.cos(angle).to(self.type), torch.sin(angle).to(self.type)
+        self.caches = [torch.randn((2, 1, self.kv, capacity, self.size), device="cuda").to(self.type) for _ in range(layers)]
+
+    def rotate(self, x):
+        first, second = x.chunk(2, -1)
+        return torch.cat((first * self.cos - second * self.sin, second * self.cos + first * self.sin), -1)
+
+    def forward(self, ids):
+        end, norm = self.past + self.tokens, lambda x: functional.rms_norm(x, (self.hidden,), self.norm)
+        x = self.table[ids]
+        for layer, cache in zip(self.layers, self.caches):
+            qkv = layer["qkv"](norm(x)).reshape(1, self.tokens, -1, self.size).transpose(1, 2)
+            q, k, v = qkv.split((self.heads, self.kv, self.kv), 1)
+            cache[0, :, :, self.past:end], cache[1, :, :, self.past:end] = self.rotate(k), v
+            y = functional.scaled_dot_product_attention(self.rotate(q), cache[0, :, :, :end], cache[1, :, :, :end],
+                                                        is_causal=self.past == 0, enable_gqa=True)
+            x = x + layer["o"](y.transpose(1, 2).reshape(1, self.tokens, -1))
+            gate, up = layer["up"](norm(x)).chunk(2, -1)
+            x = x + layer["down"](functional.silu(gate) * up)
+        return self.head(norm(x)[:, -1:])
+
+
+def turn(call, runs):
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(runs):
+        call()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / runs
+
+
+def translate(args, output, *flags):
+    subprocess.run([os.path.join(args.build, "bin", "atranslate"), args.model, "-q", "-o", output, *flags], check=True)
+
+
+def check(args, step, past):
+    """Returns the largest differences from the module for the CPU, relative to the largest logit and cache element."""
+    path = args.model + ".cpu.so"
+    translate(args, path, "--target=cpu")
+    arrays = [t.cpu().numpy().copy() for t in step.inputs]
+    step()
+    torch.cuda.synchronize()
+    expected = adze.load(path)(*arrays, like="numpy")
+    got = [t.cpu().numpy() for t in step.outputs]
+    error = lambda a, b: float(np.abs(a - b).max() / np.abs(b).max())
+    return error(got[0][:, -1:], expected[0][:, -1:]), max(error(a, b) for a, b in zip(got[1:], expected[1:]))
+
+
+def make_peers(args, past, shape, bits):
+    peers = {}
+    for mode in filter(None, args.modes.split(",")):
+        model = Decoder(shape, bits, past, args.tokens, past + args.tokens + 8)
+        compiled = torch.compile(model, mode=mode)
+        ids = torch.arange(1, args.tokens + 1, device="cuda").reshape(1, args.tokens)
+        peers[mode] = lambda compiled=compiled, ids=ids: compiled(ids)
+        for _ in range(3):
+            peers[mode]()
+    return peers
+
+
+def measure(args, path, past, shape, bits):
+    step = Step(path, args.tokens, past, past + args.tokens + 8)
+    result = {"past": past}
+    if args.check:
+        result["logits"], result["caches"] = check(args, step, past)
+    calls = {"adze": step, **({} if args.no_peer else make_peers(args, past, shape, bits))}
+    times = {name: [] for name in calls}
+    with torch.no_grad():
+        for call in calls.values():
+            turn(call, 10)
+        for _ in range(args.rounds):
+            for name, call in calls.items():
+                times[name].append(turn(call, args.runs))
+    result.update({name: statistics.median(values) for name, values in times.items()})
+    others = [result[name] for name in calls if name != "adze"]
+    if others:
+        result["speed"] = min(others) / result["adze"]
+    print(json.dumps(result), flush=True)
+    if args.kernels:
+        for name, (microseconds, launches) in step.profile()[:args.kernels]:
+            print(f"  {name:48} {microseconds:8.1f} us in {launches:5.1f} launches", flush=True)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("model")
+    parser.add_argument("--precision", default="")
+    parser.add_argument("--past", default="512,2000")
+    parser.add_argument("--tokens", type=int, default=1)
+    parser.add_argument("--modes", default="reduce-overhead,max-autotune")
+    parser.add_argument("--shape", default="2048,8,8192,32,8,64,32000", help="hidden, layers, inner, heads, kv heads, head size, words")
+    parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument("--kernels", type=int, default=0)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    path = f"{args.model}.{args.precision or 'f32'}.so"
+    translate(args, path, "--target=cuda:sm_90a", *([f"--precision={args.precision}"] if args.precision else []))
+    bits = 4 if "int4" in os.path.basename(args.model) else 16
+    shape = tuple(int(size) for size in args.shape.split(","))
+    results = []
+    with torch.no_grad():
+        for past in args.past.split(","):
+            results.append(measure(args, path, int(past), shape, bits))
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump(results, file)
+
+
+if __name__ == "__main__":
+    main()
