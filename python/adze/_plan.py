@@ -63,7 +63,7 @@ class Plan:
         return size <= _MOST_BYTES
 
     def run(self, pointer: Any, values: Sequence[Any]) -> list[np.ndarray] | None:
-        """Runs a context. Returns None if a value is no array that can be passed without a copy."""
+        """Runs a context. Returns None if a value is not an array that needs no copy."""
         ins, outs = self._ins, self._outs
         for value, tensor, dtype in zip(values, ins.tensors, ins.dtypes):
             if type(value) is not np.ndarray or value.dtype != dtype:
