@@ -13,7 +13,7 @@ function kernelColumns() {
     [measured ? 'Time' : 'Time at least', timeOf, kernel => formatTime(timeOf(kernel)), true],
   ];
   if (measured)
-    columns.push(['Of the roof', kernel => timeOf(kernel) ? roofTime(kernel) / timeOf(kernel) : 0,
+    columns.push(['Of the roofline', kernel => timeOf(kernel) ? roofTime(kernel) / timeOf(kernel) : 0,
       kernel => timeOf(kernel) ? formatPercent(roofTime(kernel) / timeOf(kernel)) : '', true]);
   columns.push(
     ['FLOP', kernel => kernel.flops, kernel => formatFlops(kernel.flops).replace('FLOP', ''), true],
@@ -160,7 +160,7 @@ function kernelPanel(kernel) {
     definitions([
       ['measured', kernel.us === null ? null : `${formatTime(kernel.us)} (${formatTime(kernel.measured.least)} to ${formatTime(kernel.measured.greatest)})`],
       ['at least, by ' + bound, formatTime(roof)],
-      ['of the roof', kernel.us ? formatPercent(roof / time) : null],
+      ['of the roofline', kernel.us ? formatPercent(roof / time) : null],
       ['launches in a run', kernel.calls > 1 ? formatCount(kernel.calls) : null],
       ['operations', formatFlops(kernel.flops)],
       ['bytes read', formatCount(kernel.bytesRead)],
