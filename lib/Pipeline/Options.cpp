@@ -203,8 +203,8 @@ static Refusal readDeterministic(const Given &given) {
   if (auto refusal = readSwitch(given, isOn))
     return refusal;
   if (!isOn)
-    return usage("expected --deterministic, but got --deterministic=false: no "
-                 "code is made whose results depend on threads");
+    return usage("expected --deterministic, but got --deterministic=false: "
+                 "results never depend on the number of threads");
   return std::nullopt;
 }
 
@@ -269,7 +269,7 @@ const OptionTable::Row OptionTable::rows[] = {
     {{"mcpu", Kind::Value, "CPUs, one variant each", "native|..."},
      [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
     {{"mcache", Kind::Value, "Sizes of the L2 and L3 caches of the CPUs",
-      "1M,32M[,apart]"},
+      "1M,32M[,TRAIT..]"},
      [](R &r, G &g) { return readCaches(g, r.options.caches); }},
     {{"dim", Kind::Repeated,
       "Fix or bound a symbolic dim, or (N=?) give each dim of that name its "
@@ -451,8 +451,8 @@ static Refusal checkTargets(ArrayRef<std::string> targets,
   if (options.emit == Emit::PTX && options.cudaTargets.empty())
     return usage("--emit=ptx needs a --target=cuda:sm_NN");
   if (options.allowHostFallback && !options.cpu)
-    return usage("--allow-host-fallback needs --target=cpu beside "
-                 "--target=cuda:sm_NN");
+    return usage("--allow-host-fallback needs --target=cpu in addition "
+                 "to --target=cuda:sm_NN");
   return std::nullopt;
 }
 
