@@ -243,7 +243,7 @@ std::pair<Value, Value> AttentionMask::getOperands() {
   return {MaximumOp::create(b, bias.getLoc(), bias, number), mask};
 }
 
-/// Takes a sum apart if one part of it is a triangle, or 0.
+/// Splits a sum if one of its operands is a triangle, or 0.
 bool AttentionMask::addParts(AddOp sum) {
   Value parts[] = {sum.getLhs(), sum.getRhs()};
   AttentionMask before(*this);
