@@ -262,11 +262,13 @@ const OptionTable::Row OptionTable::rows[] = {
     {{"target", Kind::Repeated, "cpu or cuda:sm_NN; may be repeated", "TARGET"},
      [](R &r, G &g) { return readTarget(g, r.targets); }},
     {{"allow-host-fallback", Kind::Switch,
-      "Run kernels without device code on the CPU; needs --target=cpu too", ""},
+      "Run kernels without device code on the CPU; also needs --target=cpu",
+      ""},
      [](R &r, G &g) { return readSwitch(g, r.options.allowHostFallback); }},
     {{"mtriple", Kind::Value, "Target triple of CPU code", "TRIPLE"},
      [](R &r, G &g) { return readText(g, r.options.triple); }},
-    {{"mcpu", Kind::Value, "CPUs, one variant each", "native|..."},
+    {{"mcpu", Kind::Value, "CPUs to compile for, with one variant for each",
+      "native|..."},
      [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
     {{"mcache", Kind::Value, "Sizes of the L2 and L3 caches of the CPUs",
       "1M,32M[,TRAIT..]"},
@@ -300,8 +302,7 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) { return addStates(g, r.options.states); }},
     {{"kv-precision", Kind::Value,
       "Type of caches that are f32 in the model, and of the module's inputs "
-      "and "
-      "outputs for them; int8 has a scale for each row",
+      "and outputs for them; int8 has a scale for each row",
       "f32|f16|bf16|int8"},
      [](R &r, G &g) {
        return readWord<std::string>(g, r.options.cachePrecision,
@@ -331,9 +332,10 @@ const OptionTable::Row OptionTable::rows[] = {
                               {"model", Tune::Model},
                               {"measure", Tune::Measure}});
      }},
-    {{"tune-db", Kind::Value, "Tuning log", "FILE"},
+    {{"tune-db", Kind::Value, "Database of tuning measurements", "FILE"},
      [](R &r, G &g) { return readText(g, r.options.tuneDatabase); }},
-    {{"max-compile-seconds", Kind::Value, "Time limit of searches", "N"},
+    {{"max-compile-seconds", Kind::Value,
+      "Time limit of tuning and of other searches; 60 by default", "N"},
      [](R &r, G &g) {
        r.sawMaxSeconds = true;
        return readNumber(g, r.options.maxSeconds);
@@ -353,8 +355,7 @@ const OptionTable::Row OptionTable::rows[] = {
      }},
     {{"weights-precision", Kind::Value,
       "Constant weights of f32 matrix products: f32, or rounded to int8 or "
-      "int4 "
-      "by blocks of a depth (32)",
+      "int4 by blocks along the depth (32)",
       "f32|int8|int4[:BLOCK]"},
      [](R &r, G &g) {
        return readWeightsPrecision(g, r.options.weightsPrecision);
