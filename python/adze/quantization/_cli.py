@@ -115,7 +115,7 @@ def _make_parser() -> argparse.ArgumentParser:
         "--symmetric",
         "weights",
         ("weights", "all", "none"),
-        "tensors without a zero point: weights (default), also activations, or none",
+        "tensors without a zero point: weights (default), weights and activations, or none",
     )
     choice(
         parser,
