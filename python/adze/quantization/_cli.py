@@ -108,7 +108,9 @@ def _make_parser() -> argparse.ArgumentParser:
         help="correct biases by the change of channel means that rounding the weights causes",
     )
     parser.add_argument(
-        "--per-tensor", action="store_true", help="one scale for each weight instead of one for each channel"
+        "--per-tensor",
+        action="store_true",
+        help="one scale for each weight instead of one for each channel",
     )
     choice(
         parser,
