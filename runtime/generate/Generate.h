@@ -163,7 +163,7 @@ bool gen_is_near(const adze_generator *generator, const float *scores);
 /* ---- Runs (Step.c) --------------------------------------------------------
  */
 
-/* Makes the tensors of a run, without data but for the states. */
+/* Makes the tensors of a run, without data except for the states. */
 adze_status gen_shape_run(adze_generator *generator, const gen_run *run);
 /* Runs the model on the tokens of waiting sequences, or of all if there is only
  * one slot. In other slots it writes a row that no sequence uses. */

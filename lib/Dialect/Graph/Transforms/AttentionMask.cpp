@@ -358,7 +358,7 @@ Value adze::graph::getIndicated(OpBuilder &b, Value value) {
                         makeType(b.getI1Type(), getDims(value)), value);
 }
 
-/// Matches constants likewise, if x is one.
+/// Matches constants in the same way, if x is one.
 static bool matchLinearNumbers(Value value, Value x, double &a, double &b) {
   auto numbers = getNumbers(value), places = getNumbers(x);
   if (!numbers || !places || numbers->size() != places->size())

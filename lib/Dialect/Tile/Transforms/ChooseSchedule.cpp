@@ -355,8 +355,8 @@ private:
     return getProductDepth(size, isKnown, warpUnit.getShape()[2]);
   }
 
-  /// Returns the number of stages of a ring: as many as fit, but for a block of
-  /// threads with one tile no more than it fills, so that blocks of the next
+  /// Returns the number of stages of a ring: as many as fit, except for a block
+  /// of threads with one tile no more than it fills, so that blocks of the next
   /// launch fit on the multiprocessor, too.
   int64_t getStages(const ProductSizes &sizes, const ResultBlock &block,
                     ArrayRef<int64_t> rows, int64_t split) const {
