@@ -306,8 +306,9 @@ class Context:
         outputs = _infer_shapes(self._handle, signature, shapes)
         dtypes = [info.dtype for info in signature.outputs]
         plan = None
-        if Plan.is_for(dtypes, outputs):
-            plan = Plan([info.dtype for info in signature.inputs], shapes, dtypes, outputs)
+        in_dtypes = [info.dtype for info in signature.inputs]
+        if Plan.is_for(in_dtypes, dtypes, outputs):
+            plan = Plan(in_dtypes, shapes, dtypes, outputs)
         if len(self._plans) >= _MOST_PLANS:
             self._plans.clear()
         self._plans[shapes] = plan
