@@ -261,7 +261,7 @@ CheckResult Compiler::check(const Source &source) {
       return readCheckResult(*json);
     } catch (const Error &error) {
       log.write(ORT_LOGGING_LEVEL_WARNING,
-                "'" + file.string() + "' is made anew: " + error.what());
+                "'" + file.string() + "' is compiled again: " + error.what());
     }
   }
   std::string json = runCheck(source);

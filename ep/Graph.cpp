@@ -167,7 +167,7 @@ std::string GraphReader::getText(const OrtNode *node,
   const OrtOpAttr *found = findAttribute(api, node, attribute);
   if (!found)
     return "";
-  size_t size = 0; // set also by the call that fails for lack of room
+  size_t size = 0; // also set by a call whose buffer is too small
   if (OrtStatus *status =
           api.ort.ReadOpAttr(found, ORT_OP_ATTR_STRING, nullptr, 0, &size))
     api.ort.ReleaseStatus(status);

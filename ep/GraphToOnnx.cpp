@@ -182,7 +182,7 @@ void ModelWriter::writeBodies(const OrtNode *node, const Known &known,
 template <typename T>
 std::vector<T> ModelWriter::readAttribute(const OrtOpAttr *attribute,
                                           OrtOpAttrType type) {
-  size_t bytes = 0; // set also by the call that fails for lack of room
+  size_t bytes = 0; // also set by a call whose buffer is too small
   if (OrtStatus *status = ort.ReadOpAttr(attribute, type, nullptr, 0, &bytes))
     ort.ReleaseStatus(status);
   std::vector<T> data((bytes + sizeof(T) - 1) / sizeof(T));

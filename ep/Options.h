@@ -40,7 +40,7 @@ struct Options {
 /// compiler, which rejects those that it does not have.
 Options readOptions(const Api &api, const OrtSessionOptions *session);
 
-/// Reads the entries of a list likewise.
+/// Reads the entries of a list in the same way.
 Options readOptions(const Pairs &entries);
 
 } // namespace adze::ep

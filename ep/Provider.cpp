@@ -156,7 +156,7 @@ std::unique_ptr<CompiledNode> Provider::open(Job &job) {
     return make();
   } catch (const Error &error) {
     log.write(ORT_LOGGING_LEVEL_WARNING,
-              "'" + file->string() + "' is made anew: " + error.what());
+              "'" + file->string() + "' is compiled again: " + error.what());
   }
   std::error_code ignored;
   fs::remove(*file, ignored);

@@ -56,10 +56,16 @@ $long"
 
 # Pages, comments and messages do not use the words in the right-hand column of
 # docs/glossary.md.
-words=$(git grep -nE 'of unknown sizes?|only (the|a) run (knows|can tell)|past the caches|for memory ahead|hangs over|by patches|side by side|data tells|numbers of a register' \
+words=$(git grep -nE 'of unknown sizes?|only (the|a) run (knows|can tell)|past the caches|for memory ahead|hangs over|by patches|side by side|data tells|numbers of a register|\bat hand\b|\bmade anew\b|\bfor lack of room\b' \
   -- '*.md' '*.cpp' '*.h' '*.c' '*.td' '*.py' ':!docs/glossary.md' | head -5)
 [ -z "$words" ] || complain "words that docs/glossary.md replaces:
 $words"
+
+# Source files that pages name exist.
+sources=$(files '*.cpp' '*.h' '*.hpp' '*.c' '*.def' '*.td' '*.py' '*.js')
+while IFS=: read -r page name; do
+  grep -qE "(^|/)${name//./\\.}$" <<<"$sources" || complain "$page: no source file '$name'"
+done < <(git grep -oE '`[A-Za-z0-9_./-]+\.(cpp|h|hpp|c|def|td|js)`' -- 'docs/*.md' README.md CONTRIBUTING.md | tr -d '`' | sort -u)
 
 # No open ends, no absolute path of a machine, no tabs.
 left=$(git grep -nIE '\b(TODO|FIXME|XXX)\b' -- lib include ep runtime tools test python-free-tests examples | head -20)

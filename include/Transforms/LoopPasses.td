@@ -29,7 +29,7 @@ def MapLoopsToPrograms : Pass<"map-loops-to-programs", "mlir::ModuleOp"> {
     }
     ```
   }];
-  let statistics = [Statistic<"numMapped", "cut", "Kernels whose iterations became programs">];
+  let statistics = [Statistic<"numMapped", "mapped", "Kernels whose iterations became programs">];
 }
 
 def HoistScratch : Pass<"hoist-scratch", "mlir::ModuleOp"> {
@@ -68,7 +68,8 @@ def JoinPrograms : Pass<"join-programs", "mlir::ModuleOp"> {
   let summary = "Make a kernel that runs a range of programs run all of them";
   let description = [{
     The reverse of `map-loops-to-programs`, for devices, which distribute the iterations
-    themselves: the count of `@k_programs` moves into the kernel, whose range goes.
+    themselves: the count of `@k_programs` moves into the kernel, which loses its
+    range operands.
     The loop over the range is marked with `adze.programs` if the programs have no
     order (`adze.ordered`).
 

@@ -71,7 +71,7 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
     ```
     and, if neither of two ends is always the greater one,
     ```mlir
-    %2 = host.slot behind(%0, %1 : memref<?xf32>, memref<?x?xf32>) {size = 64 : i64} : memref<16xf32>
+    %2 = host.slot after(%0, %1 : memref<?xf32>, memref<?x?xf32>) {size = 64 : i64} : memref<16xf32>
     ```
   }];
   let dependentDialects = ["::adze::host::HostDialect"];

@@ -112,7 +112,7 @@ Compilation::compileForCpus(Program &program,
     return success();
   EqualKernels kernels = findEqualKernels(*program.module, names.getArrayRef());
   llvm::StringSet<> light = findLightKernels(*program.module, *main, kernels);
-  Report *told = &program == &programs.front() ? gathered.get() : nullptr;
+  Report *reported = &program == &programs.front() ? gathered.get() : nullptr;
   std::atomic<size_t> done = 0;
 
   for (auto [number, target] : llvm::enumerate(targets)) {
@@ -147,16 +147,16 @@ Compilation::compileForCpus(Program &program,
     llvm::StringMap<KernelSymbols> byName;
     auto name = kernels.different.begin();
     for (KernelObject &object : *objects) {
-      if (told)
+      if (reported)
         addCodeBytes(object.object, {name, object.kernels.size()}, prefix,
-                     target.cpu, *told);
+                     target.cpu, *reported);
       for (const KernelSymbols &kernel : object.kernels)
         byName[*name++] = kernel;
       parts.objects.push_back(std::move(object.object));
     }
     for (const KernelAlias &alias : kernels.aliases)
       if (ReportFunction *function =
-              told ? told->findFunction(alias.name) : nullptr)
+              reported ? reported->findFunction(alias.name) : nullptr)
         function->sameAs = alias.of.str();
     if (!kernels.aliases.empty()) {
       auto aliases = createAliases(context, kernels.aliases, prefix, byName);
@@ -238,7 +238,7 @@ LogicalResult
 Compilation::compileForDevices(Program &program,
                                package::ModuleDescription &description,
                                std::vector<OwningOpRef<ModuleOp>> &helpers) {
-  Report *told = &program == &programs.front() ? gathered.get() : nullptr;
+  Report *reported = &program == &programs.front() ? gathered.get() : nullptr;
   for (const std::string &name : options.cudaTargets) {
     if (isCancelled())
       return failure();
@@ -264,7 +264,7 @@ Compilation::compileForDevices(Program &program,
       byName[kernel.kernel] =
           getDeviceKernel(*helpers.back(), kernel, cudaOptions->target.chip);
       if (ReportFunction *function =
-              told ? told->findFunction(kernel.kernel) : nullptr)
+              reported ? reported->findFunction(kernel.kernel) : nullptr)
         function->deviceCode[name] = describeDeviceCode(kernel);
     }
     FailureOr<func::FuncOp> main = findHostProgram(*program.module);
@@ -326,11 +326,11 @@ void Compilation::reportLoops(Program &program,
   for (const cuda::CompiledKernel &kernel : kernels)
     if (!kernel.loops.empty())
       loops[kernel.kernel] = &kernel;
-  llvm::StringSet<> told;
+  llvm::StringSet<> reported;
   FailureOr<func::FuncOp> main = findHostProgram(*program.module);
   for (host::LaunchOp launch : getLaunches(*main)) {
     StringRef name = launch.getCallee();
-    if (!loops.contains(name) || !told.insert(name).second)
+    if (!loops.contains(name) || !reported.insert(name).second)
       continue;
     InFlightDiagnostic message = emitRemark(launch.getLoc());
     message << "kernel '" << name << "'";
@@ -366,7 +366,7 @@ Compilation::checkDeviceKernels(Program &program,
                                 const llvm::StringMap<std::string> &refused) {
   const package::DeviceImage &image = description.images.back();
   FailureOr<func::FuncOp> main = findHostProgram(*program.module);
-  llvm::StringSet<> told;
+  llvm::StringSet<> reported;
   for (auto [number, launch] : llvm::enumerate(getLaunches(*main))) {
     StringRef name = launch.getCallee();
     if (!image.kernels[number].entry.empty())
@@ -374,7 +374,7 @@ Compilation::checkDeviceKernels(Program &program,
     launch->setAttr(host::hostFallbackAttr, UnitAttr::get(&context));
     description.kernels[number].places =
         host::placesFunction.str() + std::to_string(number);
-    if (!told.insert(name).second)
+    if (!reported.insert(name).second)
       continue;
     std::string reason = refused.lookup(name);
     if (reason.empty())

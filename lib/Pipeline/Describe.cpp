@@ -71,8 +71,7 @@ static LogicalResult describeValue(func::FuncOp program, unsigned index,
     auto symbol = dyn_cast_if_present<AffineSymbolExpr>(expr);
     if (isInput && !symbol)
       return program.emitError("unsupported: dim ")
-             << dim << " of input '" << value.name
-             << "' is not a symbol of its own";
+             << dim << " of input '" << value.name << "' is not a symbol";
     value.dims.push_back({-1, isInput ? int32_t(symbol.getPosition()) : -1});
   }
   return success();

@@ -121,7 +121,7 @@ void takeSlice(tile::KernelOp kernel, const KernelSlice &slice, AffineExpr size,
     if (isa<tile::LoadOp, tile::StoreOp>(user))
       accesses.push_back(user);
   OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
-  // What says where it begins stands in front.
+  // The accesses follow the computation of the offset.
   if (auto value = dyn_cast<Value>(begin))
     builder.setInsertionPointAfter(value.getDefiningOp());
   Location loc = kernel.getLoc();

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace adze {
 
 double estimateTime(host::LaunchOp launch, ArrayRef<int64_t> symbols) {
-  // A core multiplies and adds some eight times while a byte comes from memory.
+  // A core executes some eight operations in the time of loading a byte.
   constexpr double operationsPerByte = 8;
   auto getValue = [&](Attribute attr) -> double {
     return evaluate(host::getBytesExpr(attr, launch.getContext()), symbols);

@@ -203,8 +203,8 @@ static Refusal readDeterministic(const Given &given) {
   if (auto refusal = readSwitch(given, isOn))
     return refusal;
   if (!isOn)
-    return usage("expected --deterministic, but got --deterministic=false: no "
-                 "code is made whose results depend on threads");
+    return usage("expected --deterministic, but got --deterministic=false: "
+                 "results never depend on the number of threads");
   return std::nullopt;
 }
 
@@ -262,14 +262,16 @@ const OptionTable::Row OptionTable::rows[] = {
     {{"target", Kind::Repeated, "cpu or cuda:sm_NN; may be repeated", "TARGET"},
      [](R &r, G &g) { return readTarget(g, r.targets); }},
     {{"allow-host-fallback", Kind::Switch,
-      "Run kernels without device code on the CPU; needs --target=cpu too", ""},
+      "Run kernels without device code on the CPU; also needs --target=cpu",
+      ""},
      [](R &r, G &g) { return readSwitch(g, r.options.allowHostFallback); }},
     {{"mtriple", Kind::Value, "Target triple of CPU code", "TRIPLE"},
      [](R &r, G &g) { return readText(g, r.options.triple); }},
-    {{"mcpu", Kind::Value, "CPUs, one variant each", "native|..."},
+    {{"mcpu", Kind::Value, "CPUs to compile for, with one variant for each",
+      "native|..."},
      [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
     {{"mcache", Kind::Value, "Sizes of the L2 and L3 caches of the CPUs",
-      "1M,32M[,apart]"},
+      "1M,32M[,TRAIT..]"},
      [](R &r, G &g) { return readCaches(g, r.options.caches); }},
     {{"dim", Kind::Repeated,
       "Fix or bound a symbolic dim, or (N=?) give each dim of that name its "
@@ -300,8 +302,7 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) { return addStates(g, r.options.states); }},
     {{"kv-precision", Kind::Value,
       "Type of caches that are f32 in the model, and of the module's inputs "
-      "and "
-      "outputs for them; int8 has a scale for each row",
+      "and outputs for them; int8 has a scale for each row",
       "f32|f16|bf16|int8"},
      [](R &r, G &g) {
        return readWord<std::string>(g, r.options.cachePrecision,
@@ -331,9 +332,10 @@ const OptionTable::Row OptionTable::rows[] = {
                               {"model", Tune::Model},
                               {"measure", Tune::Measure}});
      }},
-    {{"tune-db", Kind::Value, "Tuning log", "FILE"},
+    {{"tune-db", Kind::Value, "Database of tuning measurements", "FILE"},
      [](R &r, G &g) { return readText(g, r.options.tuneDatabase); }},
-    {{"max-compile-seconds", Kind::Value, "Time limit of searches", "N"},
+    {{"max-compile-seconds", Kind::Value,
+      "Time limit of tuning and of other searches; 60 by default", "N"},
      [](R &r, G &g) {
        r.sawMaxSeconds = true;
        return readNumber(g, r.options.maxSeconds);
@@ -353,8 +355,7 @@ const OptionTable::Row OptionTable::rows[] = {
      }},
     {{"weights-precision", Kind::Value,
       "Constant weights of f32 matrix products: f32, or rounded to int8 or "
-      "int4 "
-      "by blocks of a depth (32)",
+      "int4 by blocks along the depth (32)",
       "f32|int8|int4[:BLOCK]"},
      [](R &r, G &g) {
        return readWeightsPrecision(g, r.options.weightsPrecision);
@@ -451,8 +452,8 @@ static Refusal checkTargets(ArrayRef<std::string> targets,
   if (options.emit == Emit::PTX && options.cudaTargets.empty())
     return usage("--emit=ptx needs a --target=cuda:sm_NN");
   if (options.allowHostFallback && !options.cpu)
-    return usage("--allow-host-fallback needs --target=cpu beside "
-                 "--target=cuda:sm_NN");
+    return usage("--allow-host-fallback needs --target=cpu in addition "
+                 "to --target=cuda:sm_NN");
   return std::nullopt;
 }
 

@@ -198,7 +198,7 @@ private:
       (part.key == "Producer"       ? refusal.producer
        : part.key == "ProducerNode" ? refusal.producerNode
                                     : refusal.reason) += part.val;
-    if (told.insert(refusal).second)
+    if (reported.insert(refusal).second)
       report.refusals.push_back(std::move(refusal));
   }
 
@@ -216,7 +216,7 @@ private:
   }
 
   std::mutex mutex;
-  std::set<ReportRefusal> told;
+  std::set<ReportRefusal> reported;
   Report &report;
 };
 } // namespace

@@ -202,7 +202,7 @@ void ReportBuilder::addSlot(host::SlotOp slot) {
   entry.type = describeType(slot.getType());
   entry.bytes = evaluateBytes(slot.getSize());
   entry.offset = evaluateBytes(slot.getOffsetAttr());
-  for (Value other : slot.getBehind())
+  for (Value other : slot.getAfter())
     entry.offset = std::max(entry.offset, slotEnds.lookup(other));
   slotEnds[slot.getResult()] =
       entry.offset + int64_t(llvm::alignTo(entry.bytes, host::placeAlignment));

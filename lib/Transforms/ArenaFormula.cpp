@@ -56,7 +56,7 @@ ArenaSize getArenaSize(func::FuncOp program, ArrayRef<int64_t> symbols) {
       continue; // not in the arena
     int64_t offset =
         evaluate(host::getBytesExpr(slot.getOffsetAttr(), context), symbols);
-    for (Value other : slot.getBehind())
+    for (Value other : slot.getAfter())
       offset = std::max(offset, ends.lookup(other));
     int64_t bytes =
         evaluate(host::getBytesExpr(slot.getSize(), context), symbols);

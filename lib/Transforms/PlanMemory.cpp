@@ -199,7 +199,7 @@ void Placement::moveToFront() {
 }
 
 void Placement::apply() {
-  bool anyBehind = false;
+  bool anyFollows = false;
   for (unsigned index : order.order) {
     Slot &slot = slots[index];
     std::optional<Sum> offset = getOffset(index);
@@ -210,13 +210,13 @@ void Placement::apply() {
       ends[index] = offset;
       continue;
     }
-    anyBehind = true;
-    SmallVector<Value> behind;
+    anyFollows = true;
+    SmallVector<Value> predecessors;
     for (unsigned other : order.below[index])
-      behind.push_back(slots[other].op.getResult());
-    slot.op.getBehindMutable().assign(behind);
+      predecessors.push_back(slots[other].op.getResult());
+    slot.op.getAfterMutable().assign(predecessors);
   }
-  if (anyBehind)
+  if (anyFollows)
     moveToFront();
 }
 

@@ -196,8 +196,8 @@ static std::string compareNumbers(const char *got, const char *expected,
   llvm::raw_string_ostream(text)
       << "element " << worstAt << ": expected "
       << getValue(expected, dtype, worstAt) << ", but got "
-      << getValue(got, dtype, worstAt) << ", which is "
-      << llvm::format("%.2g", worst / range) << " of the range apart";
+      << getValue(got, dtype, worstAt) << ", a difference of "
+      << llvm::format("%.2g", worst / range) << " of the range";
   return text;
 }
 

@@ -350,7 +350,7 @@ TEST(Compiler, HeaderNamesAllOptions) {
   std::ifstream file(ADZE_COMPILER_HEADER);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   size_t begin = text.find("Keys are the flags"),
-         end = text.find("A switch takes", begin);
+         end = text.find("The value of a switch", begin);
   ASSERT_NE(end, std::string::npos);
   EXPECT_EQ(findAll(text.substr(begin, end - begin), "\"([A-Za-z-]+)\""),
             findAll(adze_compiler_options_list(), "\"name\":\"([^\"]+)\""));

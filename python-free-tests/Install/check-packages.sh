@@ -78,17 +78,17 @@ mapfile -t depends < <(tr , '\n' <<<"$control" | awk '{print $1}')
 populate "$work/deb" "${depends[@]}" 2>"$work/populate.log" || { cat "$work/populate.log"; exit 1; }
 dpkg-deb --extract "$deb" "$work/deb"
 compile_and_run "$work/deb" /usr/bin
-echo ".deb: compiled beside the packages that it depends on"
+echo ".deb: compiled with only the packages that it depends on"
 rm -rf "$work/deb"
 
 wheel=$(ls "$build"/wheel/adze-*.whl 2>/dev/null | tail -1 || true)
 if [ -z "$wheel" ]; then
-  echo "wheel: not there, not tested"
+  echo "wheel: not tested: make wheel did not build it"
 elif ! fetch 'numpy>=1.22'; then
   echo "wheel: not tested: NumPy cannot be fetched"
 else
   populate "$work/python" python3 python3-venv libstdc++6
-  [ -z "$(find "$work/python" -name 'libLLVM*' -o -name 'libMLIR*')" ] || { echo "expected no LLVM beside Python"; exit 1; }
+  [ -z "$(find "$work/python" -name 'libLLVM*' -o -name 'libMLIR*')" ] || { echo "expected Python without LLVM"; exit 1; }
   cp "$wheel" "$work/wheels" && cp -r "$work/wheels" "$work/python/tmp"
   cp "$source/examples/digits/digits.onnx" "$source"/examples/digits/*.npy "$work/python/tmp"
   inside "$work/python" /usr/bin/python3 -m venv /tmp/venv

@@ -175,7 +175,7 @@ TEST(WrongDevice, CudaSaysWhatIsMissing) {
   EXPECT_EQ(outcome.code, ADZE_UNSUPPORTED);
   EXPECT_NE(outcome.message.find(
                 "module has device code for cuda:sm_30a, "
-                "cuda:sm_72, cuda:sm_70, but no CUDA driver is here"),
+                "cuda:sm_72, cuda:sm_70, but no CUDA driver was found"),
             std::string::npos)
       << outcome.message;
   ContextPtr cpu = makeContext(module.get());

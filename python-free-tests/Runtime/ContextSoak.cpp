@@ -157,12 +157,12 @@ private:
 };
 
 void countAnswer(const Call &call, const DLTensor *const results[3],
-                 const char *road) {
+                 const char *path) {
   ++counts.runs;
   if (!call.isRight(results) && ++counts.wrongAnswers <= 20)
     std::fprintf(stderr,
                  "context-soak: %s: wrong answer for batch %lld, len %lld\n",
-                 road, static_cast<long long>(call.x.shape[0]),
+                 path, static_cast<long long>(call.x.shape[0]),
                  static_cast<long long>(call.x.shape[1]));
 }
 

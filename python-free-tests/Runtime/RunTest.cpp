@@ -307,7 +307,7 @@ TEST(Shapes, AreInferred) {
   outputs[0].rank = 1;
   EXPECT_ADZE_ERROR(
       adze_infer_shapes(module.get(), inputs, 2, outputs, 3, nullptr),
-      ADZE_INVALID_ARGUMENT, "output 'sum': expected room for 2 dims");
+      ADZE_INVALID_ARGUMENT, "output 'sum': expected an array of 2 dims");
 }
 
 TEST(Workspace, BoundMemoryIsUsedAndItsSizeKept) {

@@ -28,9 +28,9 @@ expect() {
 }
 
 check() {
-  expect 1 "error: module has device code for cuda:sm_90a, but no CUDA driver is here (" \
+  expect 1 "error: module has device code for cuda:sm_90a, but no CUDA driver was found (" \
     "$build/bin/arun" "$work/both.so" --random --device cuda:0
-  expect 1 "error: module has device code for cuda:sm_90a, but no CUDA driver is here (" \
+  expect 1 "error: module has device code for cuda:sm_90a, but no CUDA driver was found (" \
     "$build/bin/arun" "$work/gpu.so" --random --device cuda:0
   expect 1 "error: module has no code for cpu that runs here; it has cuda:sm_90a" \
     "$build/bin/arun" "$work/gpu.so" --random

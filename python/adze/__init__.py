@@ -6,12 +6,10 @@
     logits = module(image)          # numpy in, numpy out; torch in, torch out
     module.save("model.so")         # later: adze.load("model.so")
 
-ONNX Runtime runs models with Adze by its execution provider, whose library is
-``adze.get_library_path()``.
+Modules may be called from any number of threads: the GIL is released during a run.
 
-ONNX Runtime runs models with Adze by its execution provider, whose library is
-``adze.get_library_path()``.
-of threads: the GIL is released during a run.
+``adze.get_library_path()`` is the library of the execution provider, with which
+ONNX Runtime runs models by Adze.
 """
 
 from ._compile import CompileError, Diagnostic, check, compile

@@ -41,7 +41,7 @@ class Diagnostic:
         op: Its operator, as in "ai.onnx.Conv-22"; may be empty.
         line: Line in MLIR text; 0 elsewhere.
         column: Column in MLIR text; 0 elsewhere.
-        formatted: All of it in one line, as atranslate prints it.
+        formatted: The whole message in one line, as atranslate prints it.
     """
 
     severity: str
@@ -61,9 +61,9 @@ class CompileError(Exception):
     """A model was not compiled.
 
     Attributes:
-        status: "input" (the model or a file is at fault), "usage" (an option
-            is), "unsupported", "cancelled" or "defect" (the compiler is).
-        diagnostics: All messages, errors first where they came first.
+        status: "input" (an error of the model or of a file), "usage" (a wrong
+            option), "unsupported", "cancelled" or "defect" (an internal error).
+        diagnostics: All messages, in the order in which they were reported.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class CompileError(Exception):
 
     @property
     def unsupported(self) -> list[str]:
-        """Names of the ONNX nodes that errors are about."""
+        """The names of the ONNX nodes that have errors."""
         return [d.node for d in self.diagnostics if d.severity == "error" and d.node]
 
 
@@ -264,8 +264,8 @@ def _make_options(
 
 
 def _run(options: _Options, work: Callable[[], int]) -> int:
-    """Runs a compilation so that Ctrl-C cancels it: on a thread of its own,
-    since the interpreter handles signals on this one only."""
+    """Runs a compilation on a separate thread, so that Ctrl-C cancels it: the
+    interpreter handles signals on the main thread only."""
     status: list[int] = []
     thread = threading.Thread(target=lambda: status.append(work()), name="adze-compile")
     thread.start()
@@ -305,27 +305,29 @@ def compile(
         model: The path of a model (.onnx, or .mlir of any level), its bytes, or an
             ``onnx.ModelProto``.
         target: "cpu" (the default), "cuda:sm_90a", or several.
-        precision: "f32" (as ONNX defines, the default), "bf16" or "f16"; "auto" is bf16
-            where results stay within ``options={"max_error": E}`` (0.01) of their range.
+        precision: "f32" (as ONNX defines, the default), "bf16" or "f16"; "auto"
+            selects bf16 for as many products as the error bound
+            ``options={"max_error": E}`` permits (0.01 of the range of an output).
         weights_precision: Constant weights of f32 matrix products: "f32" (the default),
             or "int8" or "int4", rounded by blocks of 32 along the depth; "int4:64" by
             blocks of 64.
         dims: Symbolic dims by name: a size to fix it, ``(least, greatest)`` or
             ``(least, greatest, common)`` to bound it.
         shapes: Shapes of inputs by name, as in ``{"x": (1, 3, None, 224)}``; None
-            leaves a dim as the model has it.
+            keeps the dim of the model.
         optimize: 0 (the reference path) to 3; 2 by default.
         jobs: Threads to compile with; by default as many as the machine runs.
-        cache: A folder of finished modules, by content.
-        output: The module's file. By default it is made in memory.
-        device: Where the module runs: "cpu" or "cuda:0"; by default the CPU, if
-            there is code for it.
+        cache: A folder in which compiled modules are cached by content.
+        output: The path of the module. By default the module stays in memory.
+        device: The device that runs the module: "cpu" or "cuda:0"; by default the
+            CPU, if the module has code for it.
         threads: Threads of a run; by default one for each CPU.
         name: For models in memory: the path that the model is reported under.
             Messages name it, and external data is resolved against its folder.
-        progress: Called with a stage, how many of its kernels are done, and how
-            many there are (0 of 0 where it has none). An exception that it raises
-            cancels the compilation and propagates.
+        progress: Called with the name of a stage, the number of kernels that are
+            done, and the number of all kernels (0 and 0 for a stage without
+            kernels). An exception that it raises cancels the compilation and
+            propagates.
         options: Further flags of atranslate by name, as in ``{"mcpu":
             "x86-64-v3", "weights": "file", "tune": "model"}``; a list for a flag
             that may be repeated.
@@ -334,9 +336,9 @@ def compile(
         The :class:`adze.Module`.
 
     Raises:
-        CompileError: The model was not compiled; ``diagnostics`` say why, node by
-            node.
-        AdzeError: The module cannot run here.
+        CompileError: The model was not compiled; ``diagnostics`` have the reason for
+            each node.
+        AdzeError: The module cannot run on this machine.
     """
     from ._module import Module  # which imports this
 
@@ -377,12 +379,12 @@ def check(
 ) -> dict[str, Any]:
     """Imports a model without compiling it, and reports why it cannot be compiled.
 
-    Args: as of :func:`adze.compile`.
+    Args: Those of :func:`adze.compile`.
 
     Returns:
         ``{"model": name, "compiles": bool, "issues": [...]}``. An issue has "kind"
-        ("unsupported" or "error") and "reason", and, if it is about a node, the
-        node's name ("node"), its place in the graph ("index") and its operator
+        ("unsupported" or "error") and "reason", and, if it concerns a node, the
+        node's name ("node"), its index in the graph ("index") and its operator
         ("op", as in "ai.onnx.Conv-22").
 
     Raises:

@@ -24,7 +24,7 @@ class AdzeError(RuntimeError):
 
     Attributes:
         code: Number of the kind of error (``adze_code`` of ``adze.h``).
-        kind: The same in words: "invalid argument", "invalid module",
+        kind: The kind of error as text: "invalid argument", "invalid module",
             "unsupported", "input or output", "out of memory", "device", "run"
             (a data-dependent error of the model) or "internal".
     """

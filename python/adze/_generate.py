@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Generators: token ids in, token ids out, by decoder models with their caches in place."""
+"""Generation of token ids by decoder models, with their caches in place."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class GeneratorInfo:
     """The state and statistics of a generator.
 
     Attributes:
-        batch: Most sequences that one run of the model takes.
-        limits: Why these are 1, or only some of those that go on; "" where any
-            sequences form a batch.
-        num_runs: Runs of the model so far.
-        num_rows: Tokens that these took, of prompts as well.
-        num_scored: Rows of logits that these computed.
-        num_drafted: Tokens that were drafted for runs.
-        num_accepted: Those of them that the model chose.
+        batch: The largest number of sequences in one run of the model.
+        limits: Why `batch` is 1, or why only some of the active sequences share a
+            run; "" if any sequences form a batch.
+        num_runs: The number of runs of the model so far.
+        num_rows: The number of tokens in these runs, including prompts.
+        num_scored: The number of rows of logits that these runs computed.
+        num_drafted: The number of drafted tokens.
+        num_accepted: The number of drafted tokens that the model accepted.
     """
 
     batch: int
@@ -54,7 +54,8 @@ Drafter = Callable[[Sequence[int], int], Iterable[int]]
 
 
 def _draft_callback(drafter: Drafter) -> Any:
-    """The callback of the library. An exception is printed, and drafts nothing."""
+    """Returns the callback of the library. An exception of `drafter` is printed, and no
+    token is drafted."""
 
     def called(user: Any, tokens: Any, count: int, draft: Any, most: int) -> int:
         try:
@@ -81,7 +82,7 @@ def _sampling(
     draft: int = 0,
     drafter: Drafter | None = None,
 ) -> Any:
-    """The struct, with the arrays that it points to."""
+    """Returns the struct, and the arrays that it points to."""
     stops = [_ids(tokens) for tokens in stop]
     pointers = (POINTER(c_int64) * len(stops))(*(ctypes.cast(s, POINTER(c_int64)) for s in stops))
     made = lib.CSampling(
@@ -106,22 +107,23 @@ def _sampling(
 
 
 class TokenSequence:
-    """A prompt and the tokens that follow it. Made by :meth:`Generator.add`.
+    """A prompt and the tokens that follow it. :meth:`Generator.add` creates it.
 
-    Iterating over it yields its tokens one by one, those that were not taken yet,
-    and steps the generator when there is none: others that run go on as well::
+    Iterating over a sequence yields its tokens one by one, from the first one that
+    was not yielded yet, and steps the generator for more tokens. A step also
+    continues all other active sequences::
 
         for token in generator.add(prompt, max_tokens=100):
             print(token, flush=True)
 
-    One that nobody refers to any more ends.
+    A sequence without references ends.
 
     Attributes:
-        tokens: The tokens that were chosen so far, without the prompt.
+        tokens: The tokens that were generated so far, without the prompt.
         logprobs: The logarithms of their probabilities under the model.
-        end: None while it goes on; else "stopped" (by an end token, a stop
-            sequence or ``max_tokens``), "full", "cancelled" or "failed".
-        error: What ended it, if it failed.
+        end: None while the sequence is active; else "stopped" (by an end token, a
+            stop sequence or ``max_tokens``), "full", "cancelled" or "failed".
+        error: The error that ended the sequence, if it failed.
     """
 
     def __init__(self, generator: Generator, inputs: Mapping[str, Any] | None) -> None:
@@ -165,7 +167,7 @@ class TokenSequence:
             lib.generate().adze_sequence_cancel(self._pointer)
 
     def extend(self, tokens: Iterable[int]) -> None:
-        """Appends tokens and continues: the next turn of a chat. The sequence must
+        """Appends tokens and continues, for the next turn of a chat. The sequence must
         have ended without a failure."""
         with self._generator._lock:
             ids = _ids(tokens)
@@ -176,7 +178,8 @@ class TokenSequence:
         """Returns a copy that continues independently from here.
 
         Args:
-            **sampling: As of :meth:`Generator.add`; without any, those of the original.
+            **sampling: Arguments of :meth:`Generator.add`; by default those of the
+                original.
         """
         generator = self._generator
         with generator._lock:
@@ -196,16 +199,16 @@ class TokenSequence:
             return made
 
     def rewind(self, count: int) -> None:
-        """Drops all tokens, those of the prompt included, but the first `count`, and
-        ends the sequence; :meth:`extend` goes on from there. What was chosen before
-        stays in :attr:`tokens`."""
+        """Drops all tokens, including those of the prompt, after the first `count`, and
+        ends the sequence; :meth:`extend` continues from there. Tokens that were
+        generated before remain in :attr:`tokens`."""
         with self._generator._lock:
             check_status(lib.generate().adze_sequence_rewind(self._open(), count))
             self.end, self.error = self.end or "stopped", None
 
     @property
     def all_tokens(self) -> list[int]:
-        """The tokens that the model sees: prompts and what it chose."""
+        """The tokens of all prompts and the generated ones, in the order of the cache."""
         with self._generator._lock:
             count = c_size_t()
             tokens = lib.generate().adze_sequence_tokens(self._open(), byref(count))
@@ -245,23 +248,25 @@ class Generator:
             ...
         answers = generator.generate([prompt, other], max_tokens=100)
 
-    Sequences that run at the same time share runs of the model as far as its form
-    allows (:attr:`info`), join and leave at any step, and get the tokens that each
-    of them gets alone. Methods may be called by any thread; one steps at a time.
+    Active sequences share runs of the model if its form allows it (:attr:`info`).
+    They join and leave at any step, and their tokens do not depend on the other
+    sequences. Any thread may call any method; one thread steps at a time.
 
     Args:
         module: A module for the CPU with states (:attr:`adze.Module.states`).
-        rows: Capacity of a sequence: most tokens of prompts and answers.
-        chunk: Most tokens of a prompt per step.
-        batch: Most sequences of one run.
+        rows: Capacity of a sequence: the maximum number of tokens of its prompts and
+            answers.
+        chunk: Maximum number of tokens of a prompt in one step.
+        batch: Maximum number of sequences in one run of the model.
         end_tokens: Tokens that end any sequence.
-        ids: Name of the input of token ids, if it is not "input_ids".
-        mask: The same, if not "attention_mask".
-        positions: The same, if not "position_ids" or "cache_position".
-        logits: Name of the output, if it is not "logits".
+        ids: Name of the input with token ids, if it is not "input_ids".
+        mask: Name of the attention mask, if it is not "attention_mask".
+        positions: Name of the positions, if it is not "position_ids" or
+            "cache_position".
+        logits: Name of the output with logits, if it is not "logits".
 
     Raises:
-        AdzeError: The module has no such values, or no states.
+        AdzeError: The module lacks one of these values, or has no states.
     """
 
     def __init__(
@@ -335,23 +340,26 @@ class Generator:
 
         Args:
             prompt: At least one token.
-            max_tokens: Most tokens to choose; 0: until there is no room left.
+            max_tokens: Maximum number of tokens to generate; 0: until the buffers are
+                full.
             temperature: Logits are divided by it; 0: always the most likely token.
             top_k: Samples from this many of the most likely tokens; 0: all.
-            top_p: Only the most likely ones up to this sum of probabilities; 0: all.
-            min_p: Only those at least so likely relative to the most likely one.
+            top_p: Samples from the most likely tokens up to this sum of probabilities;
+                0: all.
+            min_p: Samples from tokens of at least this probability relative to the
+                most likely one.
             repetition_penalty: Makes tokens that occur less likely, if above 1.
-            seed: Seed of the random numbers. Equal seeds give equal tokens, whatever
-                other sequences run, on any number of threads.
-            stop: Token sequences that end it.
-            draft: Speculative decoding: at most this many tokens are drafted after the
-                next one and verified in one run; the model keeps those that it would
-                have chosen. The tokens are the same, in fewer runs of the model.
-            drafter: Returns tokens that may follow, given the tokens so far and the
-                greatest number of tokens; by default by prompt lookup.
-                Must not call the generator.
-            inputs: Further inputs of the model, which stay for the sequence, such as
-                the results of an encoder.
+            seed: Seed of the random numbers. Equal seeds give equal tokens, with any
+                other sequences and any number of threads.
+            stop: Token sequences that end the sequence.
+            draft: Maximum number of tokens that speculative decoding drafts after the
+                next one. One run of the model verifies them and keeps those that it
+                would have generated: the tokens are the same, in fewer runs.
+            drafter: A function that receives the tokens so far and a maximum number,
+                and returns tokens that may follow; by default prompt lookup. It must
+                not call the generator.
+            inputs: Further inputs of the model that are constant for the sequence, such
+                as the results of an encoder.
 
         Raises:
             ArgumentError: A token, a parameter or an input is wrong.
@@ -387,12 +395,12 @@ class Generator:
     def generate(
         self, prompts: Iterable[Iterable[int]], *, seed: int = 0, **sampling: Any
     ) -> list[list[int]]:
-        """Returns the continuation of each of several prompts, which run at the same time.
+        """Returns the continuations of several prompts, which share runs of the model.
 
         Args:
-            prompts: Token ids of each.
+            prompts: The token ids of each prompt.
             seed: Prompt number i has the seed ``seed + i``.
-            **sampling: As of :meth:`add`.
+            **sampling: Arguments of :meth:`add`.
         """
         sequences = [self.add(p, seed=seed + i, **sampling) for i, p in enumerate(prompts)]
         try:
@@ -402,9 +410,9 @@ class Generator:
                 sequence.close()
 
     def step(self) -> int:
-        """Runs a chunk of one prompt, and one token of each active sequence.
-        Returns how many continue. A sequence that fails has the
-        :attr:`TokenSequence.error`; the others continue."""
+        """Runs a chunk of one prompt, or short prompts together, and one token of each
+        other active sequence. Returns the number of sequences that remain active. A
+        sequence that fails has an :attr:`TokenSequence.error`; the others continue."""
         with self._lock:
             self._collect()
             running = [s for s in self._sequences.values() if s.end is None]
@@ -426,7 +434,7 @@ class Generator:
 
     @property
     def info(self) -> GeneratorInfo:
-        """How the generator forms batches, and the number of its runs so far."""
+        """The form of batches, and the number of runs so far."""
         with self._lock:
             info = lib.CGeneratorInfo()
             check_status(
@@ -455,7 +463,7 @@ class Generator:
 def _take(
     sequences: Mapping[int, TokenSequence], user: int, event: int, token: int, logprob: float
 ) -> int:
-    """An event of a step; returning 1 ends a sequence without references."""
+    """Handles an event of a step; returning 1 ends a sequence without references."""
     sequence = sequences.get(user)
     if sequence is None:
         return 1

@@ -43,13 +43,14 @@ class ValueInfo:
     """An input or output of a module.
 
     Attributes:
-        name: As the model has it.
+        name: The name in the model.
         kind: "tensor", "strings", "sequence", "map" or "optional".
         dtype: Element type of a tensor, as in "float32"; else "".
         shape: A size, a name, or None for each dim.
         ranges: The least and the greatest size (None: no bound) of each dim, and
             the number that it is a multiple of.
-        type: As ONNX writes it, as in "seq(tensor(float))"; "" where dtype says it.
+        type: The type in ONNX's notation, as in "seq(tensor(float))"; "" if `dtype`
+            has the type.
     """
 
     name: str
@@ -67,12 +68,12 @@ class StateInfo:
     Attributes:
         input: Name of the input.
         output: Name of the output.
-        kind: "rows" where rows are added or replaced along a dim, "whole" where
-            all elements are replaced, "keep" where the output is the input.
-        axis: The dim of the rows; None of other kinds.
+        kind: "rows" if rows are added or replaced along a dim, "whole" if all
+            elements are replaced, "keep" if the output is the input.
+        axis: The dim of the rows; None for other kinds.
 
-    Arrays of both may be views of one buffer with room for more rows, as in
-    ``buffer[:, :, :length]``: then only the new rows are stored.
+    The arrays of both may be views of one buffer with space for more rows, as in
+    ``buffer[:, :, :length]``: a run then stores only the new rows.
     """
 
     input: str
@@ -194,17 +195,18 @@ class Profile:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """One event for each launch, in order: "name" (the kernel), "ts" and "dur"
-        in microseconds, "args" with ONNX nodes, bytes and FLOPs."""
+        """The events of the launches, in order: "name" (the kernel), "ts" and "dur" in
+        microseconds, "args" with ONNX nodes, bytes and FLOPs."""
         return [e for e in self.trace.get("traceEvents", []) if e.get("cat") == "kernel"]
 
     def save(self, path: PathLike) -> None:
-        """Writes the trace, for chrome://tracing or Perfetto."""
+        """Writes the trace to a file for chrome://tracing or Perfetto."""
         with open(path, "w") as file:
             json.dump(self.trace, file)
 
     def summary(self) -> list[tuple[str, float, int]]:
-        """Kernel, total microseconds and number of launches, slowest first."""
+        """Returns the name, the total time in microseconds and the number of launches
+        of each kernel, slowest first."""
         totals: dict[str, list[float]] = {}
         for event in self.events:
             entry = totals.setdefault(event["name"], [0.0, 0])
@@ -217,8 +219,8 @@ class Profile:
 class Context:
     """The resources of one run: working memory and, on a device, a stream.
 
-    One context serves one run at a time (others wait); contexts of a module run
-    at once, and share its weights. It is called as the module is.
+    A context serves one run at a time; further calls wait. Contexts of one module
+    run concurrently and share its weights. A context is called like its module.
     """
 
     def __init__(self, module: Module) -> None:
@@ -248,14 +250,14 @@ class Context:
     # -- Runs --
 
     def __call__(self, *args: Any, like: str | None = None, out: Any = None, **inputs: Any) -> Any:
-        """As :meth:`Module.__call__`."""
+        """Runs the model in this context; see :meth:`Module.__call__`."""
         values = self._run(self._signature.arrange(args, inputs), like, out)
         return values[0] if len(values) == 1 else tuple(values)
 
     def run(
         self, inputs: Mapping[str, Any], like: str | None = None, out: Any = None
     ) -> dict[str, Any]:
-        """As :meth:`Module.run`."""
+        """Runs the model in this context; see :meth:`Module.run`."""
         values = self._run(self._signature.arrange((), inputs), like, out)
         return {info.name: v for info, v in zip(self._signature.outputs, values)}
 
@@ -304,15 +306,16 @@ class Context:
         outputs = _infer_shapes(self._handle, signature, shapes)
         dtypes = [info.dtype for info in signature.outputs]
         plan = None
-        if Plan.is_for(dtypes, outputs):
-            plan = Plan([info.dtype for info in signature.inputs], shapes, dtypes, outputs)
+        in_dtypes = [info.dtype for info in signature.inputs]
+        if Plan.is_for(in_dtypes, dtypes, outputs):
+            plan = Plan(in_dtypes, shapes, dtypes, outputs)
         if len(self._plans) >= _MOST_PLANS:
             self._plans.clear()
         self._plans[shapes] = plan
         return plan
 
     def _borrow(self, values: list[Any]) -> list[Any]:
-        """Fills in the array of inputs; the returned objects must outlive the run."""
+        """Sets the array of inputs; the returned objects must outlive the run."""
         kept = []
         for i, (value, info) in enumerate(zip(values, self._signature.inputs)):
             try:
@@ -332,8 +335,8 @@ class Context:
         return [Tensor(m) for m in managed]
 
     def _run_to_host(self, values: list[Any]) -> list[Any] | None:
-        """On a device: the outputs as numpy arrays, which the run copies to. None if
-        their shapes are data-dependent."""
+        """Runs on a device, and returns outputs that the run copied to numpy arrays;
+        None if their shapes are data-dependent."""
         if not self._signature.is_plain:
             return None
         kept = self._borrow(values)
@@ -381,19 +384,19 @@ class Context:
     # -- Weights --
 
     def override(self, weights: Mapping[str, Any]) -> None:
-        """Runs of this context use these values for overridable weights
-        (:attr:`Module.overridable`); None goes back to the model's own. Other
-        contexts are not affected, and share all other weights.
+        """Sets the values of overridable weights (:attr:`Module.overridable`) for runs
+        of this context; None restores the model's own value. Other contexts are not
+        affected, and all contexts share all other weights.
 
         Args:
-            weights: Arrays by name, as of ``numpy.load("lora.npz")`` or
-                ``safetensors.numpy.load_file``. Arrays that are dense are not
-                copied, and must not change while contexts use them; in a context
-                on a device, arrays in host memory are copied to the device.
+            weights: Arrays by name, as from ``numpy.load("lora.npz")`` or
+                ``safetensors.numpy.load_file``. Dense arrays are not copied, and
+                must not change while contexts use them; in a context on a device,
+                arrays in host memory are copied to the device.
 
         Raises:
-            ArgumentError: A name, shape, dtype or device is wrong. Weights that
-                come before it in the order of `weights` are taken.
+            ArgumentError: A name, shape, dtype or device is wrong. The weights
+                before it in the order of `weights` have their new values.
         """
         kinds = {info.name: info.dtype for info in self._signature.overridable}
         for name, array in weights.items():
@@ -408,7 +411,7 @@ class Context:
 
     @contextlib.contextmanager
     def profile(self) -> Iterator[Profile]:
-        """Records the runs of this context inside the ``with``."""
+        """Records the runs of this context in a ``with`` statement."""
         rt = lib.runtime()
         result = Profile()
         with self._lock:
@@ -423,9 +426,9 @@ class Context:
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes: "current_bytes" and "peak_bytes" that the module's contexts and
-        outputs hold or held, "weights_bytes", "arena_bytes" of the last run and
-        "arena_lower_bound_bytes"; and "allocations", how often memory was taken."""
+        """Memory statistics: "current_bytes" and "peak_bytes" of the module's contexts
+        and outputs, "weights_bytes", "arena_bytes" of the last run and
+        "arena_lower_bound_bytes", and the number of "allocations"."""
         info = lib.MemoryInfo()
         check_status(
             lib.runtime().adze_memory_stats(self._pointer, byref(info), ctypes.sizeof(info))
@@ -451,7 +454,7 @@ def _infer_shapes(
 
 
 def _library(values: list[Any]) -> str:
-    """Returns the library of results: that of the first input that is an array."""
+    """Returns the library of the outputs: that of the first input that is an array."""
     for value in values:
         library = library_of(value)
         if library:
@@ -473,8 +476,8 @@ def _arrange_outputs(signature: _Signature, out: Any) -> list[Any]:
 
 
 def _borrow_output(output: Any, name: str, rows: int | None) -> Any:
-    """An output is written in place: nothing may be copied on the way. `rows` is the
-    dim of rows that may be part of a larger buffer."""
+    """Borrows an array for an output, which is written in place, never by a copy.
+    `rows` is the dim of rows that may be part of a larger buffer."""
     if isinstance(output, np.ndarray):
         is_dense = output.flags.c_contiguous or has_rows(output, rows)
         if not is_dense or not output.flags.writeable:
@@ -500,19 +503,20 @@ def _device(device: str) -> tuple[int, int]:
 
 
 class Module:
-    """A compiled model. Made by :func:`adze.compile` and :func:`adze.load`.
+    """A compiled model. :func:`adze.compile` and :func:`adze.load` return it.
 
-    Calls may come from any number of threads at once: each takes a context of
-    the module's own, and they share the weights.
+    Any number of threads may call a module concurrently. Each call uses one of the
+    module's contexts, which share the weights.
 
     Attributes:
-        inputs: What it takes, in order.
-        outputs: What it returns, in order.
-        states: Which outputs continue which inputs.
-        overridable: Weights for which a context may have other values
+        inputs: The inputs (:class:`ValueInfo`), in order.
+        outputs: The outputs, in order.
+        states: The outputs that continue inputs (:class:`StateInfo`).
+        overridable: The weights that a context may replace
             (:meth:`Context.override`).
-        device: Where it runs: "cpu" or "cuda:0".
-        diagnostics: What the compiler said, if it was compiled here.
+        device: The device that runs the module: "cpu" or "cuda:0".
+        diagnostics: The messages of the compiler, if :func:`adze.compile` returned
+            this module.
     """
 
     def __init__(self, handle: _Handle, device: str | None, source: Any) -> None:
@@ -604,13 +608,13 @@ class Module:
             *args: Inputs in order: anything with DLPack, numbers and lists; strings,
                 lists, dicts and None for string tensors, sequences, maps and
                 optionals. Dense, row-major arrays are not copied.
-            like: "numpy", "torch", "jax", "cupy" or "adze" (:class:`adze.Tensor`):
-                what outputs are. By default as the first input is.
-            out: Arrays to write the outputs to: one, a list or a dict by name.
+            like: The library of the outputs: "numpy", "torch", "jax", "cupy" or
+                "adze" (:class:`adze.Tensor`); by default that of the first input.
+            out: Arrays that receive the outputs: one, a list or a dict by name.
             **inputs: Inputs by name.
 
         Returns:
-            The output; a tuple, if there are several.
+            The output, or a tuple if there are several.
 
         Raises:
             ArgumentError: An input's name, shape, dtype or device is wrong.
@@ -632,16 +636,16 @@ class Module:
     def run(
         self, inputs: Mapping[str, Any], like: str | None = None, out: Any = None
     ) -> dict[str, Any]:
-        """The same with inputs and outputs as dicts, for names that are no words of
-        Python."""
+        """Runs the model with inputs and outputs as dicts, for names that are not
+        Python identifiers."""
         with self._context() as context:
             return context.run(inputs, like=like, out=out)
 
     def run_async(self, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Runs the model on a thread of the module's own.
+        """Runs the model on one of the module's threads.
 
         Returns:
-            A future of what :meth:`__call__` returns
+            A future with the result of :meth:`__call__`
             (``await asyncio.wrap_future(future)``). The inputs must not change
             before it is done.
         """
@@ -653,36 +657,36 @@ class Module:
         return self._executor.submit(self, *args, **kwargs)
 
     def swap_weights(self, path: str | os.PathLike[str]) -> None:
-        """Takes new weights from the module at `path`, which must have the same
-        code: a model of the same graph, compiled with the same options. Calls that
-        begin later use them; calls under way end with those that they began with.
+        """Replaces the weights by those of the module at `path`, which must have the
+        same code: a model of the same graph, compiled with the same options. Calls
+        that begin later use the new weights; active calls complete with the old ones.
 
         Raises:
-            AdzeError: The code is another one, the weights are damaged, or a
-                device has no memory for them; the weights stay as they are.
+            AdzeError: The code differs, the weights are damaged, or a device has no
+                memory for them; the weights are then unchanged.
         """
         check_status(lib.runtime().adze_swap_weights(self._handle.pointer, os.fsencode(path)))
 
     def register_operator(self, name: str, function: Callable[..., Any]) -> None:
-        """Registers a function for the nodes of an operator that the model was
-        compiled with as a host function (``kernels="FILE.mlir"``). Contexts that
-        are created later call it; calls may come from several threads at once.
+        """Registers a function for the nodes of an operator that was declared as a host
+        function when the model was compiled (``options={"kernels": "FILE.mlir"}``).
+        Contexts that are created later call it; calls may be concurrent.
 
         Args:
             name: Domain and operator, as in "com.example.Clip".
-            function: Is called with the node's inputs in order, and its attributes
-                by name: ``clip(x, low, high, mode="...")``. Inputs are read-only
-                numpy arrays, valid until it returns (of strings: arrays of
-                objects), and None where the node leaves one out. It returns the
-                output, or a tuple of several; an exception ends the run with
-                :class:`AdzeError`, which names the node.
+            function: A function that is called with the node's inputs in order, and
+                its attributes by name: ``clip(x, low, high, mode="...")``. Inputs
+                are read-only numpy arrays (string tensors: arrays of objects) that
+                are valid until it returns, or None if the node omits the input. It
+                returns the output, or a tuple of several; an exception ends the run
+                with :class:`AdzeError`, which names the node.
         """
         self._handle.operators.append(register(self._handle.pointer, name, function))
         with self._lock:
             self._free.clear()  # made with the functions of before
 
     def context(self) -> Context:
-        """Returns a context that only the caller uses; it keeps its working memory."""
+        """Returns a separate context, which keeps its working memory between runs."""
         return Context(self)
 
     @contextlib.contextmanager
@@ -704,7 +708,7 @@ class Module:
 
     @contextlib.contextmanager
     def profile(self) -> Iterator[Profile]:
-        """Records the calls of this thread inside the ``with``::
+        """Records the calls of this thread in a ``with`` statement::
 
         with module.profile() as profile:
             module(x)
@@ -720,19 +724,18 @@ class Module:
 
     @property
     def memory(self) -> dict[str, int]:
-        """As :attr:`Context.memory`, of the context that ran last."""
+        """The :attr:`Context.memory` of the context that ran last."""
         with self._context() as context:
             return context.memory
 
     def infer_shapes(self, *shapes: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
         """Returns the outputs' shapes for shapes of the inputs, in order; None for a
-        dynamic dim. Raises ArgumentError for shapes that the
-        model does not take."""
+        dynamic dim. Raises ArgumentError for shapes that the model does not accept."""
 
         return _infer_shapes(self._handle, self._signature, shapes)
 
     def save(self, path: PathLike) -> None:
-        """Writes the module to a file: whole, or not at all."""
+        """Writes the module to a file, completely or not at all."""
         target = os.fspath(path)
         temporary = f"{target}.tmp-{os.getpid()}-{threading.get_ident()}"
         try:
@@ -766,6 +769,6 @@ def load(
         options: Further options of ``adze_options_set``, as in ``{"verify": "code"}``.
 
     Raises:
-        AdzeError: It is no module, is damaged, or cannot run here.
+        AdzeError: The file is not a module, is damaged, or cannot run on this machine.
     """
     return Module._open(os.fspath(path), device=device, threads=threads, options=options)

@@ -33,7 +33,7 @@ def _read_attribute(attribute: lib.CAttribute) -> Any:
 
 
 def _view(tensor: lib.DLTensor) -> np.ndarray:
-    """Returns the memory of a dense tensor, which is valid as long as the tensor."""
+    """Returns the memory of a dense tensor, which is valid as long as the tensor is."""
     if tensor.dtype.bits < 8:
         raise ArgumentError(f"expected elements of whole bytes, but got {dtype_name(tensor.dtype)}")
     dtype = numpy_dtype(dtype_name(tensor.dtype))

@@ -52,8 +52,13 @@ class Plan:
         self._run = lib.runtime().adze_run
 
     @staticmethod
-    def is_for(dtypes: Sequence[str], shapes: Sequence[tuple[Any, ...]]) -> bool:
-        """Returns True if outputs of these types and shapes can be arrays of a plan."""
+    def is_for(
+        in_dtypes: Sequence[str], dtypes: Sequence[str], shapes: Sequence[tuple[Any, ...]]
+    ) -> bool:
+        """Returns True if inputs and outputs of these types, and outputs of these shapes,
+        can be arrays of a plan. Elements of fewer than 8 bits are packed by a copy."""
+        if any(dl_dtype(numpy_dtype(name))[1] < 8 for name in in_dtypes):
+            return False
         size = 0
         for name, shape in zip(dtypes, shapes):
             dtype = numpy_dtype(name)
@@ -63,7 +68,7 @@ class Plan:
         return size <= _MOST_BYTES
 
     def run(self, pointer: Any, values: Sequence[Any]) -> list[np.ndarray] | None:
-        """Runs a context. Returns None if a value is no array that can be passed without a copy."""
+        """Runs a context. Returns None if a value is not an array that needs no copy."""
         ins, outs = self._ins, self._outs
         for value, tensor, dtype in zip(values, ins.tensors, ins.dtypes):
             if type(value) is not np.ndarray or value.dtype != dtype:

@@ -99,7 +99,7 @@ def dl_dtype(dtype: np.dtype) -> tuple[int, int]:
 
 
 def _pack(array: np.ndarray, bits: int) -> np.ndarray:
-    """Elements of fewer than 8 bits, low bits first, as ONNX packs them."""
+    """Packs elements of fewer than 8 bits, low bits first, as ONNX does."""
     per_byte = 8 // bits
     flat = np.ascontiguousarray(array).view(np.uint8).ravel() & ((1 << bits) - 1)
     flat = np.concatenate([flat, np.zeros(-len(flat) % per_byte, np.uint8)])
@@ -186,8 +186,8 @@ _read_struct = _ArrayStruct.from_address
 
 
 def address_of(array: np.ndarray) -> int:
-    """The address of the first element. `__array_interface__` and `ctypes.data` give
-    it, too, in 5 us instead of half a microsecond."""
+    """Returns the address of the first element. `__array_interface__` and
+    `ctypes.data` take 5 us for this instead of half a microsecond."""
     capsule = array.__array_struct__
     return _read_struct(_capsule_pointer(capsule, None)).data
 
@@ -211,8 +211,8 @@ def _is_cupy(value: Any) -> bool:
 
 
 def library_of(value: Any) -> str:
-    """The library that a value is of: "numpy", "torch", "jax", "cupy", "adze",
-    or "" for numbers and lists of them."""
+    """Returns the library of a value: "numpy", "torch", "jax", "cupy", "adze", or ""
+    for numbers and lists of numbers."""
     if isinstance(value, np.ndarray):
         return "numpy"
     if isinstance(value, Tensor):
@@ -257,9 +257,9 @@ def has_rows(value: Any, axis: int | None) -> bool:
 
 
 def _settle(value: Any, rows: int | None) -> Any:
-    """Waits for writes to the tensor on a device, since our stream is not ordered
-    after the library's; detaches it, and makes it dense except for spare room after
-    its rows along `rows`."""
+    """Waits for writes to the tensor on a device, since the run's stream is not ordered
+    after the library's; detaches the tensor, and makes it dense except for unused
+    space after its rows along `rows`."""
     if _is_torch(value):
         if value.requires_grad:
             value = value.detach()
@@ -280,7 +280,7 @@ def _settle(value: Any, rows: int | None) -> Any:
 
 
 class Borrowed:
-    """An input's DLTensor, with what has to live as long."""
+    """An input's DLTensor, with the objects that must outlive it."""
 
     __slots__ = ("pointer", "keep")
 
@@ -290,8 +290,8 @@ class Borrowed:
 
 
 def host_tensor(code: int, bits: int, dims: Any) -> lib.DLTensor:
-    """A DLTensor in host memory, which has no data yet. `dims` is an array of c_int64
-    that has to live as long."""
+    """Returns a DLTensor in host memory without data. `dims` is an array of c_int64
+    that must outlive it."""
     tensor = lib.DLTensor()
     tensor.device.device_type = CPU
     tensor.ndim = len(dims)
@@ -304,7 +304,7 @@ def host_tensor(code: int, bits: int, dims: Any) -> lib.DLTensor:
 
 def borrow_array(array: np.ndarray, rows: int | None = None) -> Borrowed:
     """Borrows a numpy array without a copy, if it is in native byte order and dense,
-    except for spare room after its rows along `rows`."""
+    except for unused space after its rows along `rows`."""
     code, bits = dl_dtype(array.dtype)
     shape = array.shape
     strides = None
@@ -324,9 +324,9 @@ def borrow_array(array: np.ndarray, rows: int | None = None) -> Borrowed:
 
 
 def borrow(value: Any, dtype: str | None, rows: int | None = None) -> Borrowed:
-    """An input without a copy. Numbers, lists and numpy's scalars become arrays
-    of `dtype`, the input's own. A tensor that is not dense is copied, unless its only
-    gaps are spare room after its rows along `rows`."""
+    """Borrows an input without a copy. Numbers, lists and numpy's scalars become arrays
+    of `dtype`, the type of the input. A tensor that is not dense is copied, unless its
+    only gaps are unused space after its rows along `rows`."""
     if isinstance(value, np.ndarray):
         return borrow_array(value, rows)
     if isinstance(value, Tensor):
@@ -347,7 +347,7 @@ def borrow(value: Any, dtype: str | None, rows: int | None = None) -> Borrowed:
     elif _capsule_is(capsule, _OLD):
         address = _capsule_pointer(capsule, _OLD)
     else:
-        raise ArgumentError("expected a DLPack capsule that nobody has taken yet")
+        raise ArgumentError("expected a DLPack capsule that was not consumed yet")
     return Borrowed(ctypes.cast(c_void_p(address), POINTER(lib.DLTensor)), (capsule, value))
 
 
@@ -371,7 +371,7 @@ class _Interface:
 
 
 class Tensor:
-    """An output: memory of the run time that any library takes by DLPack.
+    """An output in memory of the run time, which any library accepts by DLPack.
 
     ``numpy.asarray(t)``, ``torch.from_dlpack(t)``, ``jax.dlpack.from_dlpack(t)``
     and ``cupy.from_dlpack(t)`` share its memory; it lives as long as any of them.
@@ -435,7 +435,7 @@ class Tensor:
         return device.device_type, device.device_id
 
     def _share(self) -> Any:
-        """Another DLManagedTensorVersioned of the same memory."""
+        """Returns another DLManagedTensorVersioned of the same memory."""
         rt = lib.runtime()
         if self._value is None:
             value = c_void_p()
@@ -454,7 +454,7 @@ class Tensor:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """The tensor as DLPack has it; the run is over, so that no stream has to
+        """Returns the tensor in DLPack's form. The run is complete, so no stream needs to
         wait."""
         if copy:
             raise BufferError("Adze's tensors are shared, not copied")
@@ -473,8 +473,8 @@ class Tensor:
     # -- Libraries --
 
     def numpy(self) -> np.ndarray:
-        """A numpy array of the same memory; of a copy for elements of fewer than
-        8 bits. Raises AdzeError for a tensor on a device."""
+        """Returns a numpy array of the same memory, or of a copy for elements of fewer
+        than 8 bits. Raises AdzeError for a tensor on a device."""
         dtype = self._tensor.dtype
         if self._tensor.device.device_type != CPU:
             raise AdzeError(
@@ -503,7 +503,7 @@ class Tensor:
         return array.copy() if copy else array
 
     def to(self, library: str) -> Any:
-        """The tensor as an array of "numpy", "torch", "jax", "cupy" or "adze"."""
+        """Returns the tensor as an array of "numpy", "torch", "jax", "cupy" or "adze"."""
         if library == "numpy":
             return self.numpy()
         if library == "adze":

@@ -105,8 +105,8 @@ def _dtype_of(kind: str) -> str | None:
 
 
 def make_value(value: Any, kind: str, dtype: str | None = None) -> Value:
-    """The value of a type as ONNX writes it ("seq(tensor(float))"); of a tensor
-    of numbers its element type may be given instead."""
+    """Creates a value of a type in ONNX's notation ("seq(tensor(float))"). For a tensor
+    of numbers, the element type may be given instead."""
     rt = lib.runtime()
     result = Value()
     if kind.startswith("optional("):
@@ -202,8 +202,8 @@ _MOST_NAMED = 64
 
 @functools.cache
 def _dict_maker(width: int) -> Callable[[list[Any], Iterable[tuple[Any, ...]]], list[dict]]:
-    """A function that makes a dictionary of each row of `width` values. A dictionary
-    display takes a third of the time of dict(zip(keys, row))."""
+    """Returns a function that converts each row of `width` values to a dictionary. A
+    dictionary display takes a third of the time of dict(zip(keys, row))."""
     if not 0 < width <= _MOST_NAMED:
         return lambda keys, rows: list(map(dict, map(zip, repeat(keys), rows)))
     keys, row = ([f"{letter}{i}" for i in range(width)] for letter in "kv")
@@ -222,9 +222,9 @@ def _read_element(element: Any, library: str) -> Any:
 
 
 def read_value(value: Value, library: str = "adze") -> Any:
-    """Takes a value apart: tensors are arrays of `library` (:class:`adze.Tensor`),
-    strings numpy arrays of objects, the rest lists, dicts and None. Scalars in a map
-    are numbers."""
+    """Converts a value to Python objects: tensors to arrays of `library`
+    (:class:`adze.Tensor`), string tensors to numpy arrays of objects, other values to
+    lists, dicts and None. Scalars in a map become numbers."""
     rt = lib.runtime()
     kind = rt.adze_value_kind(value.handle)
     if kind == STRINGS:

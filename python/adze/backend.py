@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Adze as an ``onnx.backend``: needs the package onnx.
+"""Adze as an ``onnx.backend``. It needs the package onnx.
 
 import adze.backend as backend
 rep = backend.prepare(onnx.load("model.onnx"), device="CPU")
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _device(device: str) -> str:
-    """ "CPU" or "CUDA:0" as Adze has it."""
+    """Converts "CPU" or "CUDA:0" to Adze's notation."""
     kind, _, index = device.partition(":")
     return "cpu" if kind == "CPU" else f"cuda:{index or 0}"
 
@@ -41,11 +41,11 @@ class AdzeBackendRep(BackendRep):
         self.module = module
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Runs it on a list of inputs, a dict by name, or one input.
+        """Runs the model on a list of inputs, a dict by name, or one input.
 
         Returns:
             The outputs in order, as numpy arrays (lists and None for sequences and
-            optionals), also by their names.
+            optionals); they are also accessible by name.
         """
         signature = self.module.inputs
         if isinstance(inputs, Mapping):
@@ -65,7 +65,7 @@ class AdzeBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Returns True if the package may compile for the device."""
+        """Returns True if the package can compile for the device."""
         return device.partition(":")[0] in ("CPU", "CUDA")
 
     @classmethod
@@ -78,7 +78,7 @@ class AdzeBackend(Backend):
         """Compiles a model; keywords are those of :func:`adze.compile`.
 
         Raises:
-            CompileError: With the reasons.
+            CompileError: The model was not compiled; the error has the reasons.
         """
         super().prepare(model, device, **kwargs)
         place = _device(device)
@@ -95,8 +95,8 @@ class AdzeBackend(Backend):
     def run_node(
         cls, node: Any, inputs: Any, device: str = "CPU", outputs_info: Any = None, **kwargs: Any
     ) -> Any:
-        """Compiles one node on the types of these inputs, and runs it. `outputs_info`
-        says (dtype, shape) of each output where ONNX does not infer them."""
+        """Compiles a node for the types of these inputs, and runs it. `outputs_info` has
+        (dtype, shape) of each output, for outputs that ONNX cannot infer."""
         from onnx import helper
 
         arrays = [np.asarray(v) for v in inputs]

@@ -3,9 +3,10 @@
 
 Each graph that TorchDynamo captures is exported to ONNX and compiled when it is
 first called; parameters and buffers become constants.  A graph that cannot be
-compiled runs as it would without a backend, and the logger "adze.torch" says
-why.  Gradients are not computed: use ``torch.no_grad()`` or
-``torch.inference_mode()``, or the graph runs as without a backend.
+compiled runs without the backend, and the logger "adze.torch" prints the reason.
+Gradients are not computed: a graph whose inputs or parameters require gradients
+runs without the backend, except under ``torch.no_grad()`` or
+``torch.inference_mode()``.
 
 Options of ``torch.compile(..., options={...})`` are keywords of
 :func:`adze.compile`, such as "precision", "optimize" and "cache".
@@ -28,9 +29,9 @@ from ._module import Module
 
 _log = logging.getLogger("adze.torch")
 
-#: Shapes of one graph that are compiled before others run without a backend.
+#: Versions of one graph that are compiled; further shapes run without the backend.
 _MAX_VERSIONS = 8
-#: What torch's attention modules call at inference, and ONNX has no form of.
+#: Functions of torch's attention modules at inference that have no ONNX form.
 _FAST_PATHS = ("_transformer_encoder_layer_fwd", "_native_multi_head_attention")
 #: A serialized model has less than 2 GiB.
 _MAX_BYTES_IN_MEMORY = 1 << 30
@@ -67,8 +68,8 @@ def _quiet() -> Iterator[None]:
 
 
 class _Closed(torch.nn.Module):
-    """The graph as a function of its tensors: parameters are inside, and sizes
-    are read off the tensors."""
+    """The graph as a function of its tensors: parameters are constants, and sizes are
+    those of the tensors."""
 
     def __init__(self, graph: _Graph, constants: dict[int, torch.Tensor]) -> None:
         super().__init__()
@@ -90,7 +91,7 @@ class _Closed(torch.nn.Module):
 
 
 class _Graph:
-    """A captured graph, and the modules that were made of it."""
+    """A captured graph, and the modules that were compiled from it."""
 
     def __init__(
         self, module: torch.fx.GraphModule, examples: Sequence[Any], options: dict[str, Any]
@@ -108,9 +109,9 @@ class _Graph:
         self.outputs = self._read_outputs()
         self.versions: dict[Any, Module | None] = {}
         self.stamps: list[tuple[int, int]] = []
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
         if self.reason:
-            self.tell(self.reason)
+            self.report(self.reason)
 
     def _classify(
         self, values: list[Any], examples: Sequence[Any], sizes: dict[str, tuple[int, int]]
@@ -138,7 +139,7 @@ class _Graph:
         return ""
 
     def _read_outputs(self) -> list[bool]:
-        """Whether each output is a tensor; the others are None."""
+        """Returns whether each output is a tensor; the others are None."""
         (output,) = [n for n in self.module.graph.nodes if n.op == "output"]
         inputs = {_storage(n) for n in self.module.graph.nodes if n.op == "placeholder"}
         results = []
@@ -154,9 +155,9 @@ class _Graph:
             self.reason = self.reason or "it has no output"
         return results
 
-    def tell(self, reason: str) -> None:
-        if reason not in self.told:
-            self.told.add(reason)
+    def report(self, reason: str) -> None:
+        if reason not in self.reported:
+            self.reported.add(reason)
             _log.warning("a graph runs without Adze: %s", reason)
 
     # -- Compilation --
@@ -217,12 +218,12 @@ class _Graph:
         if key in self.versions:
             return self.versions[key]
         if len(self.versions) >= _MAX_VERSIONS:
-            self.tell(f"it was compiled for {_MAX_VERSIONS} other shapes")
+            self.report(f"it was compiled for {_MAX_VERSIONS} other shapes")
             return None
         try:
             module = self._compile(tensors, {i: args[i] for i in self.constants})
         except Exception as error:
-            self.tell(_describe(error))
+            self.report(_describe(error))
             module = None
         self.versions[key] = module
         return module
@@ -235,7 +236,7 @@ class _Graph:
         if torch.is_grad_enabled() and any(
             isinstance(a, torch.Tensor) and a.requires_grad for a in args
         ):
-            self.tell("the inputs require gradients; run under torch.no_grad()")
+            self.report("the inputs require gradients; run under torch.no_grad()")
             return self.module.forward(*args)
         module = self._find(args)
         if module is None:
@@ -243,7 +244,7 @@ class _Graph:
         try:
             values = module(*(args[i] for i in self.tensors), like="torch")
         except AdzeError as error:
-            self.tell(str(error))
+            self.report(str(error))
             return self.module.forward(*args)
         given = iter((values,) if len(module.outputs) == 1 else values)
         return tuple(next(given) if is_tensor else None for is_tensor in self.outputs)

@@ -48,7 +48,7 @@ def test_any_producer(affine, versioned):
 
 
 @pytest.mark.parametrize("max_version", [None, (1, 0)])
-def test_capsules_that_nobody_takes(affine, max_version):
+def test_unconsumed_capsules(affine, max_version):
     from adze import _tensor
 
     tensor = affine(X, like="adze")

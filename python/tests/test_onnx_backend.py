@@ -38,7 +38,7 @@ SOME = (
     "add_|conv_|gemm_all|matmul|relu|softmax_axis|layer_normalization_2d|maxpool_2d_default|"
     "gather_|concat_1d|split_equal|reduce_sum_keepdims|reshape_|cast_FLOAT_to|lstm|where|top_k|"
     "sequence_insert|split_to_sequence|optional_|if_|loop|string_concat|attention_4d_cpu|"
-    "quantizelinear_axis|dequantizelinear_u?int4"
+    "quantizelinear_axis|dequantizelinear_u?int4|cast_(U?INT[24]|FLOAT4E2M1)_to"
 )
 
 runner = onnx.backend.test.BackendTest(Tested, __name__)

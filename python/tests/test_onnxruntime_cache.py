@@ -76,7 +76,7 @@ def test_cache_keys(tmp_path):
     assert len(get_files(tmp_path, ".so")) == len(variants)
 
 
-def test_damaged_entries_are_made_anew(tmp_path):
+def test_damaged_entries_are_compiled_again(tmp_path):
     options = {"cache_dir": str(tmp_path)}
     model = parse(AFFINE)
     run_affine(model, options)

@@ -215,7 +215,7 @@ def test_measured(folder, shoot):
         assert "between launches" in page.text("#by-type")
         page.click("#tab-kernels")
         page.click("#kernels tbody tr")
-        assert "measured" in page.text("#panel") and "of the roof" in page.text("#panel")
+        assert "measured" in page.text("#panel") and "of the roofline" in page.text("#panel")
         shoot(page, "measured-dark")
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
         page.click("#theme")

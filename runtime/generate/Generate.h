@@ -49,12 +49,12 @@ typedef struct {
   uint64_t capacity;
 } gen_tensor;
 
-/* Which sequences one run of the model may take. */
+/* The sequences that may share a run of the model. */
 typedef enum {
   GEN_ALONE,  /* one */
   GEN_EQUAL,  /* those that have equally many rows */
-  GEN_PADDED, /* any whose last rows lie in one place: the mask hides what lies
-                 before the first row of a shorter one */
+  GEN_PADDED, /* any whose rows end at one position: the mask excludes the
+                 rows before the first one of a shorter sequence */
   GEN_OWN     /* any: each row of the batch has a length of its own */
 } gen_form;
 
@@ -163,7 +163,7 @@ bool gen_is_near(const adze_generator *generator, const float *scores);
 /* ---- Runs (Step.c) --------------------------------------------------------
  */
 
-/* Makes the tensors of a run, without data but for the states. */
+/* Makes the tensors of a run, without data except for the states. */
 adze_status gen_shape_run(adze_generator *generator, const gen_run *run);
 /* Runs the model on the tokens of waiting sequences, or of all if there is only
  * one slot. In other slots it writes a row that no sequence uses. */

@@ -3,10 +3,11 @@
  * The C API of the Adze run time: opens modules made by atranslate and runs
  * them. Plain C11; nothing here aborts and no exception crosses it.
  *
- * Every call that can fail returns an adze_status: NULL is success, anything
- * else is owned by the caller and released with adze_status_free. Results come
- * by out-parameters, which are written on success only. Handles are opaque and
- * counted; a handle may be released while others still use what it shares.
+ * Every call that can fail returns an adze_status. NULL is success; the caller
+ * owns any other status and releases it with adze_status_free. Results are
+ * out-parameters, which are written on success only. Handles are opaque and
+ * reference-counted; a handle may be released while objects that depend on it
+ * are in use.
  *
  *   adze_module *module;
  *   adze_context *context;
@@ -47,7 +48,7 @@ typedef enum {
 
 typedef struct adze_status_object *adze_status;
 
-/* ADZE_OK for NULL. */
+/* Returns the code of a status; ADZE_OK for NULL. */
 ADZE_API adze_code adze_status_code(adze_status status);
 /* Returns the error message, which names the input or ONNX node; valid as long
  * as `status`; "" for NULL. */
@@ -56,34 +57,35 @@ ADZE_API void adze_status_free(adze_status status);
 /* Creates a status with a copy of the message, for callbacks and for libraries
  * that return statuses. */
 ADZE_API adze_status adze_status_create(adze_code code, const char *message);
-/* The newest module ABI that this run time reads. */
+/* Returns the newest module ABI that this run time reads. */
 ADZE_API uint32_t adze_abi_version(void);
 
 /* ---- Options ----------------------------------------------------------- */
 
-/* Copied by adze_module_open; may be released right after. */
+/* Options of modules. adze_module_open copies them. */
 typedef struct adze_options adze_options;
 
 ADZE_API adze_status adze_options_create(adze_options **options);
 ADZE_API void adze_options_release(adze_options *options);
 
 /* Keys:
- *   "threads"      threads of a run, the caller's included; "0" (default): one
- *                  for each CPU that the process may use
+ *   "threads"      the number of threads of a run, including the caller's; "0"
+ *                  (default): one for each CPU that the process may use
  *   "spin_us"      how long an idle thread spins before it sleeps ("100")
- *   "variant"      name of the CPU variant to take ("": the best that runs)
+ *   "variant"      name of the CPU variant to use ("": the best supported one)
  *   "verify"       "all" (default): check the code's checksum when the module
  *                  is opened, and the weights' before the first run; "code":
  *                  only the first; "off": neither; "on": the same as "all"
  *   "cuda_graphs"  "on" (default) or "off"
  *   "weights"      path of the weights of a module made with --weights=file
  *                  ("": the file of that name in the module's folder)
- * Neither results nor their bits depend on any of them but "variant". */
+ * Only "variant" affects results; all others leave every bit the same. */
 ADZE_API adze_status adze_options_set(adze_options *options, const char *key,
                                       const char *value);
 
-/* Arenas, scratch memory and outputs of adze_run_alloc come from here.
- * `alignment` is a power of two. Both may be called from several threads. */
+/* Sets the functions that allocate arenas, scratch memory and the outputs of
+ * adze_run_alloc. `alignment` is a power of two. Several threads may call both
+ * functions concurrently. */
 typedef void *(*adze_allocate_fn)(void *user, size_t bytes, size_t alignment);
 typedef void (*adze_deallocate_fn)(void *user, void *memory, size_t bytes);
 ADZE_API adze_status adze_options_set_allocator(adze_options *options,
@@ -91,9 +93,10 @@ ADZE_API adze_status adze_options_set_allocator(adze_options *options,
                                                 adze_deallocate_fn deallocate,
                                                 void *user);
 
-/* Runs task(data, begin, end) over disjoint ranges that cover [0, count), on
- * any threads, and returns when all are done. `count` is at most the option
- * "threads". It takes the place of the run time's own threads. */
+/* Sets a function that replaces the run time's own threads. It calls
+ * task(data, begin, end) for disjoint ranges that cover [0, count), on any
+ * threads, and returns when all calls have returned. `count` is at most the
+ * option "threads". */
 typedef void (*adze_task_fn)(void *data, int64_t begin, int64_t end);
 typedef void (*adze_parallel_for_fn)(void *user, int64_t count,
                                      adze_task_fn task, void *data);
@@ -108,7 +111,7 @@ typedef enum {
 } adze_log_level;
 typedef void (*adze_log_fn)(void *user, adze_log_level level,
                             const char *message);
-/* Without it the run time logs nothing. */
+/* Sets the function that receives log messages. By default there are none. */
 ADZE_API adze_status adze_options_set_log(adze_options *options,
                                           adze_log_fn log, void *user);
 
@@ -126,15 +129,15 @@ ADZE_API adze_status adze_module_open(const char *path,
 ADZE_API adze_status adze_module_open_memory(const void *data, size_t size,
                                              const adze_options *options,
                                              adze_module **module);
-/* Opens a module linked into the program: `query` is its adze_module_query,
-   cast. */
+/* Opens a module that is linked into the program: `query` is its
+ * adze_module_query, cast to this type. */
 typedef void (*adze_query_fn)(void);
 ADZE_API adze_status adze_module_link(adze_query_fn query,
                                       const adze_options *options,
                                       adze_module **module);
 ADZE_API void adze_module_retain(adze_module *module);
-/* The last release unloads the module, as soon as its last context is released
-   too. */
+/* Releases a reference. The module is unloaded when its last reference and its
+ * last context have been released. */
 ADZE_API void adze_module_release(adze_module *module);
 
 /* Returns a JSON object with names, types, symbols, variants, device images and
@@ -164,8 +167,8 @@ typedef struct {
   const int64_t *dims;        /* -1: dynamic */
   const char *const *symbols; /* NULL for a static dim, "" where unnamed */
   const adze_range *ranges;
-  const char *type; /* as ONNX writes it: "tensor(float)",
-                       "seq(tensor(string))"; NULL where dtype says it */
+  const char *type; /* in ONNX's notation: "seq(tensor(string))"; NULL for
+                       tensors whose type is dtype */
 } adze_value_info;
 
 ADZE_API int32_t adze_module_num_inputs(const adze_module *module);
@@ -178,21 +181,21 @@ ADZE_API adze_status adze_module_output(const adze_module *module,
 /* Returns the number of overridable weights (atranslate --overridable). They
  * are inputs after those that adze_module_num_inputs counts, and default to the
  * model's values; a context (adze_context_override) or a run may replace them.
- * adze_module_input takes their indices, from adze_module_num_inputs on. */
+ * adze_module_input accepts their indices, which follow those of the inputs. */
 ADZE_API int32_t adze_module_num_overridable(const adze_module *module);
 
 /* An output that continues an input: a cache or another state, which a caller
  * keeps from run to run. One buffer may serve both.
  *   ROWS   the output is the input with rows along dim `axis` added or
- *          replaced, perhaps without its first rows. Both may be views of a
- *          buffer with room for more rows: the strides of the dims before
- *          `axis` give its capacity. If the output begins at the first input
- *          row that it keeps, with equal strides, only the new rows are
- *          stored; else the old ones are copied.
- *   WHOLE  all elements are replaced; the output may lie where the input does.
- *   KEEP   the output is the input, and may lie where that does.
- * After a failed run the rows that the input has are intact if they were only
- * appended to. */
+ *          replaced, possibly without its first rows. Both may be views of a
+ *          buffer with space for more rows: the strides of the dims before
+ *          `axis` determine its capacity. If the output begins at the first
+ *          input row that it keeps, with equal strides, only the new rows are
+ *          stored; otherwise the old ones are copied.
+ *   WHOLE  all elements are replaced; input and output may be the same memory.
+ *   KEEP   the output is the input; both may be the same memory.
+ * After a failed run the rows of the input are intact if the run only appends
+ * rows. */
 typedef enum {
   ADZE_STATE_ROWS = 0,
   ADZE_STATE_WHOLE = 1,
@@ -203,11 +206,11 @@ typedef enum {
 typedef struct {
   adze_state_kind kind;
   int32_t input, output; /* indices of the module's values */
-  int32_t axis;          /* of the rows; -1 of other kinds */
+  int32_t axis;          /* of the rows; -1 for other kinds */
 } adze_state_info;
 
 ADZE_API int32_t adze_module_num_states(const adze_module *module);
-/* Writes `size` bytes, sizeof(adze_state_info) of the caller. */
+/* Writes `size` bytes: the caller's sizeof(adze_state_info). */
 ADZE_API adze_status adze_module_state(const adze_module *module, int32_t index,
                                        adze_state_info *info, size_t size);
 
@@ -218,8 +221,8 @@ ADZE_API int32_t adze_module_last_rows(const adze_module *module,
 
 /* Replaces the weights by those of the module at `path`, which must have the
  * same code: a model of the same graph, compiled by the same compiler with the
- * same options. Runs that begin later use them; active runs end with the
- * weights that they began with, and these are unmapped when the last one has
+ * same options. Runs that begin later use the new weights; active runs complete
+ * with the old ones, which are unmapped when the last of these runs has
  * ended. The module's own weights stay mapped. Devices with contexts get a copy
  * of the new weights, and each frees the old copy when its contexts have begun
  * a run with the new one. The file's checksums are verified according to the
@@ -244,7 +247,7 @@ ADZE_API adze_status adze_infer_shapes(const adze_module *module,
                                        int32_t num_outputs,
                                        uint64_t *workspace_bytes);
 
-/* Any value of a signature; immutable and counted. */
+/* Any value of a signature; immutable and reference-counted. */
 typedef struct adze_value adze_value;
 
 /* ---- Operators of the program ------------------------------------------- */
@@ -272,7 +275,7 @@ typedef struct {
 typedef struct {
   const char *name;
   adze_attribute_kind kind;
-  size_t count; /* of values; 1 of ADZE_ATTRIBUTE_INT, _FLOAT and _STRING */
+  size_t count; /* of values; 1 for ADZE_ATTRIBUTE_INT, _FLOAT and _STRING */
   union {
     const int64_t *ints;        /* of ADZE_ATTRIBUTE_INT and _INTS */
     const float *floats;        /* of ADZE_ATTRIBUTE_FLOAT and _FLOATS */
@@ -290,10 +293,11 @@ typedef struct adze_call adze_call;
  * it. */
 typedef adze_status (*adze_operator_fn)(void *user, adze_call *call);
 
-/* Contexts that are created later call `run` for the nodes of the operator
- * `name`, as in "com.example.Clip". `release` (may be NULL) is called with
- * `user` when the module and its contexts are gone. A name that no node has is
- * allowed; of several functions for one name the last one counts. A context
+/* Registers a function for the nodes of the operator `name`, as in
+ * "com.example.Clip". Contexts that are created later call it. `release` (may
+ * be NULL) is called with `user` when the module and its contexts have been
+ * released. A name that no node has is permitted; a later function for a name
+ * replaces an earlier one. A context
  * whose module needs an operator that is not registered cannot be created:
  * ADZE_UNSUPPORTED, with the operator and the node. */
 ADZE_API adze_status adze_module_register_operator(adze_module *module,
@@ -302,18 +306,18 @@ ADZE_API adze_status adze_module_register_operator(adze_module *module,
                                                    void *user,
                                                    void (*release)(void *user));
 
-/* The node's operator, "com.example.Clip", and its name. */
+/* Return the node's operator, "com.example.Clip", and its name. */
 ADZE_API const char *adze_call_operator(const adze_call *call);
 ADZE_API const char *adze_call_node(const adze_call *call);
 
 /* Returns the attribute of this name; NULL if the node has none. */
 ADZE_API const adze_attribute *adze_call_attribute(const adze_call *call,
                                                    const char *name);
-/* All attributes of the node, `*count` in number. */
+/* Returns the array of all attributes of the node, with `*count` elements. */
 ADZE_API const adze_attribute *adze_call_attributes(const adze_call *call,
                                                     size_t *count);
 
-/* The number of inputs and of outputs in the operator's declaration. */
+/* Return the number of inputs and of outputs in the operator's declaration. */
 ADZE_API int32_t adze_call_num_inputs(const adze_call *call);
 ADZE_API int32_t adze_call_num_outputs(const adze_call *call);
 /* Returns a dense tensor in host memory, which must not be written; NULL if the
@@ -345,7 +349,7 @@ ADZE_API adze_status adze_call_set_output(adze_call *call, int32_t index,
  * run concurrently, from any threads. Weights are shared by all of them. */
 typedef struct adze_context adze_context;
 
-/* kDLCPU, or kDLCUDA with the device's number. */
+/* Creates a context for kDLCPU, or for kDLCUDA with the device's number. */
 ADZE_API adze_status adze_context_create(adze_module *module, DLDevice device,
                                          adze_context **context);
 /* Creates a context of the same module and device. */
@@ -358,8 +362,9 @@ ADZE_API void adze_context_release(adze_context *context);
  * then). */
 ADZE_API adze_status adze_context_workspace_size(const adze_context *context,
                                                  uint64_t *bytes);
-/* Lets runs use this memory, aligned to 64, on the context's device, instead of
- * allocated memory; a run that needs more fails. NULL restores the default. */
+/* Binds working memory, aligned to 64, on the context's device: runs use it
+ * instead of allocating memory, and fail if they need more. NULL restores the
+ * default. */
 ADZE_API adze_status adze_context_bind_workspace(adze_context *context,
                                                  void *workspace,
                                                  uint64_t bytes);
@@ -374,27 +379,30 @@ ADZE_API adze_status adze_context_override(adze_context *context,
 
 /* ---- Runs -------------------------------------------------------------- */
 
-/* `inputs` may continue with the overridable weights, for this run only; NULL
- * selects the context's value. Tensors are dense and
- * row-major (strides may be NULL), but for rows of states; outputs overlap
- * neither each other nor inputs that they do not continue. In a CUDA context
- * CPU tensors are copied, and tensors of the device are used in place. Shapes,
- * dtypes, strides and devices are checked: a wrong call is a status. The
- * floating-point environment is set to the default for the run and put back. */
+/* Runs the module. `inputs` may also contain the overridable weights after the
+ * inputs, for this run only; NULL selects the context's value. Tensors must be
+ * dense and row-major (strides may be NULL), except for the rows of states.
+ * Outputs must not overlap each other, nor inputs that they do not continue. In
+ * a CUDA context CPU tensors are copied, and tensors on the device are used in
+ * place. Shapes, dtypes, strides and devices are checked: a wrong call returns
+ * a status. The floating-point environment is set to the default for the run,
+ * and restored. */
 ADZE_API adze_status adze_run(adze_context *context,
                               const DLTensor *const inputs[],
                               int32_t num_inputs, DLTensor *const outputs[],
                               int32_t num_outputs);
-/* Allocates the outputs on the context's device; each is released by its own
- * deleter, which may be after context and module are released. */
+/* Runs the module, and allocates the outputs on the context's device. The
+ * caller releases each output by its deleter, also after context and module
+ * have been released. */
 ADZE_API adze_status adze_run_alloc(adze_context *context,
                                     const DLTensor *const inputs[],
                                     int32_t num_inputs,
                                     DLManagedTensorVersioned *outputs[],
                                     int32_t num_outputs);
 /* In a CUDA context: enqueues the run on `stream` (a CUstream) and returns; the
- * tensors must be valid until it is complete. A data-dependent error ends the
- * context's next call instead. In a CPU context: as adze_run. */
+ * tensors must be valid until the run is complete. The context's next call
+ * returns a data-dependent error of the run. In a CPU context: runs the module
+ * like adze_run. */
 ADZE_API adze_status adze_run_async(adze_context *context,
                                     const DLTensor *const inputs[],
                                     int32_t num_inputs,
@@ -407,16 +415,17 @@ ADZE_API adze_kind adze_value_kind(const adze_value *value);
 ADZE_API void adze_value_retain(adze_value *value);
 ADZE_API void adze_value_release(adze_value *value);
 
-/* Takes ownership of the tensor, also on failure. */
+/* Creates a value from a tensor, and takes ownership of it, also on failure. */
 ADZE_API adze_status adze_value_from_dlpack(DLManagedTensorVersioned *tensor,
                                             adze_value **value);
 /* Returns a tensor that shares the value's memory and keeps the value alive. */
 ADZE_API adze_status adze_value_as_dlpack(adze_value *value,
                                           DLManagedTensorVersioned **tensor);
-/* Copies a dense tensor in host memory. */
+/* Creates a value from a copy of a dense tensor in host memory. */
 ADZE_API adze_status adze_value_from_tensor(const DLTensor *tensor,
                                             adze_value **value);
-/* Copies `count` strings; lengths may be NULL for null-terminated ones. */
+/* Creates a string tensor from copies of `count` strings. `lengths` may be NULL
+ * for null-terminated strings. */
 ADZE_API adze_status adze_value_from_strings(const char *const *strings,
                                              const size_t *lengths,
                                              const int64_t *dims, int32_t rank,
@@ -426,12 +435,13 @@ ADZE_API adze_status adze_value_from_strings(const char *const *strings,
 ADZE_API adze_status adze_value_strings(const adze_value *value,
                                         const char *const **strings,
                                         const size_t **lengths, size_t *count);
-/* The shape of a tensor or of a string tensor; `dims` belong to the value. */
+/* Returns the shape of a tensor or string tensor; `dims` belongs to the
+ * value. */
 ADZE_API adze_status adze_value_shape(const adze_value *value, int32_t *rank,
                                       const int64_t **dims);
-/* Makes a container that retains its parts. A map's keys are a 1-D tensor of
- * integers or strings, its values one value an entry; an optional without a
- * value is made from NULL. */
+/* Create a container, which retains its elements. The keys of a map are a 1-D
+ * tensor of integers or strings, with one value for each. NULL creates an
+ * optional without a value. */
 ADZE_API adze_status adze_value_from_sequence(adze_value *const *elements,
                                               size_t count, adze_value **value);
 ADZE_API adze_status adze_value_from_map(adze_value *keys,
@@ -447,9 +457,10 @@ ADZE_API adze_status adze_value_sequence_get(const adze_value *value,
                                              adze_value **element);
 ADZE_API adze_status adze_value_map_get(const adze_value *value,
                                         adze_value **keys, adze_value **values);
-/* Takes a sequence of maps apart at once, if they share their keys and have
- * scalars of one type as values, as those of ZipMap: the keys, and a tensor of
- * a row of values for each map. Other values are ADZE_UNSUPPORTED. */
+/* Converts a sequence of maps to a table in one call, if the maps have equal
+ * keys and scalars of one type as values, like those of ZipMap: returns the
+ * keys, and a tensor with a row of values for each map. ADZE_UNSUPPORTED for
+ * other values. */
 ADZE_API adze_status adze_value_sequence_table(const adze_value *value,
                                                adze_value **keys,
                                                adze_value **table);
@@ -458,17 +469,18 @@ ADZE_API adze_status adze_value_optional_has(const adze_value *value,
 ADZE_API adze_status adze_value_optional_get(const adze_value *value,
                                              adze_value **element);
 
-/* Runs a module of any signature; adze_run is the tensor-only fast path. Kinds
- * and types are checked, also of what is in sequences, maps and optionals,
- * whose tensors lie in host memory. The caller releases the outputs. */
+/* Runs a module of any signature; adze_run is the fast path for tensors. Kinds
+ * and types are checked, also those of the elements of sequences, maps and
+ * optionals, whose tensors must be in host memory. The caller releases the
+ * outputs. */
 ADZE_API adze_status adze_run_values(adze_context *context,
                                      const adze_value *const inputs[],
                                      int32_t num_inputs, adze_value *outputs[],
                                      int32_t num_outputs);
 
-/* ---- Observing --------------------------------------------------------- */
+/* ---- Profiles and statistics ------------------------------------------- */
 
-/* Records every launch of this context's runs from now on. */
+/* Begins to record every launch of this context's runs. */
 ADZE_API adze_status adze_profile_begin(adze_context *context);
 /* Stops recording, and returns a Chrome trace (JSON): one event for each launch
  * with its kernel, ONNX nodes, bytes, FLOPs and device. It belongs to the
@@ -476,16 +488,18 @@ ADZE_API adze_status adze_profile_begin(adze_context *context);
 ADZE_API adze_status adze_profile_end(adze_context *context, const char **json);
 
 typedef struct {
-  /* allocated now by the module's contexts and outputs */
-  uint64_t current_bytes;
+  uint64_t current_bytes; /* of the module's contexts and outputs */
   uint64_t peak_bytes;    /* the maximum of current_bytes */
   uint64_t allocations;   /* the number of allocations */
   uint64_t weights_bytes; /* mapped from the file, shared by processes */
-  uint64_t arena_bytes;   /* of this context's last run; before it: at the */
-  uint64_t arena_lower_bound_bytes; /* smallest shapes, 0 if they are refused */
+  /* The sizes of this context's last run; before the first run, those of the
+   * smallest shapes, or 0 if these are invalid. */
+  uint64_t arena_bytes;
+  uint64_t arena_lower_bound_bytes;
 } adze_memory_info;
 
-/* `size` is sizeof(adze_memory_info): new fields are only appended. */
+/* Writes `size` bytes: the caller's sizeof(adze_memory_info). New fields are
+ * only appended. */
 ADZE_API adze_status adze_memory_stats(const adze_context *context,
                                        adze_memory_info *info, size_t size);
 

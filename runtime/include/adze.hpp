@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The C++17 API of the Adze run time: a header over adze.h, with handles that
-// release themselves, exceptions instead of statuses, and results by value.
+// The C++17 API of the Adze run time: a header-only wrapper of adze.h with RAII
+// handles, exceptions instead of statuses, and results by value.
 //
 //   adze::Module module = adze::Module::open("model.so");
 //   adze::Context context = module.createContext();
@@ -10,9 +10,10 @@
 //       context.run({adze::view(image.data(), {1, 3, 224, 224})});
 //   adze::Span<const float> scores = outputs[0].elements<float>();
 //
-// Every function that can fail throws adze::Error. A Module may be used by all
-// threads at once, a Context by one at a time. Handles are cheap to move; to
-// copy a Module or a Value is to share it. adze.h says what each call checks.
+// Every function that can fail throws adze::Error. Any number of threads may
+// use a Module concurrently, but only one at a time a Context. Moving a handle
+// is cheap; copies of a Module or a Value share it. adze.h documents the checks
+// of each call.
 #ifndef ADZE_HPP
 #define ADZE_HPP
 
@@ -29,7 +30,7 @@
 
 namespace adze {
 
-/// A status that is not success. what() names the input or the ONNX node.
+/// An error status as an exception. what() names the input or the ONNX node.
 class Error : public std::runtime_error {
 public:
   Error(adze_code code, const std::string &message)
@@ -40,7 +41,7 @@ private:
   adze_code errorCode;
 };
 
-/// Throws for a status that is not success, and frees it.
+/// Throws Error for a status other than success, and frees the status.
 inline void check(adze_status status) {
   if (!status)
     return;
@@ -49,7 +50,7 @@ inline void check(adze_status status) {
   throw error;
 }
 
-/// Elements that are owned elsewhere, like std::span of C++20.
+/// A view of contiguous elements, like std::span of C++20.
 template <typename T>
 class Span {
 public:
@@ -76,8 +77,8 @@ inline size_t numElements(const Shape &shape) {
   return count;
 }
 
-/// Returns DLPack's element type of a C++ type. f16 and bf16 have none: pass
-/// their DLDataType.
+/// Returns DLPack's element type of a C++ type. For f16 and bf16, which C++17
+/// lacks, pass a DLDataType.
 template <typename T>
 constexpr DLDataType dtypeOf() {
   static_assert(std::is_arithmetic_v<T>, "expected a number or bool");
@@ -92,7 +93,7 @@ inline bool isSameType(DLDataType a, DLDataType b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
-/// Returns "f32", "bf16", "i64" or "bool".
+/// Returns the name of an element type: "f32", "bf16", "i64" or "bool".
 inline std::string nameOf(DLDataType type) {
   switch (type.code) {
   case kDLBool:
@@ -114,7 +115,7 @@ constexpr DLDevice cpu() { return {kDLCPU, 0}; }
 constexpr DLDevice cuda(int32_t ordinal = 0) { return {kDLCUDA, ordinal}; }
 
 /// A dense, row-major tensor in memory that the caller owns. `Data` is `void`
-/// for tensors that a run writes, `const void` for those that it reads.
+/// for outputs, `const void` for inputs.
 template <typename Data>
 class BasicView {
 public:
@@ -161,8 +162,8 @@ ConstView view(const T *data, Shape shape, DLDevice device = cpu()) {
   return {data, dtypeOf<T>(), std::move(shape), device};
 }
 
-/// A tensor that a run allocated; released with this object, which may outlive
-/// context and module.
+/// A tensor that a run allocated. The object releases it, and may outlive the
+/// context and the module.
 class Tensor {
 public:
   explicit Tensor(DLManagedTensorVersioned *tensor) : handle(tensor) {}
@@ -215,7 +216,7 @@ struct ValueInfo {
   std::string type; // in ONNX's notation; "" if dtype has the type
 };
 
-/// Options of Module::open: the keys are in adze.h.
+/// Options of Module::open. adze.h lists the keys.
 class Options {
 public:
   using Log = std::function<void(adze_log_level, const std::string &)>;
@@ -257,8 +258,8 @@ private:
   std::shared_ptr<Log> logger;
 };
 
-/// Any value of a signature: a tensor, strings, a sequence, a map, an optional.
-/// Immutable; copies share it.
+/// Any value of a signature: a tensor, strings, a sequence, a map or an
+/// optional. It is immutable; copies share it.
 class Value {
 public:
   /// Takes ownership of a reference; nullptr is the "none" of an optional.
@@ -530,18 +531,19 @@ private:
   adze_call *handle;
 };
 
-/// Working memory of one run at a time and, on a device, a stream.
+/// The resources of one run at a time: working memory and, on a device, a
+/// stream.
 class Context {
 public:
-  /// Runs, and writes to memory of the caller. The vectors are the only
-  /// allocations; adze_run needs none.
+  /// Runs the module, and writes to memory of the caller. It allocates only the
+  /// vectors; adze_run allocates nothing.
   void run(const std::vector<ConstView> &inputs,
            const std::vector<View> &outputs) {
     Tensors in(inputs), out(outputs);
     check(adze_run(get(), in.handles(), in.count(), out.mutableHandles(),
                    out.count()));
   }
-  /// Runs and returns outputs that it allocates, also of data-dependent shape.
+  /// Runs the module, and returns new outputs, also of data-dependent shapes.
   std::vector<Tensor> run(const std::vector<ConstView> &inputs) {
     Tensors in(inputs);
     std::vector<DLManagedTensorVersioned *> handles(numOutputs);
@@ -552,8 +554,8 @@ public:
       outputs.emplace_back(tensor);
     return outputs;
   }
-  /// Queues a run on a CUstream; the memory of the views must be valid until it
-  /// is complete.
+  /// Enqueues a run on a CUstream; the memory of the views must be valid until
+  /// the run is complete.
   void runAsync(const std::vector<ConstView> &inputs,
                 const std::vector<View> &outputs, void *stream) {
     Tensors in(inputs), out(outputs);
@@ -574,8 +576,8 @@ public:
     return outputs;
   }
 
-  /// Runs of this context use `value` for an overridable weight; a value may be
-  /// shared by any number of contexts.
+  /// Sets the value of an overridable weight for runs of this context. Any
+  /// number of contexts may share a value.
   void overrideWeight(const std::string &name, const Value &value) {
     check(adze_context_override(get(), name.c_str(), value.get()));
   }
@@ -677,9 +679,10 @@ public:
     check(adze_swap_weights(handle.get(), path.c_str()));
   }
 
-  /// Contexts that are created later call `run` for the nodes of an operator,
-  /// as in "com.example.Clip"; calls for several contexts may be concurrent. An
-  /// exception ends the run with ADZE_RUN_ERROR and its message.
+  /// Registers a function for the nodes of an operator, as in
+  /// "com.example.Clip". Contexts that are created later call it; calls for
+  /// several contexts may be concurrent. An exception ends the run with
+  /// ADZE_RUN_ERROR and its message.
   void registerOperator(const std::string &name,
                         std::function<void(Call &)> run) {
     auto function =
@@ -690,7 +693,8 @@ public:
         }));
     (void)function.release(); // the module's
   }
-  /// Inputs that have the model's values unless a context overrides them.
+  /// Returns the inputs that have the model's values unless a context overrides
+  /// them.
   std::vector<ValueInfo> overridable() const {
     return describe(adze_module_num_overridable(get()), &adze_module_input,
                     adze_module_num_inputs(get()));

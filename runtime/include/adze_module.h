@@ -135,8 +135,8 @@ typedef struct {
 /* ---- Faults ------------------------------------------------------------ */
 /* A fault is an error that only the data shows: an index out of range, an
  * integer division by zero. The descriptor has a row for each place that can
- * raise one. `message` may hold {0}, {1} and {2}, which stand for the values
- * of the record: "index {0} is out of range [{1}, {2})". */
+ * raise one. `message` may hold {0}, {1} and {2}, which are replaced by the
+ * values of the record: "index {0} is out of range [{1}, {2})". */
 typedef struct {
   const char *node; /* ONNX nodes, separated by '\n' */
   const char *message;
@@ -144,7 +144,7 @@ typedef struct {
 
 /* The record of one row. All records are zero when a run begins. A kernel that
  * finds a fault stores `values`, then 1 to `raised`, by relaxed atomic stores,
- * and goes on with safe values; several threads may raise the same one. When
+ * and continues with safe values; several threads may raise the same one. When
  * the run has ended, the first raised row is its error (ADZE_RUN_ERROR). */
 typedef struct {
   uint64_t raised;

@@ -174,7 +174,7 @@ static adze_status bind_dim(const adze_module_desc *desc, named_value named,
                     NAME_OF(named), dim, (long long)symbols[symbol],
                     symbol_name(desc, symbol), binder_of(desc, symbol),
                     (long long)size,
-                    has_name ? "; if the name stands for several sizes, "
+                    has_name ? "; if the name denotes several sizes, "
                                "compile with --dim '"
                              : "",
                     has_name ? name : "", has_name ? "=?'" : "");
@@ -216,7 +216,7 @@ static void clear_symbols(const adze_module_desc *desc, int64_t *symbols) {
     symbols[i] = -1;
 }
 
-/* Outputs have all rows unless the caller asks for fewer. */
+/* Outputs have all rows unless the caller requests fewer. */
 static adze_status check_all_bound(const adze_module_desc *desc,
                                    int64_t *symbols) {
   for (uint64_t i = 0; i < desc->num_last_rows; ++i)

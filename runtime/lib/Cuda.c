@@ -164,7 +164,7 @@ static adze_status make_device(adze_module *module, int32_t ordinal,
   const cu_driver *cu = rt_cuda_driver(&reason);
   if (!cu) {
     rt_text text = {0};
-    rt_text_add(&text, "no CUDA driver is here (%s)", reason);
+    rt_text_add(&text, "no CUDA driver was found (%s)", reason);
     adze_status status = refuse(desc, text.data ? text.data : "");
     rt_text_free(&text);
     return status;

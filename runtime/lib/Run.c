@@ -64,7 +64,7 @@ static adze_status infer(const adze_module *module, const adze_shape *inputs,
     if (outputs[i].rank != (int32_t)desc->outputs[i].rank ||
         (outputs[i].rank && !outputs[i].dims))
       return rt_error(ADZE_INVALID_ARGUMENT,
-                      "output '%s': expected room for %u dims, but got %d",
+                      "output '%s': expected an array of %u dims, but got %d",
                       desc->outputs[i].name, desc->outputs[i].rank,
                       outputs[i].rank);
   RT_TRY(infer_dims(desc, symbols, dims));

@@ -206,7 +206,7 @@ static adze_status choose_mode(adze_context *context, uint32_t state,
     return rt_error(
         ADZE_INVALID_ARGUMENT,
         "output '%s': overlaps input '%s' without continuing it: expected its "
-        "data %llu rows (%llu bytes) behind those of the input, with equal "
+        "data %llu rows (%llu bytes) after those of the input, with equal "
         "strides",
         output_name(context, state), input_name(context, state),
         (unsigned long long)drop, (unsigned long long)skipped);

@@ -27,7 +27,7 @@ static adze_status check(const adze_module *module, adze_module *newer,
     return rt_error(ADZE_INVALID_MODULE,
                     "%s: expected the code of '%s' with other weights, but got "
                     "other code: compile both models by one compiler with the "
-                    "same options, or open it as a module of its own",
+                    "same options, or open it as a separate module",
                     path, module->path);
   return rt_check_weights(newer);
 }

@@ -1,7 +1,7 @@
 // RUN: aopt %s --tile-attach-targets="cpu=znver4,x86-64-v3 triple=x86_64" | FileCheck %s
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a | FileCheck %s --check-prefix=CUDA
 // RUN: not aopt %s --tile-attach-targets="cpu=znver4 cuda=sm_90a triple=x86_64" 2>&1 | FileCheck %s --check-prefix=BOTH
-// RUN: aopt %s --tile-attach-targets="cpu=neoverse-v2 triple=aarch64 caches=512K,4M,apart" | FileCheck %s --check-prefix=ARM
+// RUN: aopt %s --tile-attach-targets="cpu=neoverse-v2 triple=aarch64 caches=512K,4M,nontemporal_stores_stall" | FileCheck %s --check-prefix=ARM
 // RUN: not aopt %s --tile-attach-targets="cpu=z80 triple=x86_64" 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: not aopt %s --tile-attach-targets=cuda=sm_1 2>&1 | FileCheck %s --check-prefix=GPU
 // RUN: not aopt %s --tile-attach-targets="cpu=x86-64 triple=x86_64 caches=1M" 2>&1 | FileCheck %s --check-prefix=CACHES

@@ -42,11 +42,11 @@ func.func @loops(%n: index, %m: memref<?xf32>) {
 // CHECK: call @then
 // CHECK: call @else
 // CHECK: cf.cond_br
-// CHECK: call @behind
+// CHECK: call @after
 // CHECK-NOT: scf.
 func.func private @then()
 func.func private @else()
-func.func private @behind(i1)
+func.func private @after(i1)
 func.func @branch(%c: i1) {
   %r = scf.while (%x = %c) : (i1) -> i1 {
     scf.if %x {
@@ -61,6 +61,6 @@ func.func @branch(%c: i1) {
   }
   cf.br ^bb1
 ^bb1:
-  func.call @behind(%r) : (i1) -> ()
+  func.call @after(%r) : (i1) -> ()
   return
 }

@@ -76,7 +76,7 @@ func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 // CHECK-LABEL: func.func @two_expressions
 // CHECK-DAG: %[[A:.*]] = host.slot {offset = 0 : i64, size = #[[LINEAR]]}
 // CHECK-DAG: %[[B:.*]] = host.slot {offset = 0 : i64, size = #[[SQUARE]]}
-// CHECK: host.slot behind(%[[A]], %[[B]] : memref<?xf32>, memref<?xf32>) {size = 256 : i64}
+// CHECK: host.slot after(%[[A]], %[[B]] : memref<?xf32>, memref<?xf32>) {size = 256 : i64}
 // CHECK-NEXT: host.launch
 func.func @two_expressions(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze.num_inputs = 1 : i64, graph.symbols = ["n"]} {
   %0 = host.slot {size = affine_map<()[s0] -> (s0 * 640)>} : memref<?xf32>

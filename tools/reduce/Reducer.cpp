@@ -118,8 +118,8 @@ void Reducer::run(ModelProto &model) {
   infers = isValid(model, true);
   checks = infers || isValid(model, false);
   if (!infers)
-    std::cerr << "warning: the model itself is not valid; its parts are not "
-                 "held to more than it is\n";
+    std::cerr << "warning: the model itself is not valid, so candidates need "
+                 "not be valid either\n";
   tryCandidate(model, strip(model));
   while (reduceOnce(model))
     tryCandidate(model, strip(model));

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 static const char kHelp[] =
-    "Makes an ONNX model smaller as long as a command fails on it in the same "
-    "way.\n"
+    "Reduces an ONNX model while a command fails on it in the same way.\n"
     "\n"
     "Example: adze-reduce model.onnx --expect-fail 'atranslate {} -o "
     "/tmp/m.so' -o small.onnx\n"
@@ -19,18 +18,19 @@ static const char kHelp[] =
     "USAGE: adze-reduce MODEL.onnx --expect-fail 'CMD {}' -o SMALL.onnx "
     "[flags]\n"
     "\n"
-    "  --expect-fail=CMD  A shell command; {} stands for the path of the "
+    "  --expect-fail=CMD  A shell command; {} is replaced by the path of the "
     "model.\n"
-    "                     It must end with the same status as on MODEL, which\n"
-    "                     is not 0\n"
-    "  --match=TEXT       Text that its output must contain as well\n"
+    "                     It must end with the same non-zero status as on "
+    "MODEL\n"
+    "  --match=TEXT       Text that its output must also contain\n"
     "  --timeout=SECONDS  Time limit of a run, which a failure must not exceed "
     "(60)\n"
     "  -o FILE            The smallest model that was found\n"
     "  -v                 Print the removed parts\n"
     "  --help, --version\n"
     "\n"
-    "Status: 0 done; 1 the model cannot be read or the command does not fail "
+    "Exit status: 0 success; 1 the model cannot be read or the command does "
+    "not fail "
     "on it;\n"
     "2 usage.\n";
 

@@ -34,24 +34,25 @@ output
 run
   --device cpu|cuda:N      where to run (cpu)
   --threads N              threads of a run (one for each CPU)
-  --variant NAME           CPU variant of the module (the best that runs here)
-  --profile FILE           writes a Chrome trace of one more run to FILE.json, or to FILE.html a
-                           page with the kernels' median times in --iterations more runs (10)
+  --variant NAME           CPU variant of the module (the best one for this machine)
+  --profile FILE           writes a Chrome trace of an additional run to FILE.json, or a page with
+                           the kernels' median times in --iterations runs (10) to FILE.html
   --report FILE.json       for that page: the module's report by atranslate --report
   --bench                  measures the latency of runs; with
     --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
-    --resident             on a device: with tensors there, by its events (default)
-    --with-copies          with tensors on the CPU, which each run copies
+    --resident             on a device: tensors stay there, and its events time the runs (default)
+    --with-copies          on a device: tensors are on the CPU, and each run copies them
 generation
-  --generate N             continues token ids by up to N tokens, by a decoder model with caches
-                           as states
+  --generate N             generates up to N tokens after each prompt, with a decoder model whose
+                           caches are states
   --prompt-ids 1,2,3       the token ids, or FILE.npy of one prompt or of one in each row; may be
-                           repeated: prompts that run as a batch, prompt i with the seed N + i
-  --temperature X          of random tokens; 0: the most likely ones (0)
-  --top-k N                only this many of the most likely tokens (all)
-  --top-p X                only the most likely tokens up to this sum of probabilities (1)
-  --min-p X                only tokens of at least this probability relative to the most likely one (0)
-  --repetition-penalty X   makes tokens that occur less likely, if above 1 (1)
+                           repeated: the prompts run as a batch, prompt i with the seed N + i
+  --temperature X          temperature of sampling; 0: always the most likely token (0)
+  --top-k N                samples from this many of the most likely tokens (all)
+  --top-p X                samples from the most likely tokens up to this sum of probabilities (1)
+  --min-p X                samples from tokens of at least this probability relative to that of the
+                           most likely one (0)
+  --repetition-penalty X   makes tokens that have occurred less likely, if above 1 (1)
   --stop 5,6               token ids that end a sequence; may be repeated
 information
   --info                   the module's signature, variants and sizes
@@ -59,7 +60,7 @@ information
   --version                the version, the commit and the devices
   --help
 
-Exit status: 0 done; 1 an input is at fault, or an output is not as expected;
+Exit status: 0 success; 1 an input error, or an output differs from the expected one;
 2 usage.
 
 example: arun resnet50.so --random --bench --threads 2 --json

@@ -56,7 +56,7 @@ Error Resident::Driver::check(int result, const char *what) const {
 Error Resident::Driver::load() {
   library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return std::string("no CUDA driver is here (") + dlerror() + ")";
+    return std::string("no CUDA driver was found (") + dlerror() + ")";
   const std::pair<void *, const char *> symbols[] = {
       {&init, "cuInit"},
       {&getErrorString, "cuGetErrorString"},

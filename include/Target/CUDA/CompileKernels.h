@@ -38,10 +38,10 @@ struct CompiledKernel {
 struct CompiledImage {
   std::string bytes; ///< a cubin, or PTX ending in a null byte
   bool isPTX = false;
-  /// Beside a cubin that later SMs cannot load: the PTX that they can, ending
+  /// The PTX for later SMs, if `bytes` is a cubin that they cannot load. Ends
   /// in a null byte.
   std::string ptx;
-  /// Kernels that were refused (a remark says why) are not among them.
+  /// Does not contain refused kernels, for which a remark has the reason.
   std::vector<CompiledKernel> kernels;
   /// The refused kernels by symbol, with the reason.
   llvm::StringMap<std::string> refused;

@@ -110,7 +110,8 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
 /// unit if the module is for GPUs and a unit multiplies the elements, else
 /// panels of `panel` outputs.
 mlir::AffineMap packFilter(graph::ConvOp op, int64_t panel, PackedGroup group);
-/// Returns the packing of the right operand of a matrix product likewise.
+/// Returns the packing of the right operand of a matrix product in the same
+/// way.
 mlir::AffineMap packMatrix(graph::MatmulOp op, int64_t panel,
                            PackedGroup group);
 
@@ -139,7 +140,7 @@ mlir::LogicalResult defineConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,
                                llvm::ArrayRef<DimRange> ranges);
-/// Defines `result` likewise, and emits the epilogue.
+/// Defines `result` in the same way, and emits the epilogue.
 mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,

@@ -161,7 +161,7 @@ LogicalResult HostLowering::lower(host::SlotOp op) {
     lowerBox(op);
     return success();
   }
-  if (!op.getOffsetAttr() && op.getBehind().empty())
+  if (!op.getOffsetAttr() && op.getAfter().empty())
     return op.emitOpError("expected an offset from plan-memory");
   Formula formula(builder, op.getLoc(), arguments[RunArgument::Symbols]);
   Value offset = emitOffset(formula, op, slotEnds);

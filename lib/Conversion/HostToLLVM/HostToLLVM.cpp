@@ -48,10 +48,10 @@ LLVM::LLVMFuncOp HostLowering::createFormula(StringRef name,
 /// follows.
 Value HostLowering::emitOffset(Formula &formula, host::SlotOp op,
                                const llvm::DenseMap<Value, Value> &ends) {
-  if (op.getBehind().empty())
+  if (op.getAfter().empty())
     return formula.emit(host::getBytesExpr(op.getOffsetAttr(), context));
   Value offset;
-  for (Value other : op.getBehind()) {
+  for (Value other : op.getAfter()) {
     Value end = ends.lookup(other);
     offset = offset ? LLVM::SMaxOp::create(builder, op.getLoc(), offset, end)
                           .getResult()
@@ -78,7 +78,7 @@ void HostLowering::addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes) {
   Value total = returned.getArg();
   for (auto slot : program.front().getOps<host::SlotOp>()) {
     bool isBelow = llvm::any_of(slot->getUsers(), llvm::IsaPred<host::SlotOp>);
-    if (slot.getBehind().empty() && !isBelow)
+    if (slot.getAfter().empty() && !isBelow)
       continue;
     Value end = emitEnd(formula, slot, emitOffset(formula, slot, ends));
     ends[slot.getResult()] = end;
@@ -104,8 +104,8 @@ void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
   LLVM::ReturnOp::create(builder, program.getLoc(), formula.emit(expr));
 }
 
-/// A formula that only profiles ask for: to optimize its code is not worth the
-/// time. Launches of equal cost share it.
+/// Creates a formula that only profiles evaluate, so its code is not
+/// optimized. Launches of equal cost share it.
 void HostLowering::createCost(const Twine &name, AffineExpr expr) {
   auto function = createFunction(name.str(), i64, {pointer});
   function.setOptimizeNone(true);

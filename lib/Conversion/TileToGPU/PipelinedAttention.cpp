@@ -169,7 +169,7 @@ PipelinedKernel::Values PipelinedAttention::runLoop(const KernelFrame &at,
   return Values(choice.getResults());
 }
 
-/// Runs the loop, which is not empty, but for the last product.
+/// Runs the loop, which is not empty, except for the last product.
 PipelinedAttention::State PipelinedAttention::runBlocks(const KernelFrame &at,
                                                         ValueRange ring) {
   scf::ForOp loop = plan.attention->loop;

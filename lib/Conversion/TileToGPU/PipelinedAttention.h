@@ -47,15 +47,15 @@ private:
   /// weights.
   mlir::Value multiplyPending(const State &state);
   void releaseValues(const State &state);
-  /// Reduces the scores of a block, and returns the loop's values but for the
-  /// sums.
+  /// Reduces the scores of a block, and returns the loop's values except for
+  /// the sums.
   Values computeRows(Fragments &fragments, mlir::Value scores);
   /// Returns the weights of the block as registers.
   Values packWeights(Fragments &fragments);
   /// Computes the sums that the product of a block adds to, from those of the
   /// block before.
   mlir::Value scaleSums(Fragments &fragments, mlir::Value before);
-  /// Sets the loop's values but for the sums.
+  /// Sets the loop's values except for the sums.
   void setRows(Fragments &fragments, mlir::ValueRange tiles,
                mlir::ValueRange rows);
   mlir::Value getSums(mlir::ValueRange tiles);

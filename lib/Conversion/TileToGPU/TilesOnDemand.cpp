@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles at the positions that a thread asks for.
+// Computes tiles at the positions that a thread requests.
 #include "DeviceBuilder.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -77,7 +77,7 @@ Value KernelLowering::elementOf(const Registers &from, ArrayRef<int64_t> at) {
                                    at[from.layout.laneDim] % from.layout.lanes);
 }
 
-//===--- What is at hand --------------------------------------------------===//
+//===--- Available values -------------------------------------------------===//
 
 /// Returns true if the registers of `whole` contain those of `part`.
 static bool isWithin(const Layout &part, const Layout &whole) {

@@ -41,8 +41,7 @@ private:
       model.problems.push_back(what + tidy(*problem));
   }
   void repeated(const std::string &what, const std::string &name) {
-    model.problems.push_back(what + " '" + name +
-                             "': expected a name of its own");
+    model.problems.push_back(what + " '" + name + "': expected a unique name");
   }
   void values();
   std::string describeCycle(const onnx::NodeProto &first,

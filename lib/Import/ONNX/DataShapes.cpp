@@ -59,7 +59,7 @@ Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
     Value isNone = s.equal(given, s.number(0)),
           no = b.create<graph::NotOp>(isNone);
     b.check(s.either(s.all(no), s.all(b.create<graph::NotOp>(isFree))),
-            "expected no -1 beside a size of 0");
+            "expected no -1 together with a size of 0");
   }
   Value others = s.select(isFree, s.number(1), given);
   Value sizes = s.select(isFree, divideSizes(s, dims, others), given);

@@ -156,7 +156,7 @@ void Importer::checkInitializers() {
     std::string problem = tensors->check(tensor);
     auto [known, isNew] = byName.try_emplace(tensor.name, &tensor);
     if (problem.empty() && !isNew && !tensors->areEqual(tensor, *known->second))
-      problem = "expected a name of its own, but got two that differ";
+      problem = "expected a unique name, but got two different initializers";
     if (!problem.empty())
       issueOf(tensor, problem);
     else if (!isNew)

@@ -20,12 +20,12 @@ checkIndices(Binder &b, mlir::Value indices,
              llvm::ArrayRef<mlir::AffineExpr> sizes,
              NegativeIndex negative = NegativeIndex::FromEnd);
 
-/// Checks likewise that `lengths` of sequences are at least 0 and at most
-/// `size`.
+/// Checks in the same way that `lengths` of sequences are at least 0 and at
+/// most `size`.
 mlir::LogicalResult checkLengths(Binder &b, mlir::Value lengths,
                                  mlir::AffineExpr size);
 
-/// Checks likewise that axes of a tensor of rank `rank` are in range.
+/// Checks in the same way that axes of a tensor of rank `rank` are in range.
 mlir::LogicalResult checkAxes(Binder &b, mlir::Value axes, int64_t rank);
 
 /// Checks that no element of the integers is 0: before the run if they are

@@ -23,7 +23,7 @@ public:
 private:
   /// Adds one warning of each kind.
   void warn(llvm::StringRef kind, std::string text, ModelWarning place = {}) {
-    if (!told.try_emplace(kind, true).second)
+    if (!reported.try_emplace(kind, true).second)
       return;
     place.text = std::move(text);
     warnings.push_back(std::move(place));
@@ -41,7 +41,7 @@ private:
   onnx::ModelProto &proto;
   Opsets &opsets;
   std::vector<ModelWarning> &warnings;
-  llvm::StringMap<bool> told;
+  llvm::StringMap<bool> reported;
 };
 
 } // namespace
@@ -67,7 +67,7 @@ void Repair::spellDomain(onnx::NodeProto &node, int index) {
   if (node.domain() != kDefaultDomain)
     return;
   node.clear_domain();
-  if (told.contains("domain"))
+  if (reported.contains("domain"))
     return; // describing all of them takes too long
   warn("domain",
        "the domain 'ai.onnx' is treated as the domain '', here and in other "

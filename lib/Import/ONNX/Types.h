@@ -15,7 +15,7 @@ namespace adze::importer {
 /// not excluded by the row (null: it is expanded).
 mlir::LogicalResult checkOperands(Binder &binder, const Definition &definition,
                                   const OpRow *row);
-/// Checks the results of the node likewise.
+/// Checks the results of the node in the same way.
 mlir::LogicalResult checkResults(Binder &binder, const Definition &definition,
                                  mlir::ValueRange results);
 

@@ -47,7 +47,7 @@ function drawTimes(onSelect) {
   }));
   if (measured)
     types.push({name: 'between launches', value: between, text: text(between), color: 'var(--faint)',
-      title: 'The time of a run that is in no kernel'});
+      title: 'The time of a run outside of kernels'});
   drawBars(document.getElementById('by-type'), types);
   const longest = [...kernels].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, TOP_BARS);
   drawBars(document.getElementById('by-kernel'), longest.map(kernel => ({

@@ -99,8 +99,8 @@ function placeColumns(rows) {
 }
 
 /**
- * Places a row: neighbours that want the same place form a block, which lies at
- * the mean of what its cells want.
+ * Places a row: neighbours whose preferred places overlap form a block, whose
+ * place is the mean of the preferred places of its cells.
  */
 function placeRow(row, near) {
   const blocks = [];

@@ -50,7 +50,7 @@ function drawHeader() {
     report ? `${report.producer}, -O${report.opt_level} for ${report.targets.join(', ')}` : null,
     symbols.length ? `sizes at ${symbols.join(', ')}` : null,
     measured ? `measured on ${profile.device}, ${formatCount(profile.threads)} threads, medians of ${formatCount(measured.runs)} runs` : null,
-    report && measured && !kernels.some(kernel => kernel.measured) ? 'the report is of another module: no kernel of it was measured' : null,
+    report && measured && !kernels.some(kernel => kernel.measured) ? 'the report belongs to another module: none of its kernels was measured' : null,
   ].filter(Boolean).join(' \u00b7 ');
 }
 
@@ -59,7 +59,7 @@ function drawFigures() {
   const time = kernels.reduce((total, kernel) => total + timeOf(kernel), 0);
   const code = new Map(kernels.map(kernel => [kernel.code?.same_code_as ?? kernel.function, codeBytes(kernel)]));
   const figures = [
-    measured ? [formatTime(measured.us), `a run, median of ${formatCount(measured.runs)}`] : [formatTime(time), 'a run at least, by the roofline'],
+    measured ? [formatTime(measured.us), `a run, median of ${formatCount(measured.runs)}`] : [formatTime(time), 'lower bound of a run, by the roofline'],
     [formatCount(kernels.length), report ? `launches of ${formatCount(report.nodes.filter(node => !['input', 'output'].includes(node.op)).length)} ops` : 'kernels'],
     [formatFlops(sum('flops')), 'operations in a run'],
     [formatBytes(sum('bytes')), 'read and written in a run'],
@@ -77,10 +77,10 @@ function drawFigures() {
 
 function drawOverview() {
   for (const note of document.querySelectorAll('.time-note'))
-    note.textContent = measured ? 'Medians of the profile; the mark is the least time that the machine allows.' :
-      'Not measured: the least time that the machine below allows.';
-  $('roof-note').textContent = machine.isMeasured ? 'The roof was measured after the runs: f32 multiply-adds in registers, and a copy in memory. Data in caches and products of narrow types may exceed it. Both numbers can be changed.' :
-    `The roof is an assumption (${isOnGPU ? 'a GPU of 60 TFLOP/s and 3 TB/s' :
+    note.textContent = measured ? 'Medians of the profile; the mark is the lower bound by the roofline.' :
+      'Not measured: lower bounds by the roofline below.';
+  $('roof-note').textContent = machine.isMeasured ? 'The roofline was measured after the runs: f32 multiply-adds in registers, and a copy in memory. Data in caches and products of narrow types may exceed it. Both numbers can be changed.' :
+    `The roofline is an assumption (${isOnGPU ? 'a GPU of 60 TFLOP/s and 3 TB/s' :
       'one core at 3 GHz with two multiply-add units, 20 GB/s'}): set the numbers of your machine.`;
   drawFigures();
   drawTimes(select);
@@ -111,7 +111,7 @@ function prepareMachine() {
 function prepareGraph() {
   const view = views.graph = new GraphView($('graph'), selectBox);
   const notes = {
-    before: 'The imported model; a band of one color is a kernel. Drag to move, turn the wheel to zoom, click a node.',
+    before: 'The imported model; a band of one color is a kernel. Drag to move, scroll to zoom, click a node.',
     after: 'Kernels in the order of their data; the line at the bottom of a box is its share of the time.',
   };
   const showFound = () => { $('graph-found').textContent = view.query.trim() ? `${formatCount(view.found.size)} found` : ''; };

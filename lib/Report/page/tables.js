@@ -10,10 +10,10 @@ function kernelColumns() {
       element('span', {class: 'swatch', style: `background:${colorOf(kernel.type)}`}), kernel.name,
       kernel.kind === 'tile' ? null : ' ', kernel.kind === 'tile' ? null : element('span', {class: 'tag warn'}, 'reference')), false],
     ['Nodes', kernel => kernel.nodes.join(', '), kernel => kernel.nodes.join(', '), false],
-    [measured ? 'Time' : 'Time at least', timeOf, kernel => formatTime(timeOf(kernel)), true],
+    [measured ? 'Time' : 'Time, lower bound', timeOf, kernel => formatTime(timeOf(kernel)), true],
   ];
   if (measured)
-    columns.push(['Of the roof', kernel => timeOf(kernel) ? roofTime(kernel) / timeOf(kernel) : 0,
+    columns.push(['Of the roofline', kernel => timeOf(kernel) ? roofTime(kernel) / timeOf(kernel) : 0,
       kernel => timeOf(kernel) ? formatPercent(roofTime(kernel) / timeOf(kernel)) : '', true]);
   columns.push(
     ['FLOP', kernel => kernel.flops, kernel => formatFlops(kernel.flops).replace('FLOP', ''), true],
@@ -127,7 +127,7 @@ function drawRefusals() {
       element('tbody', {}, ...list.map(refusal => element('tr', {}, element('td', {class: 'mono'}, refusal.op),
         element('td', {}, refusal.node),
         element('td', {}, refusal.producer ? `${refusal.producer} ${refusal.producer_node ?? ''}` : ''))))))));
-  document.getElementById('refusals').replaceChildren(...folds.length ? folds : [element('p', {}, 'Nothing was refused.')]);
+  document.getElementById('refusals').replaceChildren(...folds.length ? folds : [element('p', {}, 'There are no refusals.')]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,8 +159,8 @@ function kernelPanel(kernel) {
     element('span', {class: kernel.kind === 'tile' ? 'tag' : 'tag warn'}, kernel.kind === 'tile' ? 'tile kernel' : 'reference path'),
     definitions([
       ['measured', kernel.us === null ? null : `${formatTime(kernel.us)} (${formatTime(kernel.measured.least)} to ${formatTime(kernel.measured.greatest)})`],
-      ['at least, by ' + bound, formatTime(roof)],
-      ['of the roof', kernel.us ? formatPercent(roof / time) : null],
+      ['lower bound, by ' + bound, formatTime(roof)],
+      ['of the roofline', kernel.us ? formatPercent(roof / time) : null],
       ['launches in a run', kernel.calls > 1 ? formatCount(kernel.calls) : null],
       ['operations', formatFlops(kernel.flops)],
       ['bytes read', formatCount(kernel.bytesRead)],
@@ -188,7 +188,7 @@ function nodePanel(box, onSelect) {
     definitions([['operator', node.op], ['type', node.type]]),
     ...box.kernels.length ? [element('h3', {}, 'Computed by'), element('ul', {}, ...box.kernels.map(number =>
       element('li', {}, element('a', {class: 'link', onclick: () => onSelect(number)}, kernels[number].name))))] :
-      box.isEnd ? [] : [element('p', {class: 'note'}, 'No kernel has its name: it was folded, merged with its neighbours, or is a view of other memory.')],
+      box.isEnd ? [] : [element('p', {class: 'note'}, 'No kernel lists this node: it was folded, merged with its neighbours, or is a view of other memory.')],
     ...node.weights?.length ? [element('h3', {}, 'Constants'), element('ul', {}, ...node.weights.map(type => element('li', {class: 'mono'}, type)))] : [],
   ];
 }

@@ -121,22 +121,25 @@ static std::optional<int64_t> parseSize(StringRef text) {
   return size * unit;
 }
 
-/// Parses "1M,32M[,apart][,halves]"; traits in the text are added to those that
-/// `facts` has.
+/// Parses "1M,32M[,TRAIT..]", and adds the traits to those of `facts`.
 static Error parseCaches(StringRef text, Facts &facts) {
-  StringRef sizes = text;
-  auto take = [&](StringRef suffix, CpuTrait trait) {
-    if (sizes.consume_back(suffix) && !is_contained(facts.traits, trait))
-      facts.traits.push_back(trait);
-  };
-  take(",halves", CpuTrait::split_vector_loads);
-  take(",apart", CpuTrait::nontemporal_stores_stall);
-  auto [second, third] = sizes.split(',');
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  StringRef second = parts.front(), third = parts.size() > 1 ? parts[1] : "";
   std::optional<int64_t> l2 = parseSize(second), l3 = parseSize(third);
   if (!l2 || !l3 || *l2 < tile::CpuTargetAttr::kLeastL2Bytes || *l3 < *l2)
     return createStringError("expected the sizes of the second and third "
                              "level as in 1M,32M, but got '" +
                              text + "'");
+  for (StringRef name : ArrayRef(parts).drop_front(2)) {
+    std::optional<CpuTrait> trait = tile::symbolizeCpuTrait(name);
+    if (!trait)
+      return createStringError("expected the trait split_vector_loads or "
+                               "nontemporal_stores_stall, but got '" +
+                               name + "'");
+    if (!is_contained(facts.traits, *trait))
+      facts.traits.push_back(*trait);
+  }
   facts.l2 = *l2;
   facts.l3 = *l3;
   return Error::success();

@@ -176,8 +176,8 @@ static llvm::SetVector<Operation *> findKernels(ModuleOp module) {
   return kept;
 }
 
-/// Removes everything but the kernels of one target. The host program goes too,
-/// since it would launch kernels that no longer exist.
+/// Removes everything but the kernels of one target. Removes the host program,
+/// too, since it would launch kernels that no longer exist.
 struct KeepTileKernelsPass
     : PassWrapper<KeepTileKernelsPass, OperationPass<ModuleOp>> {
   explicit KeepTileKernelsPass(const CudaTarget &target) : target(target) {}

@@ -11,6 +11,7 @@ using adze::tile::CpuFeature;
 using adze::tile::CpuTrait;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 namespace {
 
@@ -105,17 +106,27 @@ TEST_F(CpuAttrTest, CachesAreParsed) {
   };
   EXPECT_THAT(llvm::cantFail(with("512K,4096K")).getCaches(),
               ElementsAre(512 << 10, 4 << 20));
-  auto apart = llvm::cantFail(with("1M,4M,apart"));
-  EXPECT_THAT(apart.getCaches(), ElementsAre(1 << 20, 4 << 20));
-  EXPECT_THAT(apart.getTraits(),
+  auto stalls = llvm::cantFail(with("1M,4M,nontemporal_stores_stall"));
+  EXPECT_THAT(stalls.getCaches(), ElementsAre(1 << 20, 4 << 20));
+  EXPECT_THAT(stalls.getTraits(),
               ElementsAre(CpuTrait::nontemporal_stores_stall));
-  for (const char *wrong : {"1M", "1M,", "x,1M", "2M,1M", "1,2", "-1M,1M",
-                            "apart", "99999999999M,99999999999M"}) {
+  for (const char *wrong :
+       {"1M", "1M,", "x,1M", "2M,1M", "1,2", "-1M,1M", "split_vector_loads",
+        "99999999999M,99999999999M"}) {
     auto attribute = with(wrong);
     EXPECT_THAT(llvm::toString(attribute.takeError()),
                 testing::HasSubstr("expected the sizes of the second and third"
                                    " level as in 1M,32M"));
   }
+  auto both =
+      llvm::cantFail(with("1M,4M,split_vector_loads,nontemporal_stores_stall"));
+  EXPECT_THAT(both.getTraits(),
+              UnorderedElementsAre(CpuTrait::split_vector_loads,
+                                   CpuTrait::nontemporal_stores_stall));
+  auto unknown = with("1M,4M,fast");
+  EXPECT_THAT(llvm::toString(unknown.takeError()),
+              testing::HasSubstr("expected the trait split_vector_loads or "
+                                 "nontemporal_stores_stall, but got 'fast'"));
 }
 
 TEST(CpuTargetTest, UnknownOnesAreErrors) {

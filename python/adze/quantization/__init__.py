@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Quantization of ONNX models: needs the package onnx.
+"""Quantization of ONNX models. It needs the package onnx.
 
     import adze
     result = adze.quantize("model.onnx", {"x": samples}, output="model.int8.onnx")
@@ -59,46 +59,50 @@ def quantize(
     Args:
         model: The path of an ONNX model, its bytes, or an ``onnx.ModelProto``.
         data: Calibration data: a dict of arrays by input name, or one array for a
-            model of one input, whose first dim is samples; the path of an .npz or
-            .npy file of such; a folder of files, or a list of dicts, of which each is
-            the inputs of one run. Static quantization, `balance` and
-            `bias_correction` need it; with it, the result has the error of each layer.
-        output: Where the quantized model is written.
-        mode: "static": activations have scales from the data (QuantizeLinear,
-            DequantizeLinear). "dynamic": they are quantized as the model runs
-            (DynamicQuantizeLinear, MatMulInteger, ConvInteger). "weights": weights of
-            matrix products only, by blocks.
+            model with one input; the first dim counts samples. Also the path of an
+            .npz or .npy file of these, or a folder of files or a list of dicts, each
+            with the inputs of one run. Static quantization, `balance` and
+            `bias_correction` need data; with data, the result has the error of each
+            layer.
+        output: The path of the quantized model.
+        mode: "static": scales of activations are computed from the data
+            (QuantizeLinear, DequantizeLinear). "dynamic": activations are quantized at
+            run time (DynamicQuantizeLinear, MatMulInteger, ConvInteger). "weights":
+            only weights of matrix products are quantized, by blocks.
         method: How the range of an activation is calibrated: "minmax" (its extrema),
             "percentile" (without outliers), "entropy" (least KL divergence), "mse"
             (least squared error).
-        percentile: The share of values, in percent, that "percentile" keeps.
-        per_channel: Weights have a scale for each output channel; else one for all.
-        symmetric: "weights": weights have no zero point, activations have one.
-            "all": neither has. "none": weights of products have one too; Adze
-            computes static products of those in f32.
+        percentile: The percentage of values in the range of the method "percentile".
+        per_channel: Weights have a scale for each output channel, or else one for all.
+        symmetric: "weights": weights have no zero point, but activations do. "all":
+            neither has one. "none": both have one; Adze computes static products by
+            such weights in f32.
         activations: "u8" or "i8": the type of activations of static quantization.
         weights_method: "minmax" or "mse"; "auto" is "mse" for weights of 4 bits.
-        reduce_range: Weights of 7 bits, for CPUs whose products of bytes saturate
-            (x86 without VNNI).
-        bits: 4 or 8, for weights by blocks.
-        block: Weights of a block have one scale: a power of two of at least 16.
-        format: Weights by blocks as "nbits" (MatMulNBits) or "qdq" (DequantizeLinear
-            of ONNX opset 21).
-        accuracy_level: Of MatMulNBits: 4 allows activations of 8 bits, 0 does not.
-        balance: Divides channels of activations and multiplies weights, where what
-            makes the activation is a norm, a product or a constant factor. 0 to 1:
-            the part of the range that moves to the weights; None does not.
-        bias_correction: Adds to biases what rounding of weights takes from the means
-            of output channels.
+        reduce_range: Rounds weights to 7 bits, for CPUs whose products of bytes
+            saturate (x86 without VNNI).
+        bits: Bits of block-quantized weights: 4 or 8.
+        block: The number of weights that share a scale: a power of two of at least 16.
+        format: The form of block-quantized weights: "nbits" (MatMulNBits) or "qdq"
+            (DequantizeLinear of ONNX opset 21).
+        accuracy_level: The attribute of MatMulNBits: 4 allows activations of 8 bits,
+            0 does not.
+        balance: Divides channels of activations and multiplies the weights by the
+            same factors, if a norm, a product or a constant factor computes the
+            activation. 0 to 1: the part of the range that moves to the weights; None:
+            no balancing.
+        bias_correction: Corrects biases by the change of the means of output channels
+            that rounding the weights causes.
         keep: Names, or patterns such as "head.*", of nodes that stay in f32.
-        op_types: What is quantized. By default Conv, Gemm and MatMul; and, with static
-            quantization, Add, Concat, AveragePool and GlobalAveragePool between them.
-            Mul may be named too.
-        batch: Samples of a run, for models that leave their first dim open.
+        op_types: The operators to quantize: by default Conv, Gemm and MatMul; and,
+            with static quantization, Add, Concat, AveragePool and GlobalAveragePool
+            between them. Mul is also supported.
+        batch: The number of samples in a run, for models whose first dim is dynamic.
         labels: Classes of the samples (an array of integers or an .npy file): the
-            result has the accuracy of the first output before and after.
-        progress: Called with what is done, how many of its runs are, and how many
-            there are. What it raises ends the quantization.
+            result then has the accuracy of the first output before and after.
+        progress: Called with the name of a step, the number of its runs that are
+            done, and the number of all its runs. An exception that it raises ends the
+            quantization.
 
     Returns:
         The :class:`QuantizationResult`.

@@ -1,7 +1,7 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Balancing: channels of an activation are divided by numbers that the rows of the
-weights are multiplied by, so that the few channels of a great range do not decide
-about the scale of all (as SmoothQuant does)."""
+"""Balancing (SmoothQuant): divides channels of an activation by factors, and multiplies
+the rows of the weights by the same factors, so that few channels with a large range
+do not determine the scale of all channels."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def _find_edits(graph: Graph, name: str, channels: int, is_image: bool) -> list[
     if node is None:
         return None
 
-    def behind(other: str) -> list[_Edit] | None:
+    def after(other: str) -> list[_Edit] | None:
         return (
             _find_edits(graph, other, channels, is_image) if graph.has_one_reader(other) else None
         )
 
     if is_op(node, *_HOMOGENEOUS) and len(node.output) == 1:
-        return behind(node.input[0])
+        return after(node.input[0])
     product = match_product(graph, node)
     if product is not None:
         is_same = (node.op_type == "Conv") == is_image and product.channels == channels
@@ -83,7 +83,7 @@ def _find_edits(graph: Graph, name: str, channels: int, is_image: bool) -> list[
                 own = [_divide_constant(graph, node, i)]
                 if is_op(node, "Mul"):
                     return own
-                rest = behind(node.input[1 - i])
+                rest = after(node.input[1 - i])
                 return None if rest is None else own + rest
     return None
 
@@ -106,7 +106,7 @@ def balance(
 
     Args:
         strength: The part of the range that moves to the weights: 0 balances the
-            weights' rows, 1 makes all channels of the activations alike.
+            weights' rows, 1 gives all channels of the activations the same range.
 
     Returns:
         The number of activations that were balanced.

@@ -12,24 +12,24 @@ import sys
 import time
 from typing import Any, Iterator, Sequence
 
-# Statuses of atranslate; and that of a program that was interrupted.
+# Statuses of atranslate, and the status of an interrupted program.
 _STATUSES = {"input": 1, "usage": 2, "unsupported": 3, "cancelled": 4, "defect": 70}
 _INTERRUPTED = 130
 
-_DESCRIPTION = """Quantizes the products of an f32 model by constant weights.
+_DESCRIPTION = """Quantizes the matrix products and convolutions of an f32 model.
 
 Example: aquant model.onnx --data samples.npz -o model.int8.onnx
 """
 
 _EPILOG = """\
-Data: FILE.npz has an array for each input, by name, whose first dim is samples; FILE.npy
-is that of a model of one input. Of a folder, each file is the inputs of one run.
+Data: FILE.npz has an array for each input, by name; its first dim counts samples. FILE.npy
+is the array of a model with one input. In a folder, each file has the inputs of one run.
 
-A table of the error of each layer is printed, where there is data: signal to noise in dB
-of the weight, and of what the layer makes against the f32 model.
+With data, a table of the error of each layer is printed: the signal-to-noise ratio in dB of
+the weight, and of the layer's output relative to that of the f32 model.
 
-Exit statuses: 0 done, 1 the model or the data is at fault, 2 an option is, 3 the model is
-not supported, 4 cancelled, 70 a defect of Adze, 130 interrupted.
+Exit statuses: 0 success, 1 an error of the model or the data, 2 a usage error, 3 the model is
+not supported, 4 cancelled, 70 an internal error, 130 interrupted.
 """
 
 
@@ -67,18 +67,20 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", metavar="<DIR|FILE>", help="calibration data: .npz or .npy")
     parser.add_argument(
-        "--labels", metavar="<FILE.npy>", help="classes of the samples: print the accuracy"
+        "--labels",
+        metavar="<FILE.npy>",
+        help="classes of the samples, to print the accuracy before and after",
     )
     parser.add_argument(
-        "--batch", type=int, default=32, metavar="<N>", help="samples of a run (32)"
+        "--batch", type=int, default=32, metavar="<N>", help="samples in a run (32)"
     )
     choice(
         parser,
         "--mode",
         "static",
         ("static", "dynamic", "weights"),
-        "static: scales of activations from the data (default); dynamic: as the model runs; "
-        "weights: weights of matrix products only, by blocks",
+        "static: activations by scales from the data (default); dynamic: activations at run "
+        "time; weights: only weights of matrix products, by blocks",
     )
     parser.add_argument(
         "--keep",
@@ -90,38 +92,40 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--op-types",
         metavar="<OP[,..]>",
-        help="what is quantized: Conv, Gemm, MatMul, Add, Concat, AveragePool and "
-        "GlobalAveragePool by default; Mul may be named too",
+        help="operators to quantize: Conv, Gemm, MatMul, Add, Concat, AveragePool and "
+        "GlobalAveragePool by default; Mul is also supported",
     )
     parser.add_argument(
         "--balance",
         type=float,
         metavar="<0..1>",
-        help="balance channels of activations with rows of weights: the part of the range that "
-        "moves to the weights (.5 is usual)",
+        help="move a part of the range of activation channels to the weights (SmoothQuant; "
+        ".5 is usual)",
     )
     parser.add_argument(
         "--bias-correction",
         action="store_true",
-        help="add what rounding of weights takes from the means of channels to biases",
+        help="correct biases by the change of channel means that rounding the weights causes",
     )
     parser.add_argument(
-        "--per-tensor", action="store_true", help="one scale for a weight, not one a channel"
+        "--per-tensor",
+        action="store_true",
+        help="one scale for each weight instead of one for each channel",
     )
     choice(
         parser,
         "--symmetric",
         "weights",
         ("weights", "all", "none"),
-        "what has no zero point: weights (default), activations too, or none",
+        "tensors without a zero point: weights (default), weights and activations, or none",
     )
     choice(
         parser,
         "--weights-method",
         "auto",
         ("auto", "minmax", "mse"),
-        "the range of weights: all of it, or that of the least squared error; auto is mse "
-        "for 4 bits",
+        "the range of weights: all values, or the range of the least squared error; auto is "
+        "mse for 4 bits",
     )
     parser.add_argument("-q", dest="quiet", action="store_true", help="print errors only")
     parser.add_argument("--version", action="store_true", help="print the version and exit")
@@ -132,25 +136,25 @@ def _make_parser() -> argparse.ArgumentParser:
         "--method",
         "minmax",
         ("minmax", "percentile", "entropy", "mse"),
-        "the range of activations: all of it (default), without the rarest values, of the "
-        "least divergence, or of the least squared error",
+        "the range of activations: all values (default), all but outliers, the range of the "
+        "least KL divergence, or of the least squared error",
     )
     static.add_argument(
         "--percentile",
         type=float,
         default=99.99,
         metavar="<P>",
-        help="the share of values that percentile keeps (99.99)",
+        help="the percentage of values in the range of --method=percentile (99.99)",
     )
     choice(static, "--activations", "u8", ("u8", "i8"), "the type of activations (u8)")
     static.add_argument(
         "--reduce-range",
         action="store_true",
-        help="weights of 7 bits, for x86 CPUs without VNNI; dynamic too",
+        help="weights of 7 bits, for x86 CPUs without VNNI; also with --mode=dynamic",
     )
 
     weights = parser.add_argument_group("weights by blocks")
-    choice(weights, "--bits", 4, (4, 8), "bits of a weight (4)")
+    choice(weights, "--bits", 4, (4, 8), "bits of each weight (4)")
     weights.add_argument(
         "--block", type=int, default=32, metavar="<N>", help="weights that share a scale (32)"
     )
@@ -166,7 +170,7 @@ def _make_parser() -> argparse.ArgumentParser:
         "--accuracy-level",
         0,
         (0, 4),
-        "of MatMulNBits: 4 allows activations of 8 bits, 0 does not (default)",
+        "attribute of MatMulNBits: 4 allows activations of 8 bits, 0 does not (default)",
     )
     return parser
 

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Calibration data: arrays in memory or in files, as the inputs of runs."""
+"""Calibration data: arrays in memory or in files that are the inputs of runs."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class Data:
     """The calibration data of a model: a re-iterable sequence of feeds.
 
     Args:
-        source: A dict of arrays, an array for a model of one input, the path of an
-            .npz or .npy file, a folder of these (each is the inputs of one run), or
-            a list of dicts (each is those of one run).
+        source: A dict of arrays, an array for a model with one input, the path of an
+            .npz or .npy file, or a folder of files or a list of dicts, each with the
+            inputs of one run.
         name: The model's path, for messages.
-        batch: How many samples a run has where the model leaves its first dim open.
+        batch: The number of samples in a run, for models whose first dim is dynamic.
     """
 
     def __init__(self, model: Any, name: str, source: Any, batch: int) -> None:
@@ -118,7 +118,7 @@ class Data:
         return {v.name: v.convert(arrays[v.name], path) for v in self.inputs}
 
     def _split(self, arrays: Any) -> Iterator[Any]:
-        """The runs of arrays whose first dim is samples."""
+        """Splits arrays whose first dim counts samples into the inputs of runs."""
         sizes = {}
         for value in self.inputs:
             array = arrays[value.name]

@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""An ONNX graph to edit: the producer and the users of each tensor, constants
+"""An editable ONNX graph, with the producer and the users of each tensor and constants
 as arrays, and the preparation of a model for quantization."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FLOAT = onnx.TensorProto.FLOAT
 
 
 def attribute(node: Any, name: str, default: Any = None) -> Any:
-    """The value of an attribute."""
+    """Returns the value of an attribute."""
     for item in node.attribute:
         if item.name == name:
             return helper.get_attribute_value(item)
@@ -136,15 +136,15 @@ class Graph:
     def add_node(
         self, op_type: str, inputs: Iterable[str], outputs: Iterable[str] | str, **kwargs: Any
     ) -> str:
-        """Adds a node in any order (`finish` sorts); returns its first output."""
+        """Adds a node (`finish` sorts nodes), and returns its first output."""
         outputs = [outputs] if isinstance(outputs, str) else list(outputs)
         name = self.fresh(f"{outputs[0]}_{op_type}")
         self.nodes.append(helper.make_node(op_type, list(inputs), outputs, name=name, **kwargs))
         return outputs[0]
 
     def finish(self) -> Any:
-        """Writes nodes, in an order in which each comes after its inputs, and the
-        constants that are read to the model, and returns it."""
+        """Writes the nodes in topological order, and the constants with users, to the
+        model, and returns it."""
         graph = self.model.graph
         self.index()
         ordered: list[Any] = []
@@ -258,8 +258,8 @@ def _fold_summands(graph: Graph) -> None:
 
 
 def _fold_batch_norms(graph: Graph) -> None:
-    """BatchNormalization becomes part of the convolution before it: a product is
-    quantized with what it is scaled by."""
+    """Folds BatchNormalization into the convolution before it, so that its factors are
+    quantized with the weights."""
     dropped = set()
     for norm in graph.nodes:
         if not is_op(norm, "BatchNormalization") or attribute(norm, "training_mode", 0):
@@ -293,7 +293,7 @@ def _fold_batch_norms(graph: Graph) -> None:
 
 
 def _fold_gemm_factors(graph: Graph) -> None:
-    """alpha and beta of Gemm go into its constants, and its bias becomes a vector."""
+    """Folds alpha and beta of Gemm into its constants, and makes its bias a vector."""
     for node in graph.nodes:
         if not is_op(node, "Gemm") or not graph.is_float_constant(node.input[1]):
             continue
@@ -318,8 +318,8 @@ def _fold_gemm_factors(graph: Graph) -> None:
 
 
 def prepare(model: Any, where: str, least_opset: int) -> Any:
-    """A copy of the model in the form that is quantized: of an opset that has the
-    operators needed, without functions, with constants as initializers, and with
+    """Returns a copy of the model in the form for quantization: in an opset with the
+    required operators, without functions, with constants as initializers, and with
     batch norms and factors folded into the weights. `where` is the model's path."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)

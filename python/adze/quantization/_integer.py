@@ -1,6 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Quantization without calibration data: of activations as a model runs (dynamic), and
-of weights alone, by blocks."""
+"""Quantization without calibration data: of activations at run time (dynamic), and of
+weights only, by blocks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Runs a model on data and measures its tensors. Tensors become outputs of a copy
-of the model, which Adze compiles."""
+"""Runs a model on data and measures its tensors, which are outputs of a compiled copy
+of the model."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def with_outputs(model: Any, names: Iterable[str]) -> Any:
 
 
 def compile_proto(model: Any, name: str) -> Any:
-    """Compiles a model in memory, by a file if it is one of 2 GB or more. Messages are
-    about the file `name`."""
+    """Compiles a model in memory, or a file for models of 2 GB or more. Messages name the
+    file `name`."""
     if model.ByteSize() < _LARGEST_MESSAGE:
         return compile_model(model, name=name)
     with tempfile.TemporaryDirectory() as folder:
@@ -96,12 +96,11 @@ class ChannelStatistics:
 
 
 class Histogram:
-    """Histograms of the elements of tensors, between the extrema that an earlier run
-    found.
+    """Histograms of the elements of tensors, between the extrema of an earlier run.
 
     Attributes:
-        counts: Of elements in each bin, but for those that are 0.
-        zeros: Of elements that are 0, which any scale represents.
+        counts: The number of elements in each bin, except for those that are 0.
+        zeros: The number of elements that are 0, which any scale represents.
     """
 
     def __init__(self, low: float, high: float) -> None:
@@ -133,7 +132,7 @@ class Histogram:
 
 
 class Errors:
-    """Sums of squares of tensors and of their differences from other tensors."""
+    """Sums of squares of tensors, and of their differences from other tensors."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.signal = dict.fromkeys(names, 0.0)

@@ -1,6 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Products by constant weights: convolutions and matrix products, and how their
-weights are rounded to integers."""
+"""Products by constant weights (convolutions and matrix products), and the rounding of
+their weights to integers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Product:
 
     Attributes:
         node: The ONNX node: Conv, Gemm or MatMul.
-        weight: The constant as the node has it.
-        axis: Its dim of output channels.
-        depth_axis: Its dim that is summed over and is the input's channels; None for
-            convolutions in groups.
-        bias: Name of the constant vector of summands; "" if there is none.
+        weight: The constant in the layout of the node.
+        axis: The dim of output channels in the weight.
+        depth_axis: The contracted dim of the weight, which is the input's channels;
+            None for grouped convolutions.
+        bias: Name of the constant bias vector; "" if there is none.
     """
 
     node: Any
@@ -88,8 +88,8 @@ def match_product(graph: Graph, node: Any) -> Product | None:
 def find_products(
     graph: Graph, keep: Sequence[str], op_types: Iterable[str], where: str
 ) -> list[Product]:
-    """The products that are quantized: those of `op_types` that no pattern of `keep`
-    names. `where` is the model's path, for messages."""
+    """Returns the products to quantize: those of `op_types` that no pattern of `keep`
+    matches. `where` is the model's path for messages."""
     patterns = {pattern: False for pattern in keep}
     wanted = set(op_types)
     result = []
@@ -127,8 +127,8 @@ class Rounded:
     """Quantized numbers: (integers - zeros) * scales.
 
     Attributes:
-        integers: Of the shape of the numbers, as int32.
-        scales, zeros: Broadcast with the numbers.
+        integers: The quantized values as int32, in the shape of the numbers.
+        scales, zeros: Arrays that broadcast with the numbers.
     """
 
     integers: np.ndarray
@@ -158,10 +158,10 @@ def round_weight(
 
     Args:
         axes: Dims whose elements share a scale.
-        is_symmetric: The zero point is 0; else it is where the least element is low.
-        method: "minmax" takes all of the range, "mse" the part of it whose rounding
-            has the least squared error.
-        least_scales: Scales are no less than these.
+        is_symmetric: The zero point is 0; otherwise the least element is `low`.
+        method: "minmax" covers the whole range, "mse" the part of it with the least
+            squared error.
+        least_scales: Lower bounds of the scales.
     """
     weight = weight.astype(np.float32)
     least = np.minimum(weight.min(axis=axes, keepdims=True), 0)
@@ -210,9 +210,9 @@ def signal_to_noise(signal: float, noise: float) -> float:
 
 
 def correct_bias(product: Product, numbers: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """What rounding a weight to `numbers` takes from the mean of each output channel,
-    where `mean` is that of the input's channels. Borders of convolutions, which
-    see fewer elements, are taken as the rest."""
+    """Returns the change of the mean of each output channel that rounding a weight to
+    `numbers` causes, where `mean` is that of the input's channels. Borders of
+    convolutions, which have fewer elements in bounds, are treated like the interior."""
     error = (product.weight - numbers).astype(np.float64)
     if product.node.op_type == "Conv":
         taps = error.sum(axis=tuple(range(2, error.ndim)))  # [out, in / group]
@@ -229,8 +229,8 @@ def bias_of(graph: Graph, product: Product) -> np.ndarray | None:
 
 
 def add_bias(graph: Graph, product: Product, vector: np.ndarray) -> None:
-    """Adds a vector to what a product of the f32 graph makes: to its bias, or to the
-    constant that is added next, or by a node of its own."""
+    """Adds a vector to the result of a product of the f32 graph: to its bias, to the
+    constant of the next addition, or by a separate node."""
     node = product.node
     vector = vector.astype(np.float32)
     if node.op_type in ("Conv", "Gemm"):

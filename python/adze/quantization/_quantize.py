@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""The steps of a quantization, in order."""
+"""The steps of a quantization in their order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ._static import BETWEEN, Plan, Rewriter, Scale, calibrate, round_product
 
 
 def _load(model: Any) -> tuple[Any, str]:
-    """The model and the path that messages name."""
+    """Returns the model and its path for messages."""
     path = os.fspath(model) if isinstance(model, (str, os.PathLike)) else "model.onnx"
     try:
         if isinstance(model, (str, os.PathLike)):
@@ -105,7 +105,7 @@ class _Quantizer:
         self.reference = graph.finish()
 
     def means(self, products: Iterable[Product]) -> ChannelStatistics:
-        """The means of the channels of products' inputs, for the correction of biases."""
+        """Returns the means of the channels of products' inputs, for the correction of biases."""
         statistics = ChannelStatistics({p.input: p.input_axis for p in products})
         if self.settings.bias_correction:
             assert self.data is not None
@@ -224,7 +224,7 @@ def _count_hits(model: Any, data: Data, labels: np.ndarray) -> tuple[int, int]:
 def run(
     model: Any, source: Any, labels: Any, settings: Settings, progress: Progress
 ) -> QuantizationResult:
-    """Quantizes a model: the arguments are those of :func:`adze.quantize`."""
+    """Quantizes a model; the arguments are those of :func:`adze.quantize`."""
     original, name = _load(model)
     expected = None if labels is None else read_labels(labels)
     data = None if source is None else Data(original, name, source, settings.batch)

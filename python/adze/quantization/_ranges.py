@@ -16,8 +16,8 @@ _Loss = Callable[[float, float], float]
 
 
 def _percentile(histogram: Histogram, percentile: float) -> tuple[float, float]:
-    """The range without the rarest values: half of them at each end, or all of them
-    at one, where the other end is 0."""
+    """Returns the range without outliers: half of them are omitted at each end, or all of
+    them at one end if the other end is 0."""
     counts = histogram.all_counts()
     share = np.cumsum(counts) / counts.sum()
     rare = 1 - percentile / 100
@@ -43,8 +43,8 @@ def _squared_error(histogram: Histogram) -> _Loss:
 
 
 def _divergence(histogram: Histogram) -> _Loss:
-    """The divergence (Kullback and Leibler) of the rounded distribution from the one of
-    all values, in which values out of the range are at its ends."""
+    """Returns the KL divergence of the rounded distribution from that of all values, in
+    which values out of the range are at its ends."""
     edges, counts = histogram.edges, histogram.counts.astype(np.float64)
     middles, total = (edges[:-1] + edges[1:]) / 2, counts.sum()
 
@@ -73,7 +73,7 @@ def _divergence(histogram: Histogram) -> _Loss:
 
 
 def _search(histogram: Histogram, make_loss: Callable[[Histogram], _Loss]) -> tuple[float, float]:
-    """Searches the range of least loss, one end at a time."""
+    """Searches for the range with the least loss, one end at a time."""
     loss = make_loss(histogram)
     low, high = min(histogram.low, 0.0), max(histogram.high, 0.0)
     lows, highs = (end * np.linspace(1, 0.2, 81) for end in (low, high))

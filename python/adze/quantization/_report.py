@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""The result of a quantization: the model, the error of each layer, accuracy."""
+"""The result of a quantization: the model, the error of each layer, the accuracy."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class LayerError:
     """The quantization error of a layer, as a signal-to-noise ratio in dB.
 
     Attributes:
-        name: Of the node, or of an output of the model.
-        op: Its operator; "output" for outputs of the model.
-        weight_snr: Of the weight; None for outputs of the model.
-        output_snr: Of what the layer makes from what the quantized layers before it
-            make, against the f32 model; None without data.
+        name: The name of the node, or of an output of the model.
+        op: The operator of the node; "output" for outputs of the model.
+        weight_snr: The ratio of the weight; None for outputs of the model.
+        output_snr: The ratio of the layer's output, with all previous layers quantized,
+            relative to the f32 model; None without data.
     """
 
     name: str
@@ -35,7 +35,7 @@ class LayerError:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of samples whose largest output is that of their label."""
+    """The fraction of samples whose largest output is that of their label."""
 
     before: float
     after: float
@@ -49,9 +49,9 @@ class QuantizationResult:
     Attributes:
         model: The ``onnx.ModelProto``.
         layers: The quantized layers, in the model's order, then its outputs.
-        accuracy: None without labels.
-        balanced: How many activations were balanced.
-        bytes_before, bytes_after: Sizes of the models.
+        accuracy: The accuracy before and after; None without labels.
+        balanced: The number of activations that were balanced.
+        bytes_before, bytes_after: The sizes of the models in bytes.
     """
 
     model: Any
@@ -87,8 +87,8 @@ class QuantizationResult:
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model: whole, or not at all. Weights of models of 2 GB or more are
-        written beside it."""
+        """Writes the model, completely or not at all. Weights of models of 2 GB or more
+        are written to a file next to it."""
         target = os.fspath(path)
         folder, name = os.path.split(os.path.abspath(target))
         temporary = tempfile.mkdtemp(prefix=".aquant-", dir=folder)

@@ -1,6 +1,6 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Static quantization: QuantizeLinear and DequantizeLinear around products and what
-lies between them, with scales from calibration data (QDQ)."""
+"""Static quantization (QDQ): QuantizeLinear and DequantizeLinear around products and the
+ops between them, with scales from calibration data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FUNCTIONS = (
 
 
 class Plan:
-    """Which tensors are quantized, and which of them share a scale.
+    """The tensors that are quantized, in groups that share a scale.
 
     Attributes:
         readers: Nodes that read dequantized tensors, by id.
@@ -123,8 +123,8 @@ class Plan:
         return is_op(node, *_BOUNDS) or is_sum
 
     def reads(self, node: Any, name: str) -> bool:
-        """Whether a node reads the dequantized tensor. What products make is stored
-        in 8 bits only; what others make is there in f32 anyway."""
+        """Returns True if a node reads the dequantized tensor. Results of products are
+        stored in 8 bits only; results of other ops are also available in f32."""
         if id(node) in self.readers:
             return True
         producer = self.graph.producers.get(name)
@@ -237,7 +237,7 @@ class Rewriter:
                         node.input[i] = dequantized
 
     def weight(self, product: Product, scale: Scale, bias: Any) -> None:
-        """`bias` is a vector or None."""
+        """Quantizes the weight of a product, and its bias: a vector or None."""
         graph, node = self.graph, product.node
         rounded = round_product(product, self.settings, scale.scale, bias)
         self.rounded[product.name] = rounded.numbers

@@ -10,7 +10,7 @@
 // RUN: arun %t/1.so --random --threads 2 --output-dir %t/2
 // RUN: diff -r %t/1 %t/2
 // For cores that load vectors in halves: overlapping loads become shuffles.
-// RUN: atranslate %s --mcache=64K,64K,apart,halves -o %t/3.so && mkdir %t/3
+// RUN: atranslate %s --mcache=64K,64K,nontemporal_stores_stall,split_vector_loads -o %t/3.so && mkdir %t/3
 // RUN: arun %t/3.so --random --threads 2 --output-dir %t/3 && diff -r %t/1 %t/3
 // RUN: atranslate %s --mcache=64K,64K --emit=tile -o - | FileCheck %s
 

@@ -3,7 +3,7 @@
 // and two threads. Long rows take several passes. Also for cores whose row passes
 // prefetch the next rows (apart).
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3 %t/4
-// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --mcache=64K,64K -o %t/1.so && atranslate %s --mcache=64K,64K,apart -o %t/2.so
+// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --mcache=64K,64K -o %t/1.so && atranslate %s --mcache=64K,64K,nontemporal_stores_stall -o %t/2.so
 // DEFINE: %{n} = 19
 // DEFINE: %{m} = 1040
 // DEFINE: %{shapes} = --shape x=%{n}x2048 --shape y=%{n}x%{m} --shape u=%{n}x512 --shape v=%{n}x5120

@@ -57,12 +57,12 @@ func.func private @k(memref<?xf32>, memref<?xf32>, memref<?xf32>) attributes {ad
 // CHECK-SAME: %[[ARENA:arg[0-9]+]]: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr) -> i32
 // CHECK: %[[OFFSET:.*]] = llvm.intr.smax
 // CHECK: llvm.getelementptr %[[ARENA]][%[[OFFSET]]]
-func.func @behind(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {
+func.func @after(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {
     adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0] -> (0)>,
     adze.arena_lower_bound = affine_map<()[s0] -> (0)>, graph.symbols = ["n"]} {
   %0 = host.slot {offset = 0 : i64, size = affine_map<()[s0] -> (s0 * 640)>} : memref<?xf32>
   %1 = host.slot {offset = 0 : i64, size = affine_map<()[s0] -> ((s0 * s0) * 64)>} : memref<?xf32>
-  %2 = host.slot behind(%0, %1 : memref<?xf32>, memref<?xf32>) {size = 16 : i64} : memref<?xf32>
+  %2 = host.slot after(%0, %1 : memref<?xf32>, memref<?xf32>) {size = 16 : i64} : memref<?xf32>
   host.launch @k(%0, %1, %2) : (memref<?xf32>, memref<?xf32>, memref<?xf32>) -> ()
   return
 }

@@ -2,7 +2,7 @@
 // loaded once, and if the result uses non-temporal stores, later lines are prefetched
 // once, not by each window; along the lines, not along the planes.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
-// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
+// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,nontemporal_stores_stall" -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @slide(
 // Five lines for four sums of two; of one if non-temporal stores stall the core.

@@ -1,7 +1,7 @@
 // Non-temporal stores: to memory of more bytes than the kernel's limit, if the vectors
 // are aligned when the memory is.
 // RUN: aopt %s -split-input-file -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
-// RUN: aopt %s -split-input-file -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=APART
+// RUN: aopt %s -split-input-file -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,nontemporal_stores_stall" -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @large(
 // CHECK: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %arg1

@@ -49,7 +49,7 @@ func.func @slot_size() {
 func.func @slot_c1() {
   %0 = host.slot {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
   // expected-error@+1 {{expected an offset or preceding slots, but got both}}
-  %1 = host.slot behind(%0 : memref<4xf32>) {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
+  %1 = host.slot after(%0 : memref<4xf32>) {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
   return
 }
 
@@ -57,7 +57,7 @@ func.func @slot_c1() {
 
 func.func @slot_c2(%x: memref<4xf32>) {
   // expected-error@+1 {{expected preceding slots, but got}}
-  %0 = host.slot behind(%x : memref<4xf32>) {size = 16 : i64} : memref<4xf32>
+  %0 = host.slot after(%x : memref<4xf32>) {size = 16 : i64} : memref<4xf32>
   return
 }
 

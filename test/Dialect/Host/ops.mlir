@@ -56,8 +56,8 @@ func.func @symbolic() {
   %slot = host.slot {size = affine_map<()[s0] -> (s0 * 4)>, offset = 0 : i64} : memref<?xf32>
   // CHECK: %[[FIRST:.*]] = host.slot {offset = 0 : i64, size = 8 : i64}
   %first = host.slot {size = 8 : i64, offset = 0 : i64} : memref<2xf32>
-  // CHECK: host.slot behind(%{{.*}}, %[[FIRST]] : memref<?xf32>, memref<2xf32>) {size = 16 : i64} : memref<4xf32>
-  %second = host.slot behind(%slot, %first : memref<?xf32>, memref<2xf32>) {size = 16 : i64} : memref<4xf32>
+  // CHECK: host.slot after(%{{.*}}, %[[FIRST]] : memref<?xf32>, memref<2xf32>) {size = 16 : i64} : memref<4xf32>
+  %second = host.slot after(%slot, %first : memref<?xf32>, memref<2xf32>) {size = 16 : i64} : memref<4xf32>
   return
 }
 

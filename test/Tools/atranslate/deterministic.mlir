@@ -4,7 +4,7 @@
 // RUN: cmp %t.1.so %t.2.so
 // RUN: atranslate %s --deterministic=false -o %t.2.so 2> %t.err; test $? = 2
 // RUN: FileCheck %s --check-prefix=OFF < %t.err
-// OFF: error: expected --deterministic, but got --deterministic=false: no code is made whose results depend on threads
+// OFF: error: expected --deterministic, but got --deterministic=false: results never depend on the number of threads
 
 func.func @main(%x: tensor<64x64xf32>) -> tensor<64xf32> {
   %0 = graph.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<64x64xf32>) -> tensor<64xf32>

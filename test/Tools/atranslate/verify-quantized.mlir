@@ -5,7 +5,7 @@
 // RUN: atranslate %s -o m.so --verify=differential
 // RUN: atranslate %s -o m.so --verify=differential --inject-fault 2> err; test $? = 70
 // RUN: FileCheck %s < err
-// CHECK: error: {{.*}}verify-quantized.mlir: the module differs from the reference path (seed 1, dynamic dims near 5): output 'y': element {{[0-9]+}}: expected {{.*}} of the range apart
+// CHECK: error: {{.*}}verify-quantized.mlir: the module differs from the reference path (seed 1, dynamic dims near 5): output 'y': element {{[0-9]+}}: expected {{.*}}, a difference of {{.*}} of the range
 
 #in = affine_map<()[s0] -> (s0, 16)>
 func.func @main(%x: tensor<?x16xf32, #in> {graph.name = "x"}) -> (tensor<?x16xui8, #in> {graph.name = "y"}) attributes {graph.symbols = ["n"]} {

@@ -280,7 +280,7 @@ def MergeHorizontalPass
     %1 = graph.matmul %x, %wk : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
     %2 = graph.mul %0, %1 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
     ```
-    After, where `%w` is `%wq` beside `%wk`:
+    After, where the columns of `%w` are those of `%wq`, then of `%wk`:
     ```mlir
     %0 = graph.matmul %x, %w : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32>
     %1 = graph.slice %0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<8x64xf32>) -> tensor<8x32xf32>

@@ -71,7 +71,7 @@ def Host_SlotOp : Host_Op<"slot"> {
   let summary = "Memory for an intermediate tensor";
   let description = [{
     A slot of `size` bytes in the arena. `plan-memory` adds its offset in bytes,
-    or the slots that it follows (`behind`): it then begins at the greatest of
+    or the slots that it follows (`after`): it then begins at the greatest of
     their ends, each rounded up to 64 bytes. A slot has the memory effect of an
     allocation, so that slots of equal size are not merged.
 
@@ -86,15 +86,15 @@ def Host_SlotOp : Host_Op<"slot"> {
     ```mlir
     %0 = host.slot {size = affine_map<()[s0] -> (s0 * 3072)>} : memref<?x768xf32>
     %1 = host.slot {offset = 0 : i64, size = 4096 : i64} : memref<1024xf32>
-    %2 = host.slot behind(%0, %1 : memref<?x768xf32>, memref<1024xf32>) {size = 64 : i64} : memref<16xf32>
+    %2 = host.slot after(%0, %1 : memref<?x768xf32>, memref<1024xf32>) {size = 64 : i64} : memref<16xf32>
     %3 = host.slot {box = 0 : i64, size = affine_map<()[s0, s1] -> (s1 * 4)>} : memref<?xf32>
     ```
   }];
-  let arguments = (ins Variadic<AnyMemRef>:$behind, Host_Bytes:$size,
+  let arguments = (ins Variadic<AnyMemRef>:$after, Host_Bytes:$size,
       OptionalAttr<Host_Bytes>:$offset, OptionalAttr<I64Attr>:$box,
       OptionalAttr<Host_Bytes>:$keep);
   let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
-  let assemblyFormat = "(`behind` `(` $behind^ `:` type($behind) `)`)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`after` `(` $after^ `:` type($after) `)`)? attr-dict `:` type($result)";
   let builders = [OpBuilder<(ins "::mlir::Type":$result,
       "::mlir::Attribute":$size, CArg<"::mlir::IntegerAttr", "{}">:$box,
       CArg<"::mlir::Attribute", "{}">:$keep), [{

@@ -218,7 +218,7 @@ FailureOr<Dims> adze::graph::reshapeDims(ArrayRef<AffineExpr> input,
     }
   }
   if (allowZero && hasZero && inferred)
-    return fail("expected no -1 beside a size of 0");
+    return fail("expected no -1 together with a size of 0");
   if (shape.empty() && input.empty())
     return result;
   MLIRContext *context = nullptr;

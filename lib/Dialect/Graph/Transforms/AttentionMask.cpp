@@ -243,7 +243,7 @@ std::pair<Value, Value> AttentionMask::getOperands() {
   return {MaximumOp::create(b, bias.getLoc(), bias, number), mask};
 }
 
-/// Takes a sum apart if one part of it is a triangle, or 0.
+/// Splits a sum if one of its operands is a triangle, or 0.
 bool AttentionMask::addParts(AddOp sum) {
   Value parts[] = {sum.getLhs(), sum.getRhs()};
   AttentionMask before(*this);
@@ -358,7 +358,7 @@ Value adze::graph::getIndicated(OpBuilder &b, Value value) {
                         makeType(b.getI1Type(), getDims(value)), value);
 }
 
-/// Matches constants likewise, if x is one.
+/// Matches constants in the same way, if x is one.
 static bool matchLinearNumbers(Value value, Value x, double &a, double &b) {
   auto numbers = getNumbers(value), places = getNumbers(x);
   if (!numbers || !places || numbers->size() != places->size())

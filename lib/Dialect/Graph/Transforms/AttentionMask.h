@@ -42,10 +42,10 @@ public:
   /// Returns true if this condition alone masks scores, so that they have
   /// weight 0.
   bool hidesJust(mlir::Value condition, bool visibleIfTrue) const;
-  /// Whether a condition is known to be false: it asks which queries a triangle
-  /// shows no key, and all see one.
+  /// Returns true if a condition is known to be false: it selects the queries
+  /// for which a triangle masks all keys, and there are none.
   bool isOfNoQuery(mlir::Value condition) const;
-  /// Takes over what another one, made from this one, has found.
+  /// Copies the results of another mask that was made from this one.
   void take(const AttentionMask &other);
 
   /// Returns bias and mask; either may be null.

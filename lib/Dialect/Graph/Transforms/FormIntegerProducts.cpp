@@ -174,7 +174,7 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   return success();
 }
 
-/// Rewrites a matrix product by a constant matrix likewise.
+/// Rewrites a matrix product by a constant matrix in the same way.
 LogicalResult rewriteMatmul(MatmulOp op, RewriterBase &b) {
   auto lhs = matchDequantized(op.getLhs()), rhs = matchDequantized(op.getRhs());
   if (!lhs || !rhs || op.getTransposeA() || !getSplatNumber(lhs->scale) ||

@@ -523,7 +523,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   }
   return isa<AttentionOp, MatmulOp>(anchor)
              ? ""
-             : "the consumer's prologue takes no data movement";
+             : "the consumer's prologue cannot contain data movement";
 }
 
 /// Copies cheap data movement for each user, so that each copy can join the

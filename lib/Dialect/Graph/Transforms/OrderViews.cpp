@@ -130,8 +130,8 @@ LogicalResult mergeForAttention(TransposeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Rewrites the result of attention likewise, if the reshape splits no dims,
-/// which would otherwise stay between both.
+/// Rewrites the result of attention in the same way, if the reshape splits no
+/// dims, which would otherwise stay between both.
 LogicalResult mergeResult(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
   if (!reshape || reshape.getShape() || !comesFromAttention(reshape.getInput()))

@@ -83,9 +83,9 @@ int64_t TypicalSizes::get(AffineExpr size) const {
     return any;
   SmallVector<AffineExpr> values;
   for (size_t i = 0, end = countSymbols(size); i < end; ++i) {
-    bool told = i < common.size() && common[i] >= 0;
+    bool isKnown = i < common.size() && common[i] >= 0;
     values.push_back(
-        getAffineConstantExpr(told ? common[i] : any, size.getContext()));
+        getAffineConstantExpr(isKnown ? common[i] : any, size.getContext()));
   }
   return getConstant(size.replaceSymbols(values)).value_or(any);
 }

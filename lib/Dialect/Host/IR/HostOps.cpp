@@ -202,15 +202,15 @@ void LaunchOp::getEffects(
 //===----------------------------------------------------------------------===//
 
 LogicalResult SlotOp::verify() {
-  if (getOffsetAttr() && !getBehind().empty())
+  if (getOffsetAttr() && !getAfter().empty())
     return emitOpError("expected an offset or preceding slots, but got "
                        "both"); // C1
-  for (Value other : getBehind())
+  for (Value other : getAfter())
     if (!other.getDefiningOp<SlotOp>())
       return emitOpError("expected preceding slots, but got ") << other; // C2
   if (failed(verifyBytes(*this, "size", getSize())))
     return failure();
-  if (getBox() && (getOffsetAttr() || !getBehind().empty()))
+  if (getBox() && (getOffsetAttr() || !getAfter().empty()))
     return emitOpError("expected an offset or a box, but got both"); // C1
   if (failed(verifyBytes(*this, "keep", getKeepAttr())))
     return failure();

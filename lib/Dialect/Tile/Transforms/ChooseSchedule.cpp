@@ -410,9 +410,9 @@ private:
     return getProductDepth(size, isKnown, warpUnit.getShape()[2]);
   }
 
-  /// Returns the stages of a ring: as many as fit, but for a block of threads
-  /// with one tile no more than it fills. Blocks of the next launch then have
-  /// room beside those of this one.
+  /// Returns the number of stages of a ring: as many as fit, except for a block
+  /// of threads with one tile no more than it fills, so that blocks of the next
+  /// launch fit on the multiprocessor, too.
   int64_t getStages(const ProductSizes &sizes, const ResultBlock &block,
                     ArrayRef<int64_t> rows, int64_t split) const {
     constexpr int64_t least = 2;

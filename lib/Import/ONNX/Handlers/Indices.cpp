@@ -26,7 +26,7 @@ static LogicalResult importReverseSequence(Binder &b) {
   if (b.hasFailed())
     return mlir::failure();
   if (time == batch || b.getRank(b.operand(1)) != 1)
-    return b.fail("expected a time axis beside the batch axis, and 1-D "
+    return b.fail("expected different time and batch axes, and 1-D "
                   "sequence_lens");
   if (mlir::failed(checkLengths(b, b.operand(1), graph::getDims(x)[time])))
     return mlir::failure();

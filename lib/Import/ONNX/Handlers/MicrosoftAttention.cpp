@@ -373,10 +373,10 @@ LogicalResult GroupQuery::getPositions() {
   if (auto elements = graph::getElements(sum);
       elements && elements->size() == 1 && past)
     total = elements->front();
-  // A cache with more room than it holds keeps its length.
+  // A cache whose buffer is longer than its contents keeps its length.
   held = past ? graph::maxExprs(before, total) : total;
   if (!held)
-    return b.unsupported("expected a cache of a size that is known");
+    return b.unsupported("expected a cache of a known size");
   // The last key is at `lengths`.
   if (mlir::failed(checkIndices(b, lengths, total, NegativeIndex::OutOfRange)))
     return mlir::failure();

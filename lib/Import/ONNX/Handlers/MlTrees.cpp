@@ -181,7 +181,7 @@ LogicalResult importClassifier(Binder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Version 5: nodes by their place, leaves apart
+// Version 5: nodes by their index, leaves in a separate table
 //===----------------------------------------------------------------------===//
 
 class TreeEnsemble {
