@@ -84,7 +84,15 @@ void KernelLowering::prepareOperand(Value operand, bool isRhs) {
   if (scratchOf(operand) || operand == borderRows.operand ||
       isReadInPlace(operand, isRhs))
     return;
+  auto dot = dyn_cast<DotOp>(*operand.user_begin());
+  if (!dot || !operand.hasOneUse())
+    return materialise(operand);
+  // The only reader ends where the memory of the operand ends.
+  int k = classes.of(dot.getLhs())[1];
+  if (classes.size(k) % classes.step(k) == 0)
+    copyEnds[k] = contractedEnd(dot, {operand});
   materialise(operand);
+  copyEnds.erase(k);
 }
 
 void KernelLowering::prepareOperands(DotOp op) {

@@ -219,8 +219,8 @@ private:
   std::pair<mlir::Operation *, std::string> failure;
   mlir::Block *entry;
   llvm::DenseMap<int, Slice> context;
-  // The run-time ends of classes, and the offsets of their parts in a slice.
-  llvm::DenseMap<int, mlir::Value> ends, parts;
+  // The run-time ends of classes and of copies, and offsets of parts in slices.
+  llvm::DenseMap<int, mlir::Value> ends, copyEnds, parts;
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, Kept> buffers, groups;
   int64_t scratchBytes = 0; // of these buffers

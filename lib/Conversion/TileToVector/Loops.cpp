@@ -71,13 +71,15 @@ Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
         most ? endOfChecks(b, loc, most, index(step), cut, index(full))
              : index(full);
     carried = chunkLoop(c, step, cut, checked, carried, body);
-    if (staging) {
+    if (staging && !copyEnds.lookup(c)) {
       outside.insert(c);
       carried = chunkLoop(c, step, checked, index(full), carried, body);
       outside.erase(c);
     }
   } else if (full > 0) {
-    carried = chunkLoop(c, step, index(0), index(full), carried, body);
+    Value last = copyEnds.lookup(c);
+    carried =
+        chunkLoop(c, step, index(0), last ? last : index(full), carried, body);
   }
   if (full < size) {
     int64_t rest = size - full;

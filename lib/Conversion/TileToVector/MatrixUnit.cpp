@@ -61,14 +61,17 @@ int64_t DimClasses::getMatrixDepth(DotOp dot) const {
 }
 
 /// Returns true if a unit reads the operands of a dot in whole registers, and
-/// half of what it multiplies at least is no padding.
+/// half of what it multiplies at least is no padding. A single row is
+/// bandwidth-bound, so vectors compute it. A kernel may have it next to more
+/// rows, whose registers have another shape than the unit is configured for.
 bool DimClasses::suitsMatrixUnit(DotOp dot, TargetUnitAttr unit) const {
   SmallVector<int> own = of(dot.getResult());
   int k = of(dot.getRhs())[0];
   ArrayRef<int64_t> shape = unit.getShape();
   int64_t words = dot.getWordElements();
   if (!info[own[0]].split || !info[own[1]].split || info[own[0]].lanes != 1 ||
-      info[own[1]].lanes != shape[1] || 2 * words * info[k].size < shape[2])
+      info[own[0]].size == 1 || info[own[1]].lanes != shape[1] ||
+      2 * words * info[k].size < shape[2])
     return false;
   if (words > 1)
     return isReadByRows(dot.getLhs()) && isReadByRows(dot.getRhs());

@@ -95,3 +95,57 @@ tile.kernel @across_panels(%x: memref<8x64xf32>, %w: memref<64x48xf32, #panels>,
   tile.store %d, %y[0, %j] : tensor<8x16xf32>, memref<8x48xf32>
   tile.return
 }
+
+// -----
+
+// Rows of an operand that may be out of bounds are copied up to the end of the depth, which
+// is dynamic, and not to that of the block.
+// CHECK-LABEL: func.func @operand(
+// CHECK-SAME: %[[X:arg0]]: memref<?x?xf32>
+// CHECK: %[[COPY:.*]] = memref.alloca() {{.*}} : memref<4x256xf32>
+// CHECK: %[[DEPTH:.*]] = memref.dim %[[X]], %c1
+// CHECK: %[[END:.*]] = arith.minsi %[[DEPTH]], %c256
+// CHECK: scf.for %{{.*}} = %c0 to %[[END]] step %c{{[0-9]+}} {
+// CHECK: vector.maskedload %[[X]]
+// CHECK: vector.store %{{.*}}, %[[COPY]]
+// CHECK-NOT: to %c256
+tile.kernel @operand(%x: memref<?x?xf32>, %w: memref<?x16xf32>, %y: memref<?x16xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<4x16xf32>
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %m = memref.dim %x, %c0 : memref<?x?xf32>
+  %blocks = arith.ceildivui %m, %c4 : index
+  %id = tile.program_id(%blocks) : index
+  %row = arith.muli %id, %c4 : index
+  %a = tile.load %x[%row, 0] sizes [4, 256] : memref<?x?xf32> -> tensor<4x256xf32>
+  %b = tile.load %w[0, 0] sizes [256, 16] : memref<?x16xf32> -> tensor<256x16xf32>
+  %d = tile.dot %a, %b, %zero : tensor<4x256xf32>, tensor<256x16xf32>, tensor<4x16xf32>
+  tile.store %d, %y[%row, 0] : tensor<4x16xf32>, memref<?x16xf32>
+  tile.return
+}
+
+// -----
+
+// An operand that is also read otherwise is copied with its padding.
+// CHECK-LABEL: func.func @shared(
+// CHECK: %[[COPY:.*]] = memref.alloca() {{.*}} : memref<4x256xf32>
+// CHECK: vector.store %{{.*}}, %[[COPY]]
+// CHECK: scf.for %{{.*}} to %c256 step
+// CHECK-NEXT: vector.store %[[PAD:.*]], %[[COPY]]
+// CHECK-NEXT: vector.store %[[PAD]], %[[COPY]]
+tile.kernel @shared(%x: memref<?x?xf32>, %w: memref<?x16xf32>, %y: memref<?x16xf32>, %z: memref<?xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<4x16xf32>
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %m = memref.dim %x, %c0 : memref<?x?xf32>
+  %blocks = arith.ceildivui %m, %c4 : index
+  %id = tile.program_id(%blocks) : index
+  %row = arith.muli %id, %c4 : index
+  %a = tile.load %x[%row, 0] sizes [4, 256] : memref<?x?xf32> -> tensor<4x256xf32>
+  %b = tile.load %w[0, 0] sizes [256, 16] : memref<?x16xf32> -> tensor<256x16xf32>
+  %d = tile.dot %a, %b, %zero : tensor<4x256xf32>, tensor<256x16xf32>, tensor<4x16xf32>
+  %s = tile.reduce max %a dim 1 : tensor<4x256xf32> -> tensor<4xf32>
+  tile.store %d, %y[%row, 0] : tensor<4x16xf32>, memref<?x16xf32>
+  tile.store %s, %z[%row] : tensor<4xf32>, memref<?xf32>
+  tile.return
+}

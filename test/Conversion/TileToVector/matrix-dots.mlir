@@ -206,7 +206,7 @@ tile.kernel @dynamic(%x: memref<?x64xi8>, %w: memref<64x32xi8, #panels>, %y: mem
 // -----
 
 // Not on the unit: a depth that is not padded in memory, one that would be mostly
-// padding, and sums that a reduction reads.
+// padding, a single row, and sums that a reduction reads.
 #unpadded = affine_map<(k, n) -> (n floordiv 32, k floordiv 2, n mod 32, k mod 2)>
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
 // CHECK-LABEL: func.func @unpadded(
@@ -228,6 +228,17 @@ tile.kernel @short(%x: memref<16x12xbf16>, %w: memref<12x32xbf16, #panels>, %y: 
   %b = tile.load %w[0, 0] sizes [12, 32] : memref<12x32xbf16, #panels> -> tensor<12x32xbf16>
   %d = tile.dot %a, %b, %zero : tensor<16x12xbf16>, tensor<12x32xbf16>, tensor<16x32xf32>
   tile.store %d, %y[0, 0] : tensor<16x32xf32>, memref<16x32xf32>
+  tile.return
+}
+// CHECK-LABEL: func.func @single(
+// CHECK-NOT: amx.
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+tile.kernel @single(%x: memref<1x64xbf16>, %w: memref<64x32xbf16, #panels>, %y: memref<1x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<1x32xf32>
+  %a = tile.load %x[0, 0] sizes [1, 64] : memref<1x64xbf16> -> tensor<1x64xbf16>
+  %b = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xbf16, #panels> -> tensor<64x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<1x64xbf16>, tensor<64x32xbf16>, tensor<1x32xf32>
+  tile.store %d, %y[0, 0] : tensor<1x32xf32>, memref<1x32xf32>
   tile.return
 }
 // CHECK-LABEL: func.func @reduced(

@@ -238,10 +238,10 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::ModuleOp"> {
            "Results above this size are computed at run time">,
     Option<"maxGrowth", "max-growth", "uint64_t", /*default=*/"4",
            "Limit of the size of a result, as a multiple of the size of its operands">,
-    Option<"freeBytes", "free-bytes", "uint64_t", /*default=*/"65536",
-           "Growth below this size is not limited">,
-    Option<"maxRounds", "max-rounds", "unsigned", /*default=*/"4",
-           "Rounds of evaluation">,
+    Option<"freeBytes", "free-bytes", "uint64_t", /*default=*/"65536", "Growth below this size is not limited">,
+    Option<"freeWeightBytes", "free-weight-bytes", "uint64_t", /*default=*/"uint64_t(1) << 24",
+           "The same for weights of products, convolutions and recurrent layers">,
+    Option<"maxRounds", "max-rounds", "unsigned", /*default=*/"4", "Rounds of evaluation">,
   ];
   let statistics = [
     Statistic<"numMoved", "moved", "Ops of data movement folded">,

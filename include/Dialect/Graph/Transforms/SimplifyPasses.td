@@ -53,7 +53,8 @@ def SimplifyAlgebraPass
     - neutral and equal operands, inverse and idempotent ops, nested bounds,
       selections and results that are constant, redundant negations, and casts of
       lossless casts;
-    - nested reductions, and reductions of dims of size 1;
+    - nested reductions, reductions of dims of size 1, and transposes before and
+      after a reduction that cancel;
     - 2-D windows over a signal with one column, which become 1-D;
     - small constant powers, which become products, and divisions by powers of
       two, which become multiplications;
@@ -61,7 +62,7 @@ def SimplifyAlgebraPass
       the softmax is not stored.
 
     Results are bitwise equal, except for powers, which round as products do,
-    merged reductions, which combine in another order, and weighted sums.
+    merged or reordered reductions, which combine in another order, and weighted sums.
 
     Before:
     ```mlir

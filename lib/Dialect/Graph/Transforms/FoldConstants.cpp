@@ -157,6 +157,7 @@ struct FoldConstantsPass final
   void runOnOperation() override {
     // The values computed by one round may make more data movement constant.
     for (unsigned round = 0; round < maxRounds; ++round) {
+      collectWeights();
       for (auto function : getOperation().getOps<func::FuncOp>()) {
         foldShapes(function);
         if (failed(foldMovement(function)))
@@ -196,6 +197,30 @@ private:
            });
   }
 
+  /// Returns true if the use is the weights of an op, which kernels read packed
+  /// from memory even if a small function computes their elements.
+  static bool isWeights(OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto recurrent = dyn_cast<RecurrentOp>(user))
+      return use.get() == recurrent.getWeights() ||
+             use.get() == recurrent.getWeightSums();
+    return isa<MatmulOp, ConvOp, ConvTransposeOp>(user) &&
+           use.getOperandNumber() == 1;
+  }
+
+  /// Collects the ops whose results are only weights, and operands of ops that
+  /// are collected.
+  void collectWeights() {
+    weights.clear();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (Block &block : function.getBody())
+        for (Operation &op : llvm::reverse(block))
+          if (!op.use_empty() && llvm::all_of(op.getUses(), [&](auto &use) {
+                return isWeights(use) || weights.contains(use.getOwner());
+              }))
+            weights.insert(&op);
+  }
+
   /// Results that are much larger than their operands stay ops.
   bool isSmallEnough(Operation *op) {
     uint64_t read = 0, written = 0;
@@ -203,8 +228,9 @@ private:
       read += getNumBytes(cast<ShapedType>(type));
     for (Type type : op->getResultTypes())
       written += getNumBytes(cast<ShapedType>(type));
+    uint64_t growth = weights.contains(op) ? freeWeightBytes : freeBytes;
     return written <= maxBytes &&
-           (written <= read * maxGrowth + freeBytes || joinsConstant(op));
+           (written <= read * maxGrowth + growth || joinsConstant(op));
   }
   static bool hasStaticTypes(TypeRange types) {
     return llvm::all_of(types, [](Type type) {
@@ -354,6 +380,8 @@ private:
           if (isOpTriviallyDead(&op))
             op.erase();
   }
+
+  DenseSet<Operation *> weights;
 };
 
 } // namespace

@@ -2,8 +2,8 @@
 //
 // graph-simplify-algebra: simplifies arithmetic. Results are bitwise equal,
 // except for powers that become products (which round as products do), sums of
-// sums (which add in another order) and the sign of 0 in products over one
-// element.
+// sums and reordered reductions (which add in another order) and the sign of 0
+// in products over one element.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Simplification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -471,6 +471,80 @@ LogicalResult sumColumn(MatmulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Returns, for each dim, the adjacent dims of a reshape that only splits dims,
+/// or nothing for other reshapes.
+std::optional<SmallVector<SmallVector<int64_t>>>
+splitDims(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
+  SmallVector<SmallVector<int64_t>> parts(from.size());
+  size_t next = 0;
+  for (auto [size, part] : llvm::zip_equal(from, parts)) {
+    if (next < to.size() && areEqual(size, to[next])) {
+      part.push_back(next++);
+      continue;
+    }
+    auto whole = getConstant(size);
+    for (int64_t product = 1; whole && product < *whole;) {
+      auto factor = next < to.size() ? getConstant(to[next]) : std::nullopt;
+      if (!factor || *factor < 1 || *whole % (product *= *factor) != 0)
+        return std::nullopt;
+      part.push_back(next++);
+    }
+    if (!whole || *whole < 1)
+      return std::nullopt;
+  }
+  return next == to.size() ? std::optional(parts) : std::nullopt;
+}
+
+/// transpose(reduce(reshape(transpose(x)))) -> reduce(reshape(x)), if the
+/// reshape only splits dims and the transposes cancel, as for the squares of a
+/// complex spectrum with its frames last.
+LogicalResult reduceInOrder(TransposeOp op, PatternRewriter &rewriter) {
+  auto reduce = op.getInput().getDefiningOp<ReduceOpInterface>();
+  auto view =
+      reduce ? reduce.getInput().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  auto first =
+      view ? view.getInput().getDefiningOp<TransposeOp>() : TransposeOp();
+  if (!first || !reduce->hasOneUse() || !view->hasOneUse() ||
+      reduce->getNumOperands() != 1 || view.getShape() ||
+      reduce.getAxes().empty())
+    return rewriter.notifyMatchFailure(
+        op, "the operand does not reduce a view of a transpose");
+  Dims dims = getDims(view);
+  auto parts = splitDims(getDims(first), dims);
+  if (!parts)
+    return rewriter.notifyMatchFailure(op, "the reshape does not only split");
+  // The dims of the view in the order of x, and those that are not reduced.
+  SmallVector<int64_t> order, kept, axes, remaining;
+  for (int64_t dim = 0, rank = dims.size(); dim < rank; ++dim)
+    if (reduce.getKeepdims() || !llvm::is_contained(reduce.getAxes(), dim))
+      kept.push_back(dim);
+  for (int64_t dim = 0, rank = parts->size(); dim < rank; ++dim)
+    llvm::append_range(
+        order,
+        (*parts)[llvm::find(first.getPerm(), dim) - first.getPerm().begin()]);
+  for (auto [at, dim] : llvm::enumerate(order)) {
+    if (llvm::is_contained(reduce.getAxes(), dim))
+      axes.push_back(at);
+    if (llvm::is_contained(kept, dim))
+      remaining.push_back(dim);
+  }
+  if (!llvm::equal(remaining, llvm::map_range(op.getPerm(), [&](int64_t dim) {
+                     return kept[dim];
+                   })))
+    return rewriter.notifyMatchFailure(op, "the transposes do not cancel");
+  Dims ordered =
+      llvm::map_to_vector<8>(order, [&](int64_t dim) { return dims[dim]; });
+  Value source =
+      ReshapeOp::create(rewriter, view.getLoc(),
+                        makeType(getElement(view), ordered), first.getInput());
+  Operation *result = rewriter.clone(*reduce);
+  result->setOperand(0, source);
+  result->setAttr("axes", rewriter.getDenseI64ArrayAttr(axes));
+  result->getResult(0).setType(op.getType());
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
 class SimplifyAlgebraPass final
     : public adze::graph::impl::SimplifyAlgebraPassBase<SimplifyAlgebraPass> {
 public:
@@ -495,6 +569,7 @@ public:
         patterns, [](auto op, auto &r) { return viewUnitDims(op, r); });
     add<ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp, ReduceProdOp>(
         patterns, [](auto op, auto &r) { return joinReductions(op, r); });
+    add<TransposeOp>(patterns, reduceInOrder);
     add<PowOp>(patterns, multiplySmallPower);
     add<PowOp>(patterns, takeRoot);
     add<DivOp>(patterns, multiplyByReciprocal);

@@ -78,29 +78,48 @@ static LogicalResult dropUnitColumn(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Returns the `size` positions of an axis from `start` on.
+static Value createPart(OpBuilder &b, Location loc, Value value, unsigned axis,
+                        int64_t start, AffineExpr size) {
+  Dims dims = getDims(value);
+  dims[axis] = size;
+  SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
+  starts[axis] = start;
+  return SliceOp::create(b, loc, makeType(getElement(value), dims), value,
+                         ArrayRef<int64_t>(starts), steps);
+}
+
 namespace {
-/// A convolution of a signal with one channel, whose windows overlap little.
+/// A convolution of a signal with one channel, whose windows overlap little. A
+/// row of the product covers `joined` adjacent windows.
 struct Signal {
   AffineExpr batch, windows;
-  int64_t outputs, taps, step, low, high;
+  int64_t outputs, taps, step, low, high, joined = 1;
 
-  /// Returns the number of steps that a window begins in or reaches into.
-  int64_t pieces() const { return llvm::divideCeil(taps, step); }
+  AffineExpr rows() const { return windows.ceilDiv(joined); }
+  int64_t rowStep() const { return joined * step; }
+  int64_t rowTaps() const { return taps + (joined - 1) * step; }
+  int64_t columns() const { return joined * outputs; }
+
+  /// Returns the number of steps that a row begins in or reaches into.
+  int64_t pieces() const { return llvm::divideCeil(rowTaps(), rowStep()); }
 };
 } // namespace
 
 /// Matches such a convolution. Fails if a copy of its windows is much larger
-/// than the signal, or if they are short.
+/// than the signal, or if they are short. Windows with few outputs fill no
+/// vector of the product's columns: as many as do are joined, if the zeros that
+/// the product then multiplies take less time than loads in steps would.
 static std::optional<Signal> matchSignal(ConvOp op) {
-  constexpr int64_t leastTaps = 32, leastOutputs = 8, mostPieces = 4;
+  constexpr int64_t leastTaps = 32, leastOutputs = 8, mostPieces = 4,
+                    lanes = 16, mostWork = 3;
   Dims input = getDims(op.getInput()), filter = getDims(op.getFilter()),
        result = getDims(op.getResult());
   unsigned spatial = input.size() - 2;
   auto outputs = getConstant(filter[0]), taps = getConstant(filter.back());
   if (op.getLayout() != Layout::NCHW || op.getGroup() != 1 ||
       op.getWideResult() || !areKnown(op.getInput()) || !outputs || !taps ||
-      *outputs < leastOutputs || *taps < leastTaps ||
-      !isa<FloatType>(getElement(op.getResult())) ||
+      *outputs < 1 || !isa<FloatType>(getElement(op.getResult())) ||
       op.getDilations().back() != 1)
     return std::nullopt;
   for (unsigned dim = 1; dim <= spatial; ++dim) // except the last one
@@ -114,13 +133,18 @@ static std::optional<Signal> matchSignal(ConvOp op) {
                 op.getStrides().back(),
                 op.getPads()[spatial - 1],
                 op.getPads().back()};
-  if (signal.pieces() > mostPieces)
+  if (*outputs < leastOutputs) {
+    signal.joined = llvm::divideCeil(lanes, *outputs);
+    if (signal.step == 1 || signal.rowTaps() > mostWork * *taps)
+      return std::nullopt;
+  }
+  if (signal.rowTaps() < leastTaps || signal.pieces() > mostPieces)
     return std::nullopt;
   return signal;
 }
 
-/// Creates the windows of such a signal [batch, 1.., length]: [batch, windows,
-/// taps].
+/// Creates the rows of windows of such a signal [batch, 1.., length]: [batch,
+/// rows, taps].
 static Value createWindows(OpBuilder &b, Location loc, Value input,
                            const Signal &signal) {
   Type element = getElement(input);
@@ -128,18 +152,12 @@ static Value createWindows(OpBuilder &b, Location loc, Value input,
     return ReshapeOp::create(b, loc, makeType(element, dims), value);
   };
   auto slice = [&](Value value, unsigned axis, int64_t start, AffineExpr size) {
-    Dims dims = getDims(value);
-    dims[axis] = size;
-    SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
-    starts[axis] = start;
-    return SliceOp::create(b, loc, makeType(element, dims), value,
-                           ArrayRef<int64_t>(starts), steps)
-        .getResult();
+    return createPart(b, loc, value, axis, start, size);
   };
-  int64_t pieces = signal.pieces(), step = signal.step;
-  // The padding makes the last window consist of whole steps for all lengths.
+  int64_t pieces = signal.pieces(), step = signal.rowStep();
+  // The padding makes the last row consist of whole steps for all lengths.
   int64_t high = signal.high + pieces * step - signal.taps;
-  AffineExpr steps = signal.windows + (pieces - 1);
+  AffineExpr steps = signal.rows() + (pieces - 1);
   Dims dims{signal.batch, getDims(input).back() + (signal.low + high)};
   Value padded = reshape(input, {signal.batch, getDims(input).back()});
   padded = PadOp::create(b, loc, makeType(element, dims), padded, Value(),
@@ -150,18 +168,43 @@ static Value createWindows(OpBuilder &b, Location loc, Value input,
       reshape(slice(padded, 1, 0, steps * step), {signal.batch, steps, wide});
   SmallVector<Value> parts;
   for (int64_t i = 0; i < pieces; ++i) {
-    int64_t width = std::min(step, signal.taps - i * step);
-    Value part = slice(frames, 1, i, signal.windows);
+    int64_t width = std::min(step, signal.rowTaps() - i * step);
+    Value part = slice(frames, 1, i, signal.rows());
     if (width != step)
       part = slice(part, 2, 0, getAffineConstantExpr(width, b.getContext()));
     parts.push_back(part);
   }
   if (parts.size() == 1)
     return parts.front();
-  AffineExpr taps = getAffineConstantExpr(signal.taps, b.getContext());
+  AffineExpr taps = getAffineConstantExpr(signal.rowTaps(), b.getContext());
   return ConcatOp::create(
-      b, loc, makeType(element, {signal.batch, signal.windows, taps}), parts,
+      b, loc, makeType(element, {signal.batch, signal.rows(), taps}), parts,
       /*axis=*/2);
+}
+
+/// Creates the columns of the product [columns, taps]: a filter for each window
+/// of a row, with zeros for the taps of the others.
+static Value createColumns(OpBuilder &b, Location loc, Value filter,
+                           const Signal &signal) {
+  Type element = getElement(filter);
+  auto makeRows = [&](int64_t rows, int64_t taps) {
+    return makeType(element, {getAffineConstantExpr(rows, b.getContext()),
+                              getAffineConstantExpr(taps, b.getContext())});
+  };
+  filter =
+      ReshapeOp::create(b, loc, makeRows(signal.outputs, signal.taps), filter);
+  if (signal.joined == 1)
+    return filter;
+  SmallVector<Value> columns;
+  for (int64_t i = 0; i < signal.joined; ++i) {
+    int64_t low = i * signal.step, high = signal.rowTaps() - signal.taps - low;
+    columns.push_back(
+        PadOp::create(b, loc, makeRows(signal.outputs, signal.rowTaps()),
+                      filter, Value(), ArrayRef<int64_t>{0, low},
+                      ArrayRef<int64_t>{0, high}, PadMode::Constant));
+  }
+  return ConcatOp::create(b, loc, makeRows(signal.columns(), signal.rowTaps()),
+                          columns, /*axis=*/0);
 }
 
 /// Long windows over one channel, as those of a resampler or a Fourier
@@ -178,14 +221,19 @@ static LogicalResult multiplyWindows(ConvOp op, PatternRewriter &rewriter) {
     return getAffineConstantExpr(value, rewriter.getContext());
   };
   Value windows = createWindows(rewriter, loc, op.getInput(), *signal);
-  Value filter = ReshapeOp::create(
-      rewriter, loc,
-      makeType(element, {number(signal->outputs), number(signal->taps)}),
-      op.getFilter());
-  Dims dims{signal->batch, signal->windows, number(signal->outputs)};
+  Value columns = createColumns(rewriter, loc, op.getFilter(), *signal);
+  Dims dims{signal->batch, signal->rows(), number(signal->columns())};
   Value product = MatmulOp::create(rewriter, loc, makeType(element, dims),
-                                   windows, filter, /*transpose_a=*/false,
+                                   windows, columns, /*transpose_a=*/false,
                                    /*transpose_b=*/true);
+  if (signal->joined != 1) {
+    dims = {signal->batch, signal->rows() * signal->joined,
+            number(signal->outputs)};
+    product =
+        ReshapeOp::create(rewriter, loc, makeType(element, dims), product);
+    product = createPart(rewriter, loc, product, 1, 0, signal->windows);
+  }
+  dims = getDims(product);
   if (op.getBias())
     product = AddOp::create(rewriter, loc, product, op.getBias());
   std::swap(dims[1], dims[2]);

@@ -263,16 +263,9 @@ static LogicalResult importQLinearMatMul(Binder &b) {
                         alongMatrix(b, b.operand(7), -2)));
 }
 
-/// Returns the filter as signed bytes with the zero point 0, or null if it does
-/// not have this form.
-static Value toSignedFilter(Binder &b, Value filter, Value zero) {
-  Bytes bytes = toBytes(b, filter, zero, /*isSigned=*/true);
-  return bytes.zero ? Value() : bytes.values;
-}
-
 /// Adds elements around the spatial dims, and channels of zeros up to a
 /// multiple of the group of a CPU unit.
-static Value padBytes(Binder &b, Value x, llvm::ArrayRef<int64_t> pads,
+static Value padInput(Binder &b, Value x, llvm::ArrayRef<int64_t> pads,
                       int64_t channels, Value fill) {
   int64_t rank = b.getRank(x), spatial = rank - 2;
   llvm::SmallVector<int64_t> low(rank, 0), high(rank, 0);
@@ -291,36 +284,69 @@ static Value padBytes(Binder &b, Value x, llvm::ArrayRef<int64_t> pads,
                                 {b.attr("low", low), b.attr("high", high)});
 }
 
-/// A sum of (a - p) b is a sum of ab, minus p times that of b: this is used for
-/// bytes if a CPU sums their products. The padding is then p. Returns null if
-/// it is not possible.
-static Value buildConvOfBytes(Binder &b, Value x, Value zero, Value filter,
-                              Value bias, const Window &window) {
+/// Returns a parameter of a filter, of rank 0 or [O, 1, ..], without the last
+/// `dropped` dims.
+static Value dropDims(Binder &b, Value parameter, int64_t dropped) {
+  int64_t rank = b.getRank(parameter);
+  return b.reshape(parameter,
+                   llvm::ArrayRef(graph::getDims(parameter))
+                       .take_front(std::max<int64_t>(0, rank - dropped)));
+}
+
+/// Sums the elements of each window of all channels, with `point` as padding.
+static Value sumWindows(Binder &b, Value x, Value point, Value filter,
+                        const Window &window) {
+  Arithmetic a(b);
+  mlir::Type i32 = b.builder.getI32Type();
+  Value sums = a.sum(b.cast(x, i32), {1}, /*keepdims=*/true);
+  Value fill = point ? a.mul(point, b.cast(a.size(x, 1), i32)) : Value();
+  graph::Dims dims = graph::getDims(filter);
+  dims[0] = dims[1] = b.expr(1);
+  Value ones = b.broadcastTo(b.scalar(i32, 1), dims);
+  llvm::SmallVector<int64_t> pads(window.pads.size(), 0);
+  return b.create<graph::ConvOp>(
+      {padInput(b, sums, window.pads, 0, fill), ones},
+      {b.attr("strides", window.strides), b.attr("pads", pads),
+       b.attr("dilations", window.dilations)});
+}
+
+/// A sum of (a - p)(b - q) is a sum of a (b - q), minus p times that of b - q;
+/// the sum of a (b - q) is that of ab, minus q times that of a. This is used
+/// for bytes, of which a CPU sums the products ab. The padding is p.
+static Value buildConvOfBytes(Binder &b, Value x, Value zero,
+                              const Bytes &filter, Value bias,
+                              const Window &window) {
   constexpr int64_t group = 4; // bytes of an instruction
   Arithmetic a(b);
   mlir::Type i32 = b.builder.getI32Type(),
              ui8 = b.builder.getIntegerType(8, /*isSigned=*/false);
   Bytes left = toBytes(b, x, zero, /*isSigned=*/false);
-  auto channels = graph::getConstant(graph::getDims(filter)[1]);
+  int64_t rank = b.getRank(filter.values);
+  auto channels = graph::getConstant(graph::getDims(filter.values)[1]);
   int64_t missing = (group - *channels % group) % group;
   Value point = left.zero ? b.reshape(left.zero, {}) : Value();
-  Value padded = padBytes(b, left.values, window.pads, missing,
+  Value padded = padInput(b, left.values, window.pads, missing,
                           point ? b.cast(point, ui8) : Value());
-  Value wide = padBytes(b, filter, {}, missing, {});
+  Value wide = padInput(b, filter.values, {}, missing, {});
   if (point) {
-    llvm::SmallVector<int64_t> dims;
-    for (int64_t dim = 1; dim < b.getRank(filter); ++dim)
-      dims.push_back(dim);
-    Value shift = a.mul(point, a.sum(b.cast(filter, i32), dims));
+    Value weights = b.cast(filter.values, i32);
+    if (filter.zero)
+      weights = a.sub(weights, filter.zero);
+    Value shift = a.mul(
+        point, a.sum(weights, llvm::to_vector(llvm::seq<int64_t>(1, rank))));
     bias = bias ? a.sub(bias, shift) : a.neg(shift);
   }
   llvm::SmallVector<Value> operands{padded, wide};
   if (bias)
     operands.push_back(bias);
   llvm::SmallVector<int64_t> pads(window.pads.size(), 0);
-  return b.create<graph::ConvOp>(
+  Value product = b.create<graph::ConvOp>(
       operands, {b.attr("strides", window.strides), b.attr("pads", pads),
                  b.attr("dilations", window.dilations)});
+  if (!filter.zero)
+    return product;
+  Value sums = sumWindows(b, left.values, point, filter.values, window);
+  return a.sub(product, a.mul(sums, dropDims(b, filter.zero, 1)));
 }
 
 Value adze::importer::buildIntegerConv(Binder &b, Value x, Value zero,
@@ -333,24 +359,25 @@ Value adze::importer::buildIntegerConv(Binder &b, Value x, Value zero,
   }
   filterZero = b.alongAxis(filterZero, 0, rank);
   Window window;
-  Value signedFilter;
   auto isOne = [](mlir::AffineExpr size) {
     return graph::getConstant(size) == 1;
   };
-  if (areBytesByConstant(b, x, filter) && b.getInt("group", 1) == 1 &&
-      (!zero || llvm::all_of(graph::getDims(zero), isOne)))
-    signedFilter = toSignedFilter(b, filter, filterZero);
-  if (!signedFilter) {
+  bool isOfBytes = areBytesByConstant(b, x, filter) &&
+                   b.getInt("group", 1) == 1 &&
+                   (!zero || llvm::all_of(graph::getDims(zero), isOne));
+  Bytes right;
+  if (isOfBytes) {
+    right = toBytes(b, filter, filterZero, /*isSigned=*/true);
+    filter = right.values;
+  } else {
     x = center(b, x, zero);
     filter = center(b, filter, filterZero);
   }
-  if (!x || !filter ||
-      mlir::failed(
-          getFilterWindow(b, signedFilter ? signedFilter : filter, window)) ||
-      mlir::failed(addPads(b, x, window, signedFilter ? zero : Value())))
+  if (!x || !filter || mlir::failed(getFilterWindow(b, filter, window)) ||
+      mlir::failed(addPads(b, x, window, isOfBytes ? zero : Value())))
     return {};
-  if (signedFilter)
-    return buildConvOfBytes(b, x, zero, signedFilter, bias, window);
+  if (isOfBytes)
+    return buildConvOfBytes(b, x, zero, right, bias, window);
   llvm::SmallVector<Value> operands{x, filter};
   if (bias)
     operands.push_back(bias);

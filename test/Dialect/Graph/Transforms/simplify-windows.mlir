@@ -96,6 +96,45 @@ func.func @patches(%x: tensor<2x1x640xf32>, %w: tensor<16x1x64xf32>) -> tensor<2
 
 // -----
 
+// With two outputs, a row covers eight windows in steps of 6: 80 + 7 * 6 elements, of
+// three steps of 48. Each window has its filter at its offset in the row.
+#x = affine_map<()[s0, s1] -> (s0, 1, 1, s1)>
+#y = affine_map<()[s0, s1] -> (s0, 2, 1, (s1 + 4) floordiv 6 + 1)>
+// CHECK-LABEL: func.func @joined
+// CHECK-SAME: %{{.*}}, %[[V:arg1]]: tensor<2x1x1x80xf32>, %[[BIAS:.*]]: tensor<2xf32>
+// CHECK: graph.pad %{{.*}} {high = array<i64: 0, 111>, low = array<i64: 0, 37>}
+// CHECK: %[[F:.*]] = graph.reshape %{{.*}} -> tensor<?x?x48xf32, #{{.*}}>
+// CHECK-COUNT-3: graph.slice %[[F]]
+// CHECK: %[[ROWS:.*]] = graph.concat {{.*}} -> tensor<?x?x122xf32, #{{.*}}>
+// CHECK: %[[FILTER:.*]] = graph.reshape %[[V]] : (tensor<2x1x1x80xf32>) -> tensor<2x80xf32>
+// CHECK: %[[FIRST:.*]] = graph.pad %[[FILTER]] {high = array<i64: 0, 42>, low = array<i64: 0, 0>}
+// CHECK: %[[SECOND:.*]] = graph.pad %[[FILTER]] {high = array<i64: 0, 36>, low = array<i64: 0, 6>}
+// CHECK: %[[LAST:.*]] = graph.pad %[[FILTER]] {high = array<i64: 0, 0>, low = array<i64: 0, 42>}
+// CHECK: %[[COLUMNS:.*]] = graph.concat %[[FIRST]], %[[SECOND]], {{.*}}, %[[LAST]] {axis = 0 : i64} {{.*}} -> tensor<16x122xf32>
+// CHECK: %[[M:.*]] = graph.matmul %[[ROWS]], %[[COLUMNS]] {transpose_b = true}
+// CHECK: %[[APART:.*]] = graph.reshape %[[M]] {{.*}} -> tensor<?x?x2xf32, #{{.*}}>
+// CHECK: %[[EXIST:.*]] = graph.slice %[[APART]]
+// CHECK: %[[S:.*]] = graph.add %[[EXIST]], %[[BIAS]]
+// CHECK: graph.transpose %[[S]] {perm = array<i64: 0, 2, 1>}
+func.func @joined(%x: tensor<?x1x1x?xf32, #x>, %w: tensor<2x1x1x80xf32>, %b: tensor<2xf32>) -> tensor<?x2x1x?xf32, #y> {
+  %0 = graph.conv %x, %w, %b {strides = array<i64: 1, 6>, pads = array<i64: 0, 37, 0, 47>, dilations = array<i64: 1, 1>} : (tensor<?x1x1x?xf32, #x>, tensor<2x1x1x80xf32>, tensor<2xf32>) -> tensor<?x2x1x?xf32, #y>
+  return %0 : tensor<?x2x1x?xf32, #y>
+}
+
+// -----
+
+// Windows of few outputs stay if they are at each element, whose loads have no steps, or
+// if a row of joined windows would have more than three times their taps.
+// CHECK-LABEL: func.func @apart
+// CHECK-COUNT-2: graph.conv
+func.func @apart(%x: tensor<2x1x640xf32>, %v: tensor<1x1x80xf32>, %w: tensor<1x1x24xf32>) -> (tensor<2x1x561xf32>, tensor<2x1x155xf32>) {
+  %0 = graph.conv %x, %v {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x1x640xf32>, tensor<1x1x80xf32>) -> tensor<2x1x561xf32>
+  %1 = graph.conv %x, %w {strides = array<i64: 4>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x1x640xf32>, tensor<1x1x24xf32>) -> tensor<2x1x155xf32>
+  return %0, %1 : tensor<2x1x561xf32>, tensor<2x1x155xf32>
+}
+
+// -----
+
 // Windows that overlap much, that are short, or of several channels stay.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-3: graph.conv
