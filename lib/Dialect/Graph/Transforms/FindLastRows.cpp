@@ -267,13 +267,8 @@ Value LastRowFinder::getLast(OpBuilder &b, Value value, int64_t dim,
   Value &rows = last[{value, dim}];
   if (rows)
     return rows;
-  Dims dims = getDims(value);
-  SmallVector<AffineExpr> starts(dims.size(), b.getAffineConstantExpr(0));
-  starts[dim] = dims[dim] - number;
-  dims[dim] = number;
-  return rows = SliceOp::create(b, value.getLoc(),
-                                makeType(getElement(value), dims), value,
-                                starts, SmallVector<int64_t>(dims.size(), 1));
+  return rows = createSlice(b, value.getLoc(), value, dim,
+                            getDims(value)[dim] - number, number);
 }
 
 void LastRowFinder::apply(adze::host::LastRows rows) {

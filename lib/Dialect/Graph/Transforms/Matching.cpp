@@ -143,3 +143,13 @@ bool adze::graph::isWeight(Value value) {
   }
   return false;
 }
+
+Value adze::graph::createSlice(OpBuilder &b, Location loc, Value value,
+                               int64_t dim, AffineExpr start, AffineExpr size) {
+  Dims dims = getDims(value);
+  Dims starts(dims.size(), b.getAffineConstantExpr(0));
+  starts[dim] = start;
+  dims[dim] = size;
+  return SliceOp::create(b, loc, makeType(getElement(value), dims), value,
+                         starts, SmallVector<int64_t>(dims.size(), 1));
+}

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Matchers of the recognizing passes: splat constants, and operands in either
-// order.
+// order; and the slices that rewrites create.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_MATCHING_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_MATCHING_H
 
@@ -58,6 +58,11 @@ mlir::Value matchWithoutMaximum(mlir::Value value,
 
 /// Returns true if a product uses the value, or a simple function of it only.
 bool isWeight(mlir::Value value);
+
+/// Creates the slice of `size` positions along one dim from `start` on.
+mlir::Value createSlice(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value value, int64_t dim, mlir::AffineExpr start,
+                        mlir::AffineExpr size);
 
 /// Returns the operand other than `known` of a commutative op.
 template <typename OpT>

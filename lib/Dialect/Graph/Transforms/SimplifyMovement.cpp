@@ -225,12 +225,13 @@ private:
       AffineExpr size = getDims(piece)[concat.getAxis()];
       SmallVector<Value> operands;
       for (OpOperand &other : op->getOpOperands())
-        operands.push_back(&other == &operand ? piece
-                           : isRepeated(other.get(), result, axis)
-                               ? other.get()
-                               : cut(other.get(),
-                                     getAxisOf(other.get(), result, axis),
-                                     begin, size, op->getLoc(), rewriter));
+        operands.push_back(
+            &other == &operand ? piece
+            : isRepeated(other.get(), result, axis)
+                ? other.get()
+                : createSlice(rewriter, op->getLoc(), other.get(),
+                              getAxisOf(other.get(), result, axis), begin,
+                              size));
       begin = addExprs(begin, size);
       if (operands == before) { // a repeated value
         pieces.push_back(pieces.back());
@@ -244,17 +245,6 @@ private:
       before = std::move(operands);
     }
     rewriter.replaceOpWithNewOp<ConcatOp>(op, result.getType(), pieces, axis);
-  }
-
-  static Value cut(Value value, int64_t axis, AffineExpr begin, AffineExpr size,
-                   Location loc, PatternRewriter &rewriter) {
-    Dims dims = getDims(value);
-    Dims starts(dims.size(), rewriter.getAffineConstantExpr(0));
-    SmallVector<int64_t> steps(dims.size(), 1);
-    starts[axis] = begin;
-    dims[axis] = size;
-    return SliceOp::create(rewriter, loc, makeType(getElement(value), dims),
-                           value, starts, steps);
   }
 
   Pass::Statistic &count;

@@ -78,17 +78,6 @@ static LogicalResult dropUnitColumn(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Returns the `size` positions of an axis from `start` on.
-static Value createPart(OpBuilder &b, Location loc, Value value, unsigned axis,
-                        int64_t start, AffineExpr size) {
-  Dims dims = getDims(value);
-  dims[axis] = size;
-  SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
-  starts[axis] = start;
-  return SliceOp::create(b, loc, makeType(getElement(value), dims), value,
-                         ArrayRef<int64_t>(starts), steps);
-}
-
 namespace {
 /// A convolution of a signal with one channel, whose windows overlap little. A
 /// row of the product covers `joined` adjacent windows.
@@ -152,7 +141,8 @@ static Value createWindows(OpBuilder &b, Location loc, Value input,
     return ReshapeOp::create(b, loc, makeType(element, dims), value);
   };
   auto slice = [&](Value value, unsigned axis, int64_t start, AffineExpr size) {
-    return createPart(b, loc, value, axis, start, size);
+    return createSlice(b, loc, value, axis, b.getAffineConstantExpr(start),
+                       size);
   };
   int64_t pieces = signal.pieces(), step = signal.rowStep();
   // The padding makes the last row consist of whole steps for all lengths.
@@ -231,7 +221,8 @@ static LogicalResult multiplyWindows(ConvOp op, PatternRewriter &rewriter) {
             number(signal->outputs)};
     product =
         ReshapeOp::create(rewriter, loc, makeType(element, dims), product);
-    product = createPart(rewriter, loc, product, 1, 0, signal->windows);
+    product =
+        createSlice(rewriter, loc, product, 1, number(0), signal->windows);
   }
   dims = getDims(product);
   if (op.getBias())
