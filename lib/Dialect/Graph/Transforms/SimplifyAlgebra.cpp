@@ -4,6 +4,7 @@
 // except for powers that become products (which round as products do), sums of
 // sums and reordered reductions (which add in another order) and the sign of 0
 // in products over one element.
+#include "Dialect/Graph/IR/Factors.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Simplification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -471,30 +472,6 @@ LogicalResult sumColumn(MatmulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Returns, for each dim, the adjacent dims of a reshape that only splits dims,
-/// or nothing for other reshapes.
-std::optional<SmallVector<SmallVector<int64_t>>>
-splitDims(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
-  SmallVector<SmallVector<int64_t>> parts(from.size());
-  size_t next = 0;
-  for (auto [size, part] : llvm::zip_equal(from, parts)) {
-    if (next < to.size() && areEqual(size, to[next])) {
-      part.push_back(next++);
-      continue;
-    }
-    auto whole = getConstant(size);
-    for (int64_t product = 1; whole && product < *whole;) {
-      auto factor = next < to.size() ? getConstant(to[next]) : std::nullopt;
-      if (!factor || *factor < 1 || *whole % (product *= *factor) != 0)
-        return std::nullopt;
-      part.push_back(next++);
-    }
-    if (!whole || *whole < 1)
-      return std::nullopt;
-  }
-  return next == to.size() ? std::optional(parts) : std::nullopt;
-}
-
 /// transpose(reduce(reshape(transpose(x)))) -> reduce(reshape(x)), if the
 /// reshape only splits dims and the transposes cancel, as for the squares of a
 /// complex spectrum with its frames last.
@@ -510,18 +487,22 @@ LogicalResult reduceInOrder(TransposeOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(
         op, "the operand does not reduce a view of a transpose");
   Dims dims = getDims(view);
-  auto parts = splitDims(getDims(first), dims);
-  if (!parts)
+  auto factors = getFactors(getDims(first), dims);
+  if (!factors || llvm::any_of(*factors, [&](const Factor &factor) {
+        return !areEqual(factor.size, dims[factor.after]);
+      }))
     return rewriter.notifyMatchFailure(op, "the reshape does not only split");
   // The dims of the view in the order of x, and those that are not reduced.
-  SmallVector<int64_t> order, kept, axes, remaining;
+  SmallVector<int64_t> places(dims.size(), 0), kept, axes, remaining;
+  for (const Factor &factor : *factors)
+    places[factor.after] = first.getPerm()[factor.before];
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
+  llvm::sort(order, [&](int64_t lhs, int64_t rhs) {
+    return std::pair(places[lhs], lhs) < std::pair(places[rhs], rhs);
+  });
   for (int64_t dim = 0, rank = dims.size(); dim < rank; ++dim)
     if (reduce.getKeepdims() || !llvm::is_contained(reduce.getAxes(), dim))
       kept.push_back(dim);
-  for (int64_t dim = 0, rank = parts->size(); dim < rank; ++dim)
-    llvm::append_range(
-        order,
-        (*parts)[llvm::find(first.getPerm(), dim) - first.getPerm().begin()]);
   for (auto [at, dim] : llvm::enumerate(order)) {
     if (llvm::is_contained(reduce.getAxes(), dim))
       axes.push_back(at);
