@@ -82,6 +82,7 @@ private:
   const Axis *positionAxis(mlir::Value position, int64_t offset = 0);
   const Axis *partOf(const Axis *axis, int64_t first, int64_t count);
   const Axis *extend(const Axis *point, int64_t count);
+  const Axis *stepAxis(mlir::Value first, int64_t step, int64_t count);
   Axes axesFor(mlir::Value tile);
   Axes makeAxes(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<unsigned> order,
                 int64_t vec);
@@ -166,12 +167,14 @@ private:
   void combineThreads(tile::ReduceKind kind, Fragment &values, uint64_t mask);
   void combineThroughShared(tile::ReduceKind kind, Fragment &values,
                             uint64_t mask);
-  /// The values that a thread combines: every `of`-th one from `number` on. Its
-  /// `group` is one of `groups`, and contains the threads with the same values.
+  /// The values of `count` that a thread combines: its own. Its `group` is one
+  /// of `groups`, and contains the threads with the same values.
   struct Share {
-    mlir::Value number, group;
-    int64_t of = 1, groups = 1;
+    const Axis *own = nullptr;
+    mlir::Value group;
+    int64_t count = 1, groups = 1;
   };
+  void combine(tile::ReduceKind kind, Fragment &sums, const Fragment &other);
   mlir::Value getDigits(mlir::Value thread, uint64_t mask);
   Fragment combineWarps(tile::ReduceKind kind, const Fragment &values,
                         const Share &share, uint64_t mask);

@@ -27,37 +27,60 @@ Value KernelLowering::getDigits(Value thread, uint64_t mask) {
   return number;
 }
 
+/// Calls f with the submasks of `mask`, in ascending order.
+static void forEachSubmask(uint64_t mask, function_ref<void(uint64_t)> f) {
+  for (uint64_t digit = 0;; digit = (digit - mask) & mask) {
+    f(digit);
+    if (digit == mask)
+      return;
+  }
+}
+
+/// Combines the values of `other` with those of `sums`, which may be empty.
+void KernelLowering::combine(tile::ReduceKind kind, Fragment &sums,
+                             const Fragment &other) {
+  if (sums.empty())
+    sums = other;
+  else
+    for (auto [sum, v] : llvm::zip_equal(sums, other))
+      sum = tile::createCombine(b, loc, kind, sum, v);
+}
+
+/// Returns `count` positions: `first`, and others in steps.
+const Axis *KernelLowering::stepAxis(Value first, int64_t step, int64_t count) {
+  auto axis = std::make_unique<Axis>();
+  axis->base.assign(count, first);
+  axis->valid.assign(count, Value());
+  for (int64_t i = 0; i < count; ++i)
+    axis->offset.push_back(i * step);
+  axisPool.push_back(std::move(axis));
+  return axisPool.back().get();
+}
+
 /// Returns the sums of the share of the thread, over the threads of its block
 /// that differ from it in the bits of `mask`.
 Fragment KernelLowering::combineWarps(tile::ReduceKind kind,
                                       const Fragment &values,
                                       const Share &share, uint64_t mask) {
   Type type = values[0].getType();
-  auto &[shared, capacity] = exchanges[type];
-  if (capacity < int64_t(values.size())) {
-    capacity = values.size();
-    shared = allocateShared(type, {capacity, plan.getBlockThreads()});
+  auto count = int64_t(values.size());
+  auto &[exchange, capacity] = exchanges[type];
+  if (capacity < count) {
+    capacity = count;
+    exchange = allocateShared(type, {capacity, plan.getBlockThreads()});
   }
-  const Axis *thread = positionAxis(getThreadInBlock());
+  SharedTile shared = exchange;
   gpu::BarrierOp::create(b, loc);
-  for (auto [i, v] : llvm::enumerate(values))
-    storeVector(
-        {toMemory(v)},
-        sharedPointer(shared, {positionAxis(constant(0), i), thread}, {0, 0}));
+  writeShared(
+      shared,
+      {stepAxis(constant(0), 1, count), positionAxis(getThreadInBlock())},
+      values);
   gpu::BarrierOp::create(b, loc);
   Fragment sums;
-  for (size_t i = 0; i < values.size(); i += share.of) {
-    Value sum;
-    for (uint64_t digit = 0;;
-         digit = (digit - mask) & mask) { // the submasks, in ascending order
-      Fragment one = readShared(shared, {positionAxis(share.number, i),
-                                         positionAxis(share.group, digit)});
-      sum = sum ? tile::createCombine(b, loc, kind, sum, one[0]) : one[0];
-      if (digit == mask)
-        break;
-    }
-    sums.push_back(sum);
-  }
+  forEachSubmask(mask, [&](uint64_t digit) {
+    combine(kind, sums,
+            readShared(shared, {share.own, positionAxis(share.group, digit)}));
+  });
   return sums;
 }
 
@@ -66,19 +89,12 @@ Fragment KernelLowering::combineWarps(tile::ReduceKind kind,
 void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
                                    const Share &share, uint64_t mask) {
   Type type = sums[0].getType();
-  SharedTile shared =
-      allocateShared(type, {int64_t(sums.size()) * share.of, share.groups});
-  auto pointerTo = [&](int64_t i) {
-    return sharedPointer(
-        shared,
-        {positionAxis(share.number, i * share.of), positionAxis(share.group)},
-        {0, 0});
-  };
+  SharedTile shared = allocateShared(type, {share.count, share.groups});
+  Axes axes = {share.own, positionAxis(share.group)};
   // In a loop, the other blocks may still read the sums of the last iteration.
   if (b.getInsertionBlock() != entry)
     barrier();
-  for (auto [i, v] : llvm::enumerate(sums))
-    storeVector({toMemory(v)}, pointerTo(i));
+  writeShared(shared, axes, sums);
   barrier();
   Value rank = arith::ShRUIOp::create(
       b, loc, frame.threadId, constant(llvm::Log2_64(plan.getBlockThreads())));
@@ -86,19 +102,18 @@ void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
       b, loc, rank, constant((plan.getBlocks() - 1) & ~mask));
   auto remote = LLVM::LLVMPointerType::get(b.getContext(), 7);
   for (auto [i, sum] : llvm::enumerate(sums)) {
+    Value own = sharedPointer(shared, axes, {int64_t(i), 0});
     Type stored = toMemory(sum).getType();
-    sum = {};
-    for (uint64_t digit = 0;; digit = (digit - mask) & mask) {
+    Fragment total;
+    forEachSubmask(mask, [&](uint64_t digit) {
       Value other = arith::IndexCastOp::create(
           b, loc, b.getI32Type(),
           arith::OrIOp::create(b, loc, others, constant(digit)));
-      Value pointer = NVVM::MapaOp::create(b, loc, remote, pointerTo(i), other);
-      Value v = fromMemory(
-          LLVM::LoadOp::create(b, loc, stored, pointer, bytesOf(type)), type);
-      sum = sum ? tile::createCombine(b, loc, kind, sum, v) : v;
-      if (digit == mask)
-        break;
-    }
+      Value pointer = NVVM::MapaOp::create(b, loc, remote, own, other);
+      combine(kind, total,
+              {fromMemory(loadVector(stored, pointer, /*width=*/1), type)});
+    });
+    sum = total[0];
   }
 }
 
@@ -109,35 +124,31 @@ void KernelLowering::combineThroughShared(tile::ReduceKind kind,
                                           Fragment &values, uint64_t mask) {
   uint64_t own = plan.getBlockThreads() - 1, inBlock = mask & own,
            ranks = mask / plan.getBlockThreads();
-  auto count = int64_t(values.size());
   Value thread = getThreadInBlock();
   Share share;
-  share.of = std::min(count & -count, int64_t(1) << llvm::popcount(inBlock));
+  share.count = int64_t(values.size());
   share.group = arith::AndIOp::create(b, loc, thread, constant(own & ~inBlock));
   share.groups = int64_t(own & ~inBlock) + 1;
+  int64_t shares = std::min(share.count & -share.count,
+                            int64_t(1) << llvm::popcount(inBlock));
   // The highest bits, so that the threads of a warp have the same share.
   uint64_t digits = inBlock;
-  while ((int64_t(1) << llvm::popcount(digits)) > share.of)
+  while ((int64_t(1) << llvm::popcount(digits)) > shares)
     digits &= digits - 1;
-  share.number = getDigits(thread, digits);
+  share.own = stepAxis(getDigits(thread, digits), shares, share.count / shares);
   Fragment sums = inBlock ? combineWarps(kind, values, share, inBlock) : values;
   if (ranks)
     combineBlocks(kind, sums, share, ranks);
-  if (share.of == 1) {
+  if (shares == 1) {
     values = sums;
     return;
   }
-  Type type = values[0].getType();
-  SharedTile shared = allocateShared(type, {count, share.groups});
+  SharedTile shared =
+      allocateShared(values[0].getType(), {share.count, share.groups});
   const Axis *group = positionAxis(share.group);
-  for (auto [i, v] : llvm::enumerate(sums))
-    storeVector({toMemory(v)},
-                sharedPointer(shared,
-                              {positionAxis(share.number, i * share.of), group},
-                              {0, 0}));
+  writeShared(shared, {share.own, group}, sums);
   gpu::BarrierOp::create(b, loc);
-  for (auto [i, v] : llvm::enumerate(values))
-    v = readShared(shared, {positionAxis(constant(0), i), group})[0];
+  values = readShared(shared, {stepAxis(constant(0), 1, share.count), group});
 }
 
 void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
