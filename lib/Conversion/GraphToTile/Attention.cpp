@@ -273,17 +273,11 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   Value sum = math::FmaOp::create(b, loc, carried[2], decay, added);
   Value kept =
       arith::MulFOp::create(b, loc, carried[0], spread(decay, resultAxes));
-  DimRanges ranges = valueBatch;
-  ranges.push_back({first, axes.step, 1, 1});
-  ranges.back().ahead = keysAhead;
-  ranges.push_back({e.index(0), axes.columns, 1, 1});
-  Axes on = axes.on({axes.step, axes.columns});
-  auto block = e.emitOn(value, ranges, on);
+  auto block = emitKeys(value, valueBatch, first, axes.columns);
   auto scaled = scale(weights, valueScales, valueBatch, first);
   if (failed(block) || failed(scaled))
     return failure();
-  Emitted left = round(divide({*block, on})),
-          right = round({*scaled, scoreAxes});
+  Emitted left = round(*block), right = round({*scaled, scoreAxes});
   if (axes.columns > axes.queries)
     std::swap(left, right);
   return KernelEmitter::Carried{createDot(left, right, kept, axes.keys), most,

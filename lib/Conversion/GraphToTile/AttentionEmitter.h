@@ -55,6 +55,8 @@ private:
                                                mlir::ValueRange carried);
   mlir::FailureOr<mlir::Value> emitScores(mlir::Value first);
   mlir::FailureOr<Emitted> emitAtScores(mlir::Value operand, mlir::Value first);
+  mlir::FailureOr<Emitted> emitKeys(mlir::Value operand, DimRanges batch,
+                                    mlir::Value first, int axis);
   Emitted divide(const Emitted &tile);
   mlir::Value keyPositions(mlir::Value first);
   mlir::Value hideKeys(mlir::Value scores, mlir::Value first);

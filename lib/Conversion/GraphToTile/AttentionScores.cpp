@@ -63,11 +63,11 @@ Value AttentionEmitter::position(int axis, Value offset, ArrayRef<int> on) {
 Value AttentionEmitter::keyPositions(Value first) {
   if (axes.parts < 0)
     return position(axes.keys, first, scoreAxes);
-  Axes perPart{axes.parts};
-  Value part = position(axes.parts, e.index(0), perPart);
+  Emitted part = e.emitPositions(axes.parts, b.getI32Type());
   Value start = arith::MulIOp::create(
-      b, loc, part, e.constant(b.getI32IntegerAttr(keyBlock), perPart));
-  return arith::AddIOp::create(b, loc, e.broadcast({start, perPart}, scoreAxes),
+      b, loc, part.value, e.constant(b.getI32IntegerAttr(keyBlock), part.axes));
+  return arith::AddIOp::create(b, loc,
+                               e.broadcast({start, part.axes}, scoreAxes),
                                position(axes.keys, first, scoreAxes));
 }
 
@@ -104,18 +104,26 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
   return arith::SelectOp::create(b, loc, inside, scores, none);
 }
 
-/// Emits the scores of the queries and the keys from `first` on.
-FailureOr<Value> AttentionEmitter::emitScores(Value first) {
-  DimRanges ranges = keyBatch;
-  ranges.push_back({first, axes.step, 1, 1});
-  // Keys that are read once come from memory, so the next block is prefetched.
-  ranges.back().ahead = keysAhead;
-  ranges.push_back({e.index(0), axes.depth, 1, 1});
-  Axes on = axes.on({axes.step, axes.depth});
-  auto tile = e.emitOn(key, ranges, on);
+/// Loads the keys or values from `first` on; their elements are along `axis`.
+FailureOr<Emitted> AttentionEmitter::emitKeys(Value operand, DimRanges batch,
+                                              Value first, int axis) {
+  batch.push_back({first, axes.step, 1, 1});
+  // Those that are read once come from memory, so the next block is prefetched.
+  batch.back().ahead = keysAhead;
+  batch.push_back({e.index(0), axis, 1, 1});
+  Axes on = axes.on({axes.step, axis});
+  auto tile = e.emitOn(operand, batch, on);
   if (failed(tile))
     return failure();
-  Emitted block = round(divide({*tile, on}));
+  return divide({*tile, on});
+}
+
+/// Emits the scores of the queries and the keys from `first` on.
+FailureOr<Value> AttentionEmitter::emitScores(Value first) {
+  auto loaded = emitKeys(key, keyBatch, first, axes.depth);
+  if (failed(loaded))
+    return failure();
+  Emitted block = round(*loaded);
   bool keysAreRows = axes.keys < axes.queries;
   Value zero = isFew() ? Value() : number(0.0, scoreAxes);
   auto product = scale(keysAreRows ? createDot(block, query, zero, axes.depth)

@@ -32,6 +32,7 @@ private:
   LogicalResult emitFew();
   LogicalResult emitMany();
   LogicalResult setAxes(int64_t mostColumns, Value programRows);
+  Axis getStepAxis() const { return isFew ? Step : Block; }
   Emitted divide(const Emitted &tile) {
     return isFew ? splitAxis(e, tile, Step, Warp, Block) : tile;
   }
@@ -63,9 +64,8 @@ private:
 /// Loads the weights, or one element for each block, from `block` on.
 FailureOr<Emitted> BlockMatmul::load(Value operand, Value block,
                                      bool hasWords) {
-  int step = isFew ? Step : Block;
-  DimRanges ranges{{column, Column, 1, 1}, {block, step, 1, 1}};
-  Axes axes{Column, step};
+  DimRanges ranges{{column, Column, 1, 1}, {block, getStepAxis(), 1, 1}};
+  Axes axes{Column, getStepAxis()};
   if (hasWords) {
     ranges.push_back({e.index(0), Word, 1, 1});
     axes.push_back(Word);
@@ -92,7 +92,7 @@ FailureOr<Emitted> BlockMatmul::emitFloats(Value operand, Value block) {
 /// Returns the elements of the rows that the blocks from `block` on multiply.
 FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
   auto tile = e.emit(op.getLhs(), {{row, rowAxis, 1, rowSpan},
-                                   {block, isFew ? Step : Block, 1, 1},
+                                   {block, getStepAxis(), 1, 1},
                                    {e.index(0), Word, 1, 1},
                                    {e.index(0), Part, 1, 1}});
   if (failed(tile))
@@ -236,7 +236,7 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
 /// the elements of the row, and parts of the depth, which are loaded at once.
 LogicalResult BlockMatmul::emitFew() {
   constexpr int64_t mostColumns = 4, ofWarp = 1024, mostWarps = 16;
-  int64_t blockSize = words * (32 / bits);
+  int64_t blockSize = op.getBlock();
   int64_t step =
       std::min(blocks, std::max<int64_t>(1, mostWarps * ofWarp / blockSize));
   Value warps = e.param(
@@ -245,13 +245,14 @@ LogicalResult BlockMatmul::emitFew() {
   Value each = e.ceilDiv(e.index(step), warps);
   if (failed(setAxes(mostColumns, e.index(1))))
     return failure();
+  Value blockK = e.mul(warps, each);
   e.setAxis(Warp, warps);
   e.setAxis(Block, each);
-  e.setAxis(Step, e.mul(warps, each));
+  e.setAxis(Step, blockK);
   e.setSummed(Step);
   Axes columns{Column};
   auto sums =
-      e.loop(e.index(blocks), e.mul(warps, each), number(0, columns),
+      e.loop(e.index(blocks), blockK, number(0, columns),
              [&](Value block,
                  ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
                auto products = multiplyBlocks(block);
