@@ -99,11 +99,15 @@ struct CallEmulator {
         LLVM::LLVMFunctionType::get(result, arguments));
   }
 
+  Value call(OpBuilder &b, Location loc, StringRef callee, Type result,
+             ValueRange arguments) {
+    auto f = declare(callee, result, llvm::to_vector(arguments.getTypes()));
+    return LLVM::CallOp::create(b, loc, f, arguments).getResult();
+  }
+
   void replaceId(Operation *op, StringRef callee) {
     OpBuilder b(op);
-    auto f = declare(callee, b.getI64Type(), {});
-    Value id =
-        LLVM::CallOp::create(b, op->getLoc(), f, ValueRange()).getResult();
+    Value id = call(b, op->getLoc(), callee, b.getI64Type(), {});
     op->getResult(0).replaceAllUsesWith(
         arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), id)
             .getResult());
@@ -112,14 +116,11 @@ struct CallEmulator {
 
   void replaceShuffle(gpu::ShuffleOp op) {
     OpBuilder b(op);
-    auto f = declare("emu_shuffle", b.getI32Type(),
-                     {b.getI32Type(), b.getI32Type()});
     Location loc = op.getLoc();
     Type type = op.getValue().getType();
     Value bits = LLVM::BitcastOp::create(b, loc, b.getI32Type(), op.getValue());
     Value got =
-        LLVM::CallOp::create(b, loc, f, ValueRange{bits, op.getOffset()})
-            .getResult();
+        call(b, loc, "emu_shuffle", b.getI32Type(), {bits, op.getOffset()});
     op.getShuffleResult().replaceAllUsesWith(
         LLVM::BitcastOp::create(b, loc, type, got).getResult());
     op->erase();
@@ -212,16 +213,9 @@ struct CallEmulator {
 
   void replaceRounding(NVVM::ConvertFloatToTF32Op op) {
     OpBuilder b(op);
-    auto f = declare("emu_round", b.getI32Type(), {b.getF32Type()});
     op.getRes().replaceAllUsesWith(
-        LLVM::CallOp::create(b, op.getLoc(), f, op.getSrc()).getResult());
+        call(b, op.getLoc(), "emu_round", b.getI32Type(), op.getSrc()));
     op->erase();
-  }
-
-  Value call(OpBuilder &b, Location loc, StringRef callee, Type result,
-             ValueRange arguments) {
-    auto f = declare(callee, result, llvm::to_vector(arguments.getTypes()));
-    return LLVM::CallOp::create(b, loc, f, arguments).getResult();
   }
 
   void replaceByCall(Operation *op, StringRef callee) {
