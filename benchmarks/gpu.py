@@ -160,22 +160,18 @@ def translate(args, model, shapes, output, *flags, file="model.onnx"):
     subprocess.run(command, check=True)
 
 
-class Adze:
-    """Returns a function that queues a run on torch's stream."""
+class Engine:
+    """Queues runs of a module on torch's stream. `rows` is the dim of rows of outputs that are part of larger buffers."""
 
-    def __init__(self, path, arrays):
-        self.module = adze.load(path, device="cuda:0")
-        self.context = self.module.context()
-        self.inputs = [torch.from_numpy(array).cuda() for array in arrays]
-        shapes = self.module.infer_shapes(*(array.shape for array in arrays))
-        self.outputs = [torch.empty(shape, dtype=getattr(torch, info.dtype), device="cuda")
-                        for shape, info in zip(shapes, self.module.outputs)]
+    def __init__(self, module, inputs, outputs, rows=None):
+        self.module, self.inputs, self.outputs = module, inputs, outputs
+        self.context = module.context()
         self.run = _libraries.runtime().adze_run_async
         self.run.restype = ctypes.c_void_p
         self.run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
-        self.kept = self.context._borrow(self.inputs)
-        for i, output in enumerate(self.outputs):
-            borrowed = _borrow_output(output, self.module.outputs[i].name, None)
+        self.kept = self.context._borrow(inputs)
+        for i, (output, info) in enumerate(zip(outputs, module.outputs)):
+            borrowed = _borrow_output(output, info.name, rows)
             self.context._outs[i] = borrowed.pointer
             self.kept.append(borrowed)
 
@@ -199,6 +195,14 @@ class Adze:
             entry[0] += event["dur"] / 2
             entry[1] += 0.5
         return sorted(kernels.items(), key=lambda item: -item[1][0])
+
+
+def make_engine(path, arrays):
+    module = adze.load(path, device="cuda:0")
+    shapes = module.infer_shapes(*(array.shape for array in arrays))
+    outputs = [torch.empty(shape, dtype=getattr(torch, info.dtype), device="cuda")
+               for shape, info in zip(shapes, module.outputs)]
+    return Engine(module, [torch.from_numpy(array).cuda() for array in arrays], outputs)
 
 
 def torch_model(model, precision):
@@ -252,6 +256,24 @@ def turn(call, runs):
     return begin.elapsed_time(end) / runs
 
 
+def interleave(calls, rounds, runs):
+    """Returns the milliseconds of a call in each of `rounds` turns, which the calls take one after the other."""
+    for call in calls.values():
+        for _ in range(10):
+            call()
+    torch.cuda.synchronize()
+    times = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            times[name].append(turn(call, runs))
+    return times
+
+
+def print_kernels(engine, count):
+    for name, (microseconds, number) in engine.profile()[:count]:
+        print(f"    {name:60} {microseconds:9.2f} us in {number:g}", flush=True)
+
+
 def measure(args, row):
     model, shapes, batch = ROWS[row]
     if (args.precision == "bf16" and model == "mm") or (args.precision != "f16" and model == "attention"):
@@ -272,7 +294,7 @@ def measure(args, row):
     translate(args, model, shapes, path, "--target=cuda:sm_90a", f"--report={report}",
               *([] if is_bytes else [f"--precision={args.precision}"]),
               file="model.int8.onnx" if is_bytes and not operands else "model.onnx")
-    engine = Adze(path, arrays)
+    engine = make_engine(path, arrays)
     engine()
     torch.cuda.synchronize()
     result = {"row": row, "launches": json.load(open(report))["totals"]["launches"]}
@@ -299,14 +321,7 @@ def measure(args, row):
         else:
             peers, kept = make_peers(args, model, arrays)
         calls = {"adze": engine, **peers}
-        for call in calls.values():
-            for _ in range(10):
-                call()
-        torch.cuda.synchronize()
-        times = {name: [] for name in calls}
-        for _ in range(args.rounds):
-            for name, call in calls.items():
-                times[name].append(turn(call, args.runs))
+        times = interleave(calls, args.rounds, args.runs)
     result |= {f"{name}_ms": statistics.median(values) for name, values in times.items()}
     result |= {f"{name}_spread": max(values) / min(values) for name, values in times.items()}
     others = [result[f"{name}_ms"] for name in peers]
@@ -317,8 +332,7 @@ def measure(args, row):
         pairs = length * (length + 1) // 2 if causal else length * length
         result["tflops"] = 4 * batches * heads * pairs * depth / result["adze_ms"] / 1e9
     if args.kernels:
-        for name, (microseconds, number) in engine.profile()[:args.kernels]:
-            print(f"    {name:60} {microseconds:9.2f} us in {number:g}", flush=True)
+        print_kernels(engine, args.kernels)
     return result
 
 

@@ -12,7 +12,6 @@ events; each figure is the median of `rounds` turns in milliseconds, taken one a
 time divided by Adze's. --check compares logits and new rows with those of Adze's module for the CPU, in f32.
 """
 import argparse
-import ctypes
 import json
 import os
 import statistics
@@ -23,54 +22,24 @@ import torch
 from torch.nn import functional
 
 import adze
-from adze import _libraries
-from adze._module import _borrow_output
+from gpu import Engine, interleave, print_kernels
 
 BLOCK = 32
+SPARE = 8  # rows of a cache beyond those of the step
 
 
-class Step:
-    """Queues a step of `tokens` after `past` on torch's stream."""
-
-    def __init__(self, path, tokens, past, capacity):
-        self.module = adze.load(path, device="cuda:0")
-        self.context = self.module.context()
-        generator = torch.Generator(device="cuda").manual_seed(0)
-        caches = [(s, i) for i, s in enumerate(self.module.inputs) if s.name.startswith("past")]
-        self.caches = [torch.randn((1, info.shape[1], capacity, info.shape[3]), generator=generator, device="cuda",
-                                   dtype=getattr(torch, info.dtype)) for info, _ in caches]
-        ids = torch.arange(1, tokens + 1, device="cuda").reshape(1, tokens)
-        mask = torch.ones((1, past + tokens), dtype=torch.int64, device="cuda")
-        self.inputs = [ids, mask, *(cache[:, :, :past] for cache in self.caches)]
-        shapes = self.module.infer_shapes(*(tuple(t.shape) for t in self.inputs))
-        self.logits = torch.empty(shapes[0], device="cuda", dtype=getattr(torch, self.module.outputs[0].dtype))
-        self.outputs = [self.logits, *(cache[:, :, :past + tokens] for cache in self.caches)]
-        self.run = _libraries.runtime().adze_run_async
-        self.run.restype = ctypes.c_void_p
-        self.run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
-        self.kept = self.context._borrow(self.inputs)
-        for i, (output, info) in enumerate(zip(self.outputs, self.module.outputs)):
-            borrowed = _borrow_output(output, info.name, 2 if i else None)
-            self.context._outs[i] = borrowed.pointer
-            self.kept.append(borrowed)
-
-    def __call__(self):
-        context = self.context
-        if self.run(context._pointer, context._ins, len(self.inputs), context._outs, len(self.outputs),
-                    torch.cuda.current_stream().cuda_stream):
-            raise RuntimeError("adze_run_async failed")
-
-    def profile(self):
-        """Returns the microseconds and the launches of each kernel of a run, slowest first."""
-        with self.context.profile() as profile:
-            for _ in range(3):
-                self.context(*self.inputs, out=self.outputs)
-        kernels = {}
-        for event in profile.events[len(profile.events) // 3:]:  # the first run warms up
-            entry = kernels.setdefault(event["name"].split(".")[0], [0.0, 0])
-            entry[0] += event["dur"] / 2
-            entry[1] += 0.5
-        return sorted(kernels.items(), key=lambda item: -item[1][0])
+def make_step(path, tokens, past):
+    """Returns an engine that runs a step of `tokens` after `past` others, with caches in place."""
+    module = adze.load(path, device="cuda:0")
+    generator = torch.Generator(device="cuda").manual_seed(0)
+    caches = [torch.randn((1, info.shape[1], past + tokens + SPARE, info.shape[3]), generator=generator, device="cuda",
+                          dtype=getattr(torch, info.dtype)) for info in module.inputs if info.name.startswith("past")]
+    ids = torch.arange(1, tokens + 1, device="cuda").reshape(1, tokens)
+    mask = torch.ones((1, past + tokens), dtype=torch.int64, device="cuda")
+    inputs = [ids, mask, *(cache[:, :, :past] for cache in caches)]
+    shapes = module.infer_shapes(*(tuple(t.shape) for t in inputs))
+    logits = torch.empty(shapes[0], device="cuda", dtype=getattr(torch, module.outputs[0].dtype))
+    return Engine(module, inputs, [logits, *(cache[:, :, :past + tokens] for cache in caches)], rows=2)
 
 
 class Linear(torch.nn.Module):
@@ -131,16 +100,6 @@ class Decoder(torch.nn.Module):
         return self.head(norm(x)[:, -1:])
 
 
-def turn(call, runs):
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    begin.record()
-    for _ in range(runs):
-        call()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / runs
-
-
 def translate(args, output, *flags):
     subprocess.run([os.path.join(args.build, "bin", "atranslate"), args.model, "-q", "-o", output, *flags], check=True)
 
@@ -161,7 +120,7 @@ def check(args, step, past):
 def make_peers(args, past, shape, bits):
     peers = {}
     for mode in filter(None, args.modes.split(",")):
-        model = Decoder(shape, bits, past, args.tokens, past + args.tokens + 8)
+        model = Decoder(shape, bits, past, args.tokens, past + args.tokens + SPARE)
         compiled = torch.compile(model, mode=mode)
         ids = torch.arange(1, args.tokens + 1, device="cuda").reshape(1, args.tokens)
         peers[mode] = lambda compiled=compiled, ids=ids: compiled(ids)
@@ -171,26 +130,19 @@ def make_peers(args, past, shape, bits):
 
 
 def measure(args, path, past, shape, bits):
-    step = Step(path, args.tokens, past, past + args.tokens + 8)
+    step = make_step(path, args.tokens, past)
     result = {"past": past}
     if args.check:
         result["logits"], result["caches"] = check(args, step, past)
     calls = {"adze": step, **({} if args.no_peer else make_peers(args, past, shape, bits))}
-    times = {name: [] for name in calls}
-    with torch.no_grad():
-        for call in calls.values():
-            turn(call, 10)
-        for _ in range(args.rounds):
-            for name, call in calls.items():
-                times[name].append(turn(call, args.runs))
+    times = interleave(calls, args.rounds, args.runs)
     result.update({name: statistics.median(values) for name, values in times.items()})
     others = [result[name] for name in calls if name != "adze"]
     if others:
         result["speed"] = min(others) / result["adze"]
     print(json.dumps(result), flush=True)
     if args.kernels:
-        for name, (microseconds, launches) in step.profile()[:args.kernels]:
-            print(f"  {name:48} {microseconds:8.1f} us in {launches:5.1f} launches", flush=True)
+        print_kernels(step, args.kernels)
     return result
 
 
