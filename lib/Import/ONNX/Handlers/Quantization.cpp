@@ -267,6 +267,8 @@ static LogicalResult importQLinearMatMul(Binder &b) {
 /// multiple of the group of a CPU unit.
 static Value padInput(Binder &b, Value x, llvm::ArrayRef<int64_t> pads,
                       int64_t channels, Value fill) {
+  if (!x)
+    return {};
   int64_t rank = b.getRank(x), spatial = rank - 2;
   llvm::SmallVector<int64_t> low(rank, 0), high(rank, 0);
   high[1] = channels;
