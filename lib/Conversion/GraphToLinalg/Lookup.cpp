@@ -152,9 +152,13 @@ LogicalResult lowerScatterElements(ScatterElementsOp op, KernelLowering &k) {
   SmallVector<int64_t> ordered;
   if (op.getReduction() != ScatterReduction::None)
     ordered.push_back(axis);
-  k.forEachUpdate(k.getSizes(op.getIndices()), ordered, [&](ValueRange from) {
-    SmallVector<Value> at(from);
-    at[axis] = toIndex(k, op, k.load(indices, from), size);
+  Dims selected = getDims(op.getIndices());
+  k.forEachUpdate(k.getSizes(op.getUpdates()), ordered, [&](ValueRange from) {
+    SmallVector<Value> at(from), place(from);
+    for (auto [i, dim] : llvm::enumerate(selected))
+      if (getConstant(dim) == 1)
+        place[i] = k.index(0);
+    at[axis] = toIndex(k, op, k.load(indices, place), size);
     update(k, op.getData(), axis, op.getReduction(), k.load(updates, from),
            output, at);
   });

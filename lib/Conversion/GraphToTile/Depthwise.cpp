@@ -3,6 +3,7 @@
 // Convolutions whose channels are the lanes of vectors: depthwise ones, and
 // those with a few channels in each group.
 #include "Convolution.h"
+#include "Lookups.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

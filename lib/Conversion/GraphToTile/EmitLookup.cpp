@@ -5,6 +5,7 @@
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Families.h"
+#include "Lookups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -100,9 +101,9 @@ static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
   return Emitted{index, axes};
 }
 
-static FailureOr<Value> emitIndex(KernelEmitter &e, Operation *lookup,
-                                  Value indices, ArrayRef<DimRange> ranges,
-                                  Value extent, int64_t column) {
+FailureOr<Value> adze::emitIndex(KernelEmitter &e, Operation *lookup,
+                                 Value indices, ArrayRef<DimRange> ranges,
+                                 Value extent, int64_t column) {
   auto picked = emitIndices(e, lookup, indices, ranges, extent, column);
   if (failed(picked))
     return failure();

@@ -2,6 +2,7 @@
 //
 // Padding of tensors by a constant, or by their own elements.
 #include "Families.h"
+#include "Lookups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -5,6 +5,7 @@
 // elements are gathered.
 #include "Dialect/Graph/IR/ResizeMath.h"
 #include "Families.h"
+#include "Lookups.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -29,6 +29,7 @@ mlir::LogicalResult emitPickedRows(KernelEmitter &e);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op, Tiling);
 /// Emits several operands that are copied into the result.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
+mlir::LogicalResult emitScatter(KernelEmitter &e, graph::ScatterElementsOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Tiling tiling);
 mlir::LogicalResult emitWordMatmul(KernelEmitter &e, graph::WordMatmulOp op,
                                    Tiling);
@@ -135,12 +136,6 @@ mlir::FailureOr<KernelEmitter::Carried> loopAllTaps(
 bool areWindowsInside(mlir::AffineExpr size, mlir::AffineExpr windows,
                       int64_t taps, int64_t stride, int64_t low,
                       int64_t dilation);
-
-/// Emits elements of an argument whose positions along dim `along` are those of
-/// its range plus `positions`.
-MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, RangesRef ranges,
-                       unsigned along, const Emitted &positions,
-                       llvm::ArrayRef<int> axes);
 
 /// Selects one of a few values by its position, or returns the only one.
 MaybeTile emitOneOf(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> numbers,

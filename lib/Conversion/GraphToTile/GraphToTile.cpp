@@ -108,6 +108,8 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
       return emitConcat(e, concat, tiling);
     if (auto insertions = dyn_cast_or_null<InsertSliceOp>(last))
       return emitInsertions(e, insertions);
+    if (auto scatter = dyn_cast_or_null<ScatterElementsOp>(last))
+      return emitScatter(e, scatter);
     return tiling == Tiling::Dims && picksAlikeInRows(e)
                ? emitPickedRows(e)
                : emitPointwise(e, tiling);

@@ -1,8 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Insertions in place. A chain of tensors, each of which is the previous one
-// with a part replaced, shares one memory. This is legal if no launch that
-// reads a tensor comes after one that replaced elements that it reads.
+// Updates in place. A chain of tensors, each of which is the previous one with
+// elements replaced by insertions or by a scatter, shares one memory. This is
+// legal if no launch that reads a tensor comes after one that replaced elements
+// that it reads.
 #include "InPlace.h"
 #include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -24,18 +25,20 @@ struct Elements {
   }
 };
 
-/// A launch that replaces parts of `dest`, and returns `result`.
+/// A launch that replaces elements of `dest`, and returns `result`.
 struct Insertion {
   host::LaunchOp launch;
   func::FuncOp kernel;
   unsigned operand;
   Value dest, result;
-  SmallVector<InsertSliceOp> ops; // along one dim
+  SmallVector<InsertSliceOp> ops; // along one dim; none for a scatter
 
-  int64_t getAxis() { return ops.front().getAxis(); }
+  int64_t getAxis() { return ops.empty() ? 0 : ops.front().getAxis(); }
   bool replaces(const Elements &range) {
-    return llvm::any_of(ops,
-                        [&](InsertSliceOp op) { return replaces(op, range); });
+    return ops.empty() ? Elements().overlaps(range)
+                       : llvm::any_of(ops, [&](InsertSliceOp op) {
+                           return replaces(op, range);
+                         });
   }
 
 private:
@@ -86,11 +89,10 @@ void Insertions::collect(host::LaunchOp launch) {
   DenseSet<Value> changed;
   Operation *end = kernel.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-    SmallVector<InsertSliceOp> ops = getInsertions(value);
-    auto argument =
-        ops.empty() ? nullptr : dyn_cast<BlockArgument>(ops.back().getDest());
+    auto argument = dyn_cast_if_present<BlockArgument>(getUpdated(value));
     if (!argument)
       continue;
+    SmallVector<InsertSliceOp> ops = getInsertions(value);
     bool haveOneAxis = llvm::all_of(ops, [&](InsertSliceOp op) {
       return op.getAxis() == ops.front().getAxis();
     });
@@ -128,7 +130,7 @@ Elements Insertions::getRead(OpOperand &use, int64_t axis, bool changes) const {
   Elements read{INT64_MAX, 0};
   for (Operation *user :
        kernel.getArgument(use.getOperandNumber()).getUsers()) {
-    if (changes && isa<InsertSliceOp>(user))
+    if (changes && isa<InsertSliceOp, ScatterElementsOp>(user))
       continue;
     auto slice = dyn_cast<SliceOp>(user);
     auto size =

@@ -37,13 +37,12 @@ void KernelEmitter::setOutputs(ValueRange memory) {
     Output output;
     output.memory = memory[i];
     outputValues.push_back(result);
-    SmallVector<InsertSliceOp> insertions = getInsertions(result);
-    auto dest = insertions.empty()
-                    ? nullptr
-                    : dyn_cast<BlockArgument>(insertions.back().getDest());
-    if (dest) {
+    auto updated = dyn_cast_if_present<BlockArgument>(getUpdated(result));
+    if (updated)
       kernel.setArgAttr(source.getNumArguments() + i, host::tiedAttr,
-                        b.getI64IntegerAttr(dest.getArgNumber()));
+                        b.getI64IntegerAttr(updated.getArgNumber()));
+    SmallVector<InsertSliceOp> insertions = getInsertions(result);
+    if (updated && !insertions.empty()) {
       auto getPart = [&, range = memory[i]](InsertSliceOp insert) {
         return Output{range, int64_t(insert.getAxis()), insert.getOffset(0)};
       };

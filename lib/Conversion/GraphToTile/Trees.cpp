@@ -3,6 +3,7 @@
 // Decision trees. Lanes hold trees, which are descended together from their
 // roots, one node in each iteration. A lane that has reached a leaf keeps it.
 #include "Families.h"
+#include "Lookups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -252,9 +252,19 @@ FailureOr<Node> Writer::write(graph::OneHotOp oneHot) {
   return node;
 }
 
+/// The indices of ONNX are not broadcast.
 FailureOr<Node> Writer::write(graph::ScatterElementsOp scatter) {
-  Node node("ScatterElements");
-  addOperands(node);
+  std::string indices = context.getName(scatter.getIndices()).str();
+  graph::Dims wide = graph::getDims(scatter.getUpdates());
+  if (!graph::areEqual(graph::getDims(scatter.getIndices()), wide)) {
+    FailureOr<std::string> sizes = makeSizes(wide);
+    if (failed(sizes))
+      return failure();
+    indices = add("Expand", {indices, *sizes});
+  }
+  Node node = make("ScatterElements",
+                   {context.getName(scatter.getData()).str(), indices,
+                    context.getName(scatter.getUpdates()).str()});
   node.attribute("axis", int64_t(scatter.getAxis()));
   node.attribute("reduction",
                  graph::stringifyScatterReduction(scatter.getReduction()));

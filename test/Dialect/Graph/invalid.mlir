@@ -230,6 +230,15 @@ func.func @gather_nd(%x: tensor<4x8xf32>, %i: tensor<5x3xi64>) {
 
 // -----
 
+func.func @scatter_elements(%x: tensor<4x8xf32>, %i: tensor<2x1xi64>, %u: tensor<3x8xf32>) {
+  // expected-error @+2 {{expected updates of the data's element type and the shape of the indices 'tensor<2x1xi64>', but got 'tensor<3x8xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = graph.scatter_elements %x, %i, %u {axis = 0 : i64} : (tensor<4x8xf32>, tensor<2x1xi64>, tensor<3x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
 func.func @scatter_nd(%x: tensor<4x8xf32>, %i: tensor<5x1xi64>, %u: tensor<5x7xf32>) {
   // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{expected updates of type 'tensor<5x8xf32>', but got 'tensor<5x7xf32>'}}

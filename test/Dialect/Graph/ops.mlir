@@ -54,6 +54,9 @@ func.func @data() {
   %u_scatter_elements = "test.make"() : () -> tensor<4x3xf32>
   // CHECK: graph.scatter_elements %{{.*}}, %{{.*}}, %{{.*}}{{.*}}: (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
   %r_scatter_elements = graph.scatter_elements %x_scatter_elements, %i_scatter_elements, %u_scatter_elements {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+  // CHECK: graph.scatter_elements {{.*}}: (tensor<4x8xf32>, tensor<1x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+  %j_scatter_elements = "test.make"() : () -> tensor<1x3xi64>
+  %s_scatter_elements = graph.scatter_elements %x_scatter_elements, %j_scatter_elements, %u_scatter_elements {axis = 1 : i64} : (tensor<4x8xf32>, tensor<1x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
   %x_scatter_nd = "test.make"() : () -> tensor<4x8xf32>
   %i_scatter_nd = "test.make"() : () -> tensor<3x1xi64>
   %u_scatter_nd = "test.make"() : () -> tensor<3x8xf32>

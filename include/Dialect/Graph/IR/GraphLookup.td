@@ -109,13 +109,16 @@ def Graph_ScatterElementsOp : Graph_InferredOp<"scatter_elements"> {
   let description = [{
     The result is the data with elements replaced, in the order of the updates:
     `y[indices[i, j], j] = updates[i, j]` for axis 0, and so on. With `reduction`,
-    the element is combined with the update instead. Data and indices have equal
-    ranks; updates have the shape of the indices and the element type of the data.
-    Source: ONNX ScatterElements-18.
+    the element is combined with the update instead. Data, indices and updates
+    have equal ranks; updates have the element type of the data. Indices have the
+    shape of the updates, or are broadcast to it along dims of size 1: an index
+    then selects the place of a whole row. Without a reduction the updated places
+    are distinct. Source: ONNX ScatterElements-18, whose indices are not broadcast.
 
     Example:
     ```mlir
     %y = graph.scatter_elements %x, %i, %u {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+    %z = graph.scatter_elements %x, %r, %u {axis = 1 : i64} : (tensor<4x8xf32>, tensor<1x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$data, Graph_IndexTensor:$indices,
@@ -124,6 +127,11 @@ def Graph_ScatterElementsOp : Graph_InferredOp<"scatter_elements"> {
                        DefaultValuedAttr<Graph_ScatterReductionAttr,
                                          "ScatterReduction::None">:$reduction);
   let results = (outs Graph_Tensor:$result);
+  let extraClassDeclaration = [{
+    /// Return true if each index selects the place of a run along the last dim,
+    /// which replaces all elements there.
+    bool replacesRows();
+  }];
 }
 
 def Graph_ScatterNDOp : Graph_InferredOp<"scatter_nd"> {

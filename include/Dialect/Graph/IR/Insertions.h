@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Chains of insertions into one tensor.
+// Tensors of which insertions and scatters replace elements.
 #ifndef ADZE_DIALECT_GRAPH_IR_INSERTIONS_H
 #define ADZE_DIALECT_GRAPH_IR_INSERTIONS_H
 
@@ -11,6 +11,10 @@ namespace adze::graph {
 /// Returns the insertions that a result consists of, last first: each changes
 /// the result of the previous one, which has no other use.
 llvm::SmallVector<InsertSliceOp> getInsertions(mlir::Value result);
+
+/// Returns the tensor that equals the result except for the elements that its
+/// insertions or its scatter replace, or null.
+mlir::Value getUpdated(mlir::Value result);
 
 } // namespace adze::graph
 

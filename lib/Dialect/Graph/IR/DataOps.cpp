@@ -159,6 +159,13 @@ SmallVector<InsertSliceOp> adze::graph::getInsertions(Value result) {
   return insertions;
 }
 
+Value adze::graph::getUpdated(Value result) {
+  if (auto scatter = result.getDefiningOp<ScatterElementsOp>())
+    return scatter.getData();
+  SmallVector<InsertSliceOp> insertions = getInsertions(result);
+  return insertions.empty() ? Value() : insertions.back().getDest();
+}
+
 LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,
                                               Adaptor adaptor, Types &types) {
   Value dest = adaptor.getDest();

@@ -50,15 +50,28 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *context,
   if (failed(checkElementIndices<ScatterElementsOp>(where, adaptor)))
     return failure();
   auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
-  if (!areCompatible(TypeRange(indices.clone(getElement(adaptor.getData()))),
-                     TypeRange(adaptor.getUpdates().getType())))
+  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
+  SmallVector<int64_t> shape(indices.getShape());
+  for (auto [size, wide] : llvm::zip(shape, updates.getShape()))
+    size = size == 1 ? wide : size;
+  if (!areCompatible(
+          TypeRange(indices.clone(shape, getElement(adaptor.getData()))),
+          TypeRange(updates)))
     return inferError<ScatterElementsOp>(
         where,
         "expected updates of the data's element type and the shape of "
         "the indices ",
-        indices, ", but got ", adaptor.getUpdates().getType());
+        indices, ", but got ", updates);
   types.push_back(adaptor.getData().getType());
   return success();
+}
+
+bool ScatterElementsOp::replacesRows() {
+  int64_t rank = getRank(getData());
+  return getReduction() == ScatterReduction::None &&
+         int64_t(getAxis()) + 1 < rank &&
+         getConstant(getDims(getIndices()).back()) == 1 &&
+         areEqual(getDims(getData()).back(), getDims(getUpdates()).back());
 }
 
 /// Returns the dims of the slices that index tuples select, after those of the

@@ -40,10 +40,16 @@ private:
   void equal(AffineExpr lhs, AffineExpr rhs);
   void equal(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs);
   /// Requires that a tensor, if there is one, has these dims.
-  void equal(Value value, ArrayRef<AffineExpr> dims);
+  void equal(Value value, ArrayRef<AffineExpr> dims) {
+    if (value)
+      equal(getDims(value), dims);
+  }
   /// Requires numpy broadcasting, from the last dim on.
   void broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to);
-  void broadcasts(Value value, ArrayRef<AffineExpr> to);
+  void broadcasts(Value value, ArrayRef<AffineExpr> to) {
+    if (value)
+      broadcasts(getDims(value), to);
+  }
   void notNegative(AffineExpr size);
   /// Requires groups of channels of equal size.
   void isMultiple(AffineExpr size, int64_t of);
@@ -226,11 +232,6 @@ void Collector::equal(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs) {
     equal(left, right);
 }
 
-void Collector::equal(Value value, ArrayRef<AffineExpr> dims) {
-  if (value)
-    equal(getDims(value), dims);
-}
-
 /// A size other than 1 determines the result, and the unknown one has to be 1
 /// or equal, which no expression of the result states.
 void Collector::broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
@@ -238,11 +239,6 @@ void Collector::broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
     if (size && wide && getConstant(size) != 1 && !areEqual(size, wide) &&
         getBroadcastSizes(wide).empty() && !spreadFirst(size, wide))
       add(broadcastsAttr, {size, wide});
-}
-
-void Collector::broadcasts(Value value, ArrayRef<AffineExpr> to) {
-  if (value)
-    broadcasts(getDims(value), to);
 }
 
 void Collector::notNegative(AffineExpr size) {
@@ -439,8 +435,12 @@ void Collector::visitLookup(Operation *op) {
         visitIndices(op.getData(), op.getIndices(), op.getAxis());
       })
       .Case([&](ScatterElementsOp op) {
-        visitIndices(op.getData(), op.getIndices(), op.getAxis());
-        equal(op.getIndices(), getDims(op.getUpdates()));
+        visitIndices(op.getData(), op.getUpdates(), op.getAxis());
+        // A dim is only broadcast if its size is known to be 1.
+        for (auto [size, wide] :
+             llvm::zip(getDims(op.getIndices()), getDims(op.getUpdates())))
+          if (getConstant(size) != 1)
+            equal(size, wide);
       })
       .Case([&](GatherNDOp op) {
         Dims data = getDims(op.getData());

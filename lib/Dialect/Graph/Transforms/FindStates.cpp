@@ -240,8 +240,6 @@ static void scatterInPlace(TransposeOp back) {
   Type element = getElement(scatter.getIndices());
   Value indices =
       ReshapeOp::create(b, loc, makeType(element, dims), scatter.getIndices());
-  indices = BroadcastToOp::create(b, loc, makeType(element, getDims(updates)),
-                                  indices);
   Value rows =
       ScatterElementsOp::create(b, loc, back.getType(), there.getInput(),
                                 indices, updates, axis, ScatterReduction::None);

@@ -409,19 +409,6 @@ bool Grouping::feedsMaskOnly(const Group &producer,
          });
 }
 
-/// Returns the reason why a value that is inserted at several positions is not
-/// computed there.
-static StringRef whyNoPiece(const Group &producer, InsertSliceOp insert) {
-  auto suits = [](Operation *op) {
-    return isPointwise(op) || isa<SliceOp, BroadcastToOp>(op);
-  };
-  if (!llvm::all_of(producer.ops, suits))
-    return "the consumer's prologue takes slices and no other data movement";
-  return llvm::is_contained(producer.ops, insert.getDest().getDefiningOp())
-             ? "the consumer overwrites a slice of it"
-             : "";
-}
-
 /// Values that depend on positions and sizes only are also computed in
 /// epilogues of products.
 bool Grouping::joinsEpilogue(const Group &producer, Operation *anchor) const {
@@ -456,6 +443,8 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
                                   const Group &consumer) const {
   constexpr StringLiteral windows =
       "the consumer's windows take slices of channels only";
+  if (auto scatter = dyn_cast_or_null<ScatterElementsOp>(consumer.anchor))
+    return whyNotScattered(producer, scatter);
   if (producer.anchor)
     return "an anchor op cannot be a prologue";
   bool picks = llvm::any_of(consumer.ops, isElementLookup);
@@ -552,7 +541,9 @@ void Grouping::copyMovement(Operation *op) {
 
 /// Merges a pointwise group into the only group that reads its results.
 void Grouping::joinConsumer(unsigned index) {
-  if (groups[index].ops.empty() || groups[index].anchor)
+  // Only a concatenation is an anchor that joins its consumer.
+  if (groups[index].ops.empty() ||
+      !(groups[index].anchor == nullptr || isa<ConcatOp>(groups[index].anchor)))
     return;
   std::optional<unsigned> consumer;
   for (Operation *op : groups[index].ops)

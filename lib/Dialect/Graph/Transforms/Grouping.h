@@ -24,6 +24,13 @@ bool usesWholeRows(const Group &group);
 /// Returns the reason why the data movement of the group costs more inside of
 /// the kernel of `anchor` than as a separate kernel, or an empty string.
 llvm::StringRef whyMovedBefore(const Group &group, mlir::Operation *anchor);
+/// Returns the reason why a value that is inserted at several positions is not
+/// computed there, or an empty string.
+llvm::StringRef whyNoPiece(const Group &producer, InsertSliceOp insert);
+/// Returns the reason why the kernel of a scatter cannot compute the updates
+/// from the values of the producer, or an empty string.
+llvm::StringRef whyNotScattered(const Group &producer,
+                                ScatterElementsOp scatter);
 /// Returns true if the group permutes dims.
 bool hasTranspose(const Group &group);
 

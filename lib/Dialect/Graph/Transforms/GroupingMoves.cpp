@@ -78,6 +78,43 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
              : "";
 }
 
+StringRef adze::graph::whyNoPiece(const Group &producer, InsertSliceOp insert) {
+  auto suits = [](Operation *op) {
+    return isPointwise(op) || isa<SliceOp, BroadcastToOp>(op);
+  };
+  if (!llvm::all_of(producer.ops, suits))
+    return "the consumer's prologue takes slices and no other data movement";
+  return llvm::is_contained(producer.ops, insert.getDest().getDefiningOp())
+             ? "the consumer overwrites a slice of it"
+             : "";
+}
+
+StringRef adze::graph::whyNotScattered(const Group &producer,
+                                       ScatterElementsOp scatter) {
+  Value data = scatter.getData();
+  int64_t last = getDims(data).size() - 1;
+  if (!scatter.replacesRows())
+    return "the consumer's indices select single elements";
+  if (!data.getDefiningOp() ||
+      data.getDefiningOp()->hasTrait<OpTrait::ConstantLike>() ||
+      !data.hasOneUse())
+    return "the consumer copies the tensor of which it replaces elements";
+  for (Operation *op : producer.ops) {
+    auto transpose = dyn_cast<TransposeOp>(op);
+    auto concat = dyn_cast<ConcatOp>(op);
+    bool isPiece = concat && int64_t(concat.getAxis()) == last &&
+                   concat.getResult() == scatter.getUpdates();
+    if (!isPiece && !isPointwise(op) && !isMovement(op))
+      return "the consumer's prologue cannot contain it";
+    if (transpose && transpose.getPerm().back() != last)
+      return "the consumer's rows would not be contiguous";
+    if (llvm::is_contained({data, Value(scatter.getIndices())},
+                           op->getResult(0)))
+      return "the consumer's prologue computes updates only";
+  }
+  return "";
+}
+
 /// Returns true for kernels whose lanes are along the last dim of their result.
 static bool storesRows(Operation *op) {
   if (isa<LayerNormOp, RMSNormOp, SoftmaxOp>(op))

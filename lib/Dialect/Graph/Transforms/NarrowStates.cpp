@@ -76,14 +76,9 @@ bool StateNarrower::isUpdate(Value value, BlockArgument past) {
                ? int64_t(scatter.getAxis())
                : -1;
   if (rows >= 0 && rows + 1 < rank) {
-    // The elements of a row are scattered together.
+    // The elements of a row have one scale.
     auto scatter = dyn_cast<ScatterElementsOp>(op);
-    auto indices = scatter && hasScales()
-                       ? scatter.getIndices().getDefiningOp<BroadcastToOp>()
-                       : BroadcastToOp();
-    bool isOfRows = !scatter || !hasScales() ||
-                    (indices && getRank(indices.getInput()) == rank &&
-                     getConstant(getDims(indices.getInput()).back()) == 1);
+    bool isOfRows = !scatter || !hasScales() || scatter.replacesRows();
     return isOfRows && isUpdate(op->getOperand(0), past);
   }
   if (hasScales())
@@ -179,15 +174,10 @@ Narrow StateNarrower::convert(Value value, Value wide, Narrow past) {
     if (data.scales) {
       Value indices = op->getOperand(1);
       Dims dims = getDims(indices);
-      dims.back() = b.getAffineConstantExpr(1);
-      Value first = SliceOp::create(
-          b, op->getLoc(), makeType(getElement(indices), dims), indices,
-          SmallVector<AffineExpr>(dims.size(), b.getAffineConstantExpr(0)),
-          SmallVector<int64_t>(dims.size(), 1));
       dims.pop_back();
-      first = ReshapeOp::create(b, op->getLoc(),
-                                makeType(getElement(indices), dims), first);
-      scales.append({first, rounded.scales});
+      indices = ReshapeOp::create(b, op->getLoc(),
+                                  makeType(getElement(indices), dims), indices);
+      scales.append({indices, rounded.scales});
     }
   }
   return {copy(elements, withElement(value, type)),

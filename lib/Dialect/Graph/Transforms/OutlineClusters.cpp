@@ -168,8 +168,8 @@ private:
     AffineExpr whole = op_detail::getBytes(context, argument.getType());
     AffineExpr parts = getAffineConstantExpr(0, context);
     for (OpOperand &use : argument.getUses()) {
-      if (auto insert = dyn_cast<InsertSliceOp>(use.getOwner());
-          insert && use.get() == insert.getDest())
+      if (isa<InsertSliceOp, ScatterElementsOp>(use.getOwner()) &&
+          getUpdated(use.getOwner()->getResult(0)) == argument)
         continue;
       auto slice = dyn_cast<SliceOp>(use.getOwner());
       if (!slice)
@@ -190,9 +190,12 @@ private:
     for (Value result :
          kernel.getBody().front().getTerminator()->getOperands()) {
       SmallVector<InsertSliceOp> insertions = getInsertions(result);
+      auto scatter = result.getDefiningOp<ScatterElementsOp>();
       if (insertions.empty())
-        written =
-            addExprs(written, op_detail::getBytes(context, result.getType()));
+        written = addExprs(written,
+                           op_detail::getBytes(
+                               context, scatter ? scatter.getUpdates().getType()
+                                                : result.getType()));
       for (InsertSliceOp insert : insertions)
         written = addExprs(
             written,

@@ -444,6 +444,43 @@ private:
   Pass::Statistic &count;
 };
 
+/// Removes a broadcast of the indices of a scatter, which broadcasts them.
+LogicalResult scatterByNarrowIndices(ScatterElementsOp op,
+                                     PatternRewriter &rewriter) {
+  auto broadcast = op.getIndices().getDefiningOp<BroadcastToOp>();
+  if (!broadcast || getRank(broadcast.getInput()) != getRank(op.getData()))
+    return rewriter.notifyMatchFailure(op, "the indices are not a broadcast");
+  for (auto [size, wide] :
+       llvm::zip(getDims(broadcast.getInput()), getDims(broadcast.getResult())))
+    if (getConstant(size) != 1 && !areEqual(size, wide))
+      return rewriter.notifyMatchFailure(op, "a size may be 1 at run time");
+  rewriter.modifyOpInPlace(
+      op, [&] { op.getIndicesMutable().assign(broadcast.getInput()); });
+  return success();
+}
+
+/// scatter(x, i, transpose(concat(a, b))) -> scatter(x, i, concat(transpose(a),
+/// transpose(b))) if rows are concatenated: the kernel of the scatter then
+/// stores the operands.
+LogicalResult scatterPieces(ScatterElementsOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getUpdates().getDefiningOp<TransposeOp>();
+  auto concat =
+      transpose ? transpose.getInput().getDefiningOp<ConcatOp>() : ConcatOp();
+  int64_t last = getRank(op.getData()) - 1;
+  if (!concat || !op.replacesRows() || !transpose->hasOneUse() ||
+      !concat->hasOneUse() || int64_t(concat.getAxis()) != last ||
+      transpose.getPerm().back() != last)
+    return rewriter.notifyMatchFailure(
+        op, "the updates are not permuted rows of operands");
+  SmallVector<Value> pieces;
+  for (Value piece : concat.getInputs())
+    pieces.push_back(TransposeOp::create(rewriter, transpose.getLoc(), piece,
+                                         transpose.getPermAttr()));
+  rewriter.replaceOpWithNewOp<ConcatOp>(transpose, transpose.getType(), pieces,
+                                        last);
+  return success();
+}
+
 /// reverse(reverse(x)) along the same dims -> x.
 LogicalResult dropReversals(ReverseOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<ReverseOp>();
@@ -485,6 +522,9 @@ public:
     addSimplifications<PadOp>(patterns, simplified, joinPads);
     addSimplifications<PadOp>(patterns, simplified, sliceByPad);
     addSimplifications<BroadcastToOp>(patterns, simplified, joinBroadcasts);
+    addSimplifications<ScatterElementsOp>(patterns, simplified,
+                                          scatterByNarrowIndices);
+    addSimplifications<ScatterElementsOp>(patterns, simplified, scatterPieces);
     addSimplifications<ReverseOp>(patterns, simplified, dropReversals);
     addSimplifications<GatherOp>(patterns, simplified, sliceByGather);
     addSimplifications<GatherOp>(patterns, simplified, gatherSplat<GatherOp>);

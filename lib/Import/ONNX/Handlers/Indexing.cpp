@@ -111,13 +111,16 @@ static mlir::NamedAttribute getReduction(Binder &b) {
 }
 
 static LogicalResult importScatterElements(Binder &b) {
-  Value data = b.operand(0);
+  Value data = b.operand(0), indices = b.operand(1), updates = b.operand(2);
   int64_t axis = b.getAxis("axis", 0, b.getRank(data));
   if (mlir::failed(checkIndices(b, data, axis)) ||
       mlir::failed(checkExtents(b, axis)))
     return mlir::failure();
+  // The op would broadcast indices, which ONNX does not.
+  if (b.getRank(indices) == b.getRank(updates))
+    updates = b.refine(updates, graph::getDims(indices));
   return b.done(b.create<graph::ScatterElementsOp>(
-      {data, b.operand(1), b.operand(2)},
+      {data, indices, updates},
       {b.attr("axis", axis), getReduction(b)}));
 }
 

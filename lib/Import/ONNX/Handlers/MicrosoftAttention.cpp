@@ -412,7 +412,7 @@ Value GroupQuery::update(Value past, Value fresh) {
     cache = b.reshape(cache, all);
   }
   // The shape is [B, 1, S, 1].
-  Value index = b.broadcastTo(b.unsqueeze(positions, {1, 3}), dims);
+  Value index = b.unsqueeze(positions, {1, 3});
   return b.create<graph::ScatterElementsOp>({cache, index, fresh},
                                             b.attr("axis", int64_t(2)));
 }

@@ -175,9 +175,8 @@ func.func @from_end(%p: tensor<2x8x4xf32> {graph.name = "past.0"}, %q: tensor<2x
 // CHECK-SAME: #graph.state<input = 0, output = 0, kind = rows, axis = 2
 // CHECK: %[[U:.*]] = graph.transpose %arg2 {perm = array<i64: 1, 2, 0, 3>} : (tensor<1x3x2x4xf32>) -> tensor<3x2x1x4xf32>
 // CHECK: %[[R:.*]] = graph.reshape %arg1 : (tensor<1x1xi64>) -> tensor<1x1x1x1xi64>
-// CHECK: %[[I:.*]] = graph.broadcast_to %[[R]] : (tensor<1x1x1x1xi64>) -> tensor<3x2x1x4xi64>
 // CHECK: %[[B:.*]] = graph.open_state %arg0
-// CHECK: graph.scatter_elements %[[B]], %{{.*}}, %[[U]] {axis = 2 : i64}
+// CHECK: graph.scatter_elements %[[B]], %{{.*}}, %[[U]] {axis = 2 : i64} : (tensor<3x2x?x4xf32, {{.*}}>, tensor<1x1x1x1xi64>,
 // CHECK-NOT: graph.scatter_nd
 func.func @transposed(%p: tensor<3x2x8x4xf32> {graph.name = "past"}, %i: tensor<1x1xi64>, %u: tensor<1x3x2x4xf32>) -> (tensor<3x2x8x4xf32> {graph.name = "present"}) {
   %0 = graph.transpose %p {perm = array<i64: 2, 0, 1, 3>} : (tensor<3x2x8x4xf32>) -> tensor<8x3x2x4xf32>

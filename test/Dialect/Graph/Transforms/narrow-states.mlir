@@ -45,17 +45,15 @@ func.func @append(%past: tensor<?x2x?x4xf32, #past> {graph.name = "past"}, %x: t
 // F16: %[[ZERO:[^ ]+]] = graph.constant dense<0.000000e+00> : tensor<f16>
 // F16: %[[ZEROS:[^ ]+]] = graph.broadcast_to %[[ZERO]] : {{.*}} -> tensor<1x2x3x4xf16>
 // F16: %[[DATA:[^ ]+]] = graph.concat %{{[^ ]+}}, %[[ZEROS]] {axis = 2 : i64}
-// F16: graph.scatter_elements %[[DATA]], %{{[^ ]+}}, %{{[^ ]+}} {axis = 2 : i64} : (tensor<1x2x8x4xf16>, tensor<1x2x3x4xi64>, tensor<1x2x3x4xf16>)
-// I8: %[[FIRST:[^ ]+]] = graph.slice %{{[^ ]+}} {{.*}} -> tensor<1x2x3x1xi64>
-// I8: %[[INDEX:[^ ]+]] = graph.reshape %[[FIRST]] : (tensor<1x2x3x1xi64>) -> tensor<1x2x3xi64>
-// I8: graph.scatter_elements {{.*}} : (tensor<1x2x8x4xi8>, tensor<1x2x3x4xi64>, tensor<1x2x3x4xi8>)
-// I8: graph.scatter_elements %{{[^ ]+}}, %[[INDEX]], %{{[^ ]+}} {axis = 2 : i64} : (tensor<1x2x8xf32>, tensor<1x2x3xi64>, tensor<1x2x3xf32>)
+// F16: graph.scatter_elements %[[DATA]], %{{[^ ]+}}, %{{[^ ]+}} {axis = 2 : i64} : (tensor<1x2x8x4xf16>, tensor<1x1x3x1xi64>, tensor<1x2x3x4xf16>)
+// I8: %[[INDEX:[^ ]+]] = graph.reshape %arg2 : (tensor<1x1x3x1xi64>) -> tensor<1x1x3xi64>
+// I8: graph.scatter_elements {{.*}} : (tensor<1x2x8x4xi8>, tensor<1x1x3x1xi64>, tensor<1x2x3x4xi8>)
+// I8: graph.scatter_elements %{{[^ ]+}}, %[[INDEX]], %{{[^ ]+}} {axis = 2 : i64} : (tensor<1x2x8xf32>, tensor<1x1x3xi64>, tensor<1x2x3xf32>)
 func.func @write(%past: tensor<1x2x5x4xf32> {graph.name = "past"}, %x: tensor<1x2x3x4xf32> {graph.name = "x"}, %i: tensor<1x1x3x1xi64>)
     -> (tensor<1x2x8x4xf32> {graph.name = "present"}) {
   %zero = graph.constant dense<0.0> : tensor<f32>
   %0 = graph.broadcast_to %zero : (tensor<f32>) -> tensor<1x2x3x4xf32>
   %1 = graph.concat %past, %0 {axis = 2 : i64} : (tensor<1x2x5x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x8x4xf32>
-  %2 = graph.broadcast_to %i : (tensor<1x1x3x1xi64>) -> tensor<1x2x3x4xi64>
-  %3 = graph.scatter_elements %1, %2, %x {axis = 2 : i64} : (tensor<1x2x8x4xf32>, tensor<1x2x3x4xi64>, tensor<1x2x3x4xf32>) -> tensor<1x2x8x4xf32>
+  %3 = graph.scatter_elements %1, %i, %x {axis = 2 : i64} : (tensor<1x2x8x4xf32>, tensor<1x1x3x1xi64>, tensor<1x2x3x4xf32>) -> tensor<1x2x8x4xf32>
   return %3 : tensor<1x2x8x4xf32>
 }

@@ -1,0 +1,28 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Elements that are selected by index.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_LOOKUPS_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_LOOKUPS_H
+
+#include "DimRanges.h"
+
+namespace adze {
+
+class KernelEmitter;
+
+/// Emits elements of an argument whose positions along dim `along` are those of
+/// its range plus `positions`.
+MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, RangesRef ranges,
+                       unsigned along, const Emitted &positions,
+                       llvm::ArrayRef<int> axes);
+
+/// Emits the position in [0, extent) that one element of the indices of a
+/// gather or scatter selects, and its check. For index tuples, `column` is the
+/// element of the tuple.
+MaybeValue emitIndex(KernelEmitter &e, mlir::Operation *lookup,
+                     mlir::Value indices, RangesRef ranges, mlir::Value extent,
+                     int64_t column = 0);
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_LOOKUPS_H

@@ -1,0 +1,134 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Scatters of rows into the memory of an operand, such as new rows of a cache.
+#include "Families.h"
+#include "Lookups.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// Stores a block of columns of one row of the updates in each program. The
+/// places of the rows are distinct.
+class RowScatter {
+public:
+  RowScatter(KernelEmitter &e, ScatterElementsOp op)
+      : e(e), op(op), axis(op.getAxis()), pieces{op.getUpdates()} {
+    auto concat = op.getUpdates().getDefiningOp<ConcatOp>();
+    if (concat && concat.getAxis() + 1 == getDims(op.getUpdates()).size())
+      pieces.assign(concat.getInputs().begin(), concat.getInputs().end());
+  }
+
+  LogicalResult run();
+
+private:
+  LogicalResult setTiling();
+  LogicalResult storePieces(Value place);
+  Value getColumns(Value begin, Value length);
+
+  KernelEmitter &e;
+  ScatterElementsOp op;
+  unsigned axis;
+  SmallVector<Value> pieces; // of a row
+  SmallVector<Value> lengths;
+  DimRanges ranges; // in the updates
+};
+
+} // namespace
+
+/// Determines the program ids: a block of columns, and all other dims.
+LogicalResult RowScatter::setTiling() {
+  constexpr int64_t maxColumns = 1024;
+  Dims dims = getDims(op.getUpdates());
+  Value longest = e.index(1);
+  int64_t known = 0;
+  for (Value piece : pieces) {
+    AffineExpr length = getDims(piece).back();
+    lengths.push_back(e.size(length));
+    if (!lengths.back())
+      return failure();
+    longest = e.max(longest, lengths.back());
+    known = std::max(known, getConstant(length).value_or(maxColumns));
+  }
+  Value block = e.param("BLOCK_N", std::clamp<int64_t>(known, 1, maxColumns));
+  e.setAxis(1, block);
+  SmallVector<Value> counts{e.ceilDiv(longest, block)};
+  for (AffineExpr dim : llvm::reverse(llvm::drop_end(dims))) {
+    counts.push_back(e.size(dim));
+    if (!counts.back())
+      return failure();
+  }
+  SmallVector<Value> ids = e.programIds(counts);
+  for (Value id : llvm::reverse(llvm::drop_begin(ids)))
+    ranges.push_back(point(id));
+  ranges.push_back({e.mul(ids.front(), block), 1, 1, 1});
+  return success();
+}
+
+/// Returns the columns [begin, begin + length) of the result.
+Value RowScatter::getColumns(Value begin, Value length) {
+  Value whole = e.getOutputMemory(0);
+  if (pieces.size() == 1)
+    return whole;
+  OpBuilder &b = e.builder();
+  SmallVector<OpFoldResult> offsets(ranges.size(), b.getIndexAttr(0)),
+      steps(ranges.size(), b.getIndexAttr(1)),
+      sizes = memref::getMixedSizes(b, e.loc(), whole);
+  offsets.back() = getAsOpFoldResult(begin);
+  sizes.back() = getAsOpFoldResult(length);
+  return memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps);
+}
+
+LogicalResult RowScatter::storePieces(Value place) {
+  DimRanges to = ranges;
+  to[axis] = point(place);
+  Value begin = e.index(0);
+  for (auto [piece, length] : llvm::zip(pieces, lengths)) {
+    if (getConstantIntValue(length) == 0)
+      continue;
+    auto tile = e.emit(piece, ranges);
+    if (failed(tile) || failed(e.store(*tile, getColumns(begin, length), to)))
+      return failure();
+    begin = e.add(begin, length);
+  }
+  return success();
+}
+
+LogicalResult RowScatter::run() {
+  if (failed(setTiling()))
+    return failure();
+  Value rows = e.size(op.getData(), axis);
+  auto where = e.mapRanges(
+      ranges, op.getUpdates(), op.getIndices(),
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(ranges.size()))));
+  if (failed(where) || !rows)
+    return failure();
+  auto place = emitIndex(e, op, op.getIndices(), *where, rows);
+  if (failed(place))
+    return failure();
+  if (getConstantIntValue(rows).value_or(0) > 0)
+    return storePieces(*place);
+  // No index is valid in an empty dim.
+  OpBuilder &b = e.builder();
+  Value hasRows = arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::ne,
+                                        rows, e.index(0));
+  auto branch =
+      scf::IfOp::create(b, e.loc(), TypeRange(), hasRows, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  return storePieces(*place);
+}
+
+LogicalResult adze::emitScatter(KernelEmitter &e, ScatterElementsOp op) {
+  if (e.getOutputs().size() != 1)
+    return e.fail("the kernel has results besides a scatter");
+  if (!isa<BlockArgument>(op.getData()) || !op.getData().hasOneUse())
+    return e.fail("the kernel reads the tensor of which it replaces elements");
+  if (!op.replacesRows())
+    return e.fail("the indices of a scatter select single elements");
+  return RowScatter(e, op).run();
+}
