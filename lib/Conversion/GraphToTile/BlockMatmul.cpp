@@ -170,7 +170,7 @@ FailureOr<Emitted> BlockMatmul::emitWeights(Value block) {
 }
 
 /// Returns products by the blocks from `block` on, of which the sum along all
-/// axes but that of the columns is the result. The elements of a quad are
+/// axes but that of the columns is the result. The elements of a word are
 /// summed before they are scaled.
 FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
   auto fractions = emitFractions(block), x = emitRows(block);
@@ -182,8 +182,11 @@ FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
   Value each =
       arith::MulFOp::create(b, loc, e.broadcast(*x, fractions->axes),
                             fractions->value, arith::FastMathFlags::contract);
-  Emitted sums = e.reduce(Combiner::Add, f32, {each, fractions->axes}, Lane),
-          rows = e.reduce(Combiner::Add, f32, *x, Lane);
+  Emitted sums{each, fractions->axes}, rows = *x;
+  for (int axis : {Lane, Quad}) {
+    sums = e.reduce(Combiner::Add, f32, sums, axis);
+    rows = e.reduce(Combiner::Add, f32, rows, axis);
+  }
   Value offsets =
       arith::MulFOp::create(b, loc, e.broadcast(rows, sums.axes),
                             e.broadcast(factors->second, sums.axes));

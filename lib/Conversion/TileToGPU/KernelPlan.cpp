@@ -350,9 +350,31 @@ void KernelPlan::spreadDot(tile::DotOp dot) {
     spreads[cls[i]] = best[i];
 }
 
+/// Returns true if arithmetic on the result leads to another reduction.
+static bool isReducedAgain(Value tile, unsigned steps) {
+  return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+    if (!user->hasTrait<OpTrait::Elementwise>() || user->getNumResults() != 1)
+      return false;
+    Value result = user->getResult(0);
+    return llvm::any_of(result.getUsers(), llvm::IsaPred<tile::ReduceOp>) ||
+           (steps > 1 && isReducedAgain(result, steps - 1));
+  });
+}
+
+/// Returns true for a short dim of which the sums are operands of arithmetic
+/// before they are reduced again: threads that share the dim would exchange
+/// their parts twice.
+static bool isReducedInThread(tile::ReduceOp reduce) {
+  constexpr int64_t longest = 8;
+  constexpr unsigned steps = 4; // of arithmetic
+  return tileType(reduce.getSource()).getDimSize(reduce.getDim()) <= longest &&
+         isReducedAgain(reduce.getResult(), steps);
+}
+
 /// A row within one warp is reduced by shuffles only: if there are rows for all
 /// warps, one warp reduces each row.
 void KernelPlan::limitReducedDims() {
+  DenseSet<int> inThread;
   kernel.walk([&](tile::ReduceOp reduce) {
     RankedTensorType type = tileType(reduce.getSource());
     int64_t size = type.getDimSize(reduce.getDim());
@@ -364,7 +386,11 @@ void KernelPlan::limitReducedDims() {
     int64_t warps = isSmall ? 1 : std::min(threads / kWarp, rows & -rows);
     int cls = classesOf(reduce.getSource())[reduce.getDim()];
     maxThreads[cls] = std::max(maxThreads.lookup(cls), threads / warps);
+    if (!isSmall && isReducedInThread(reduce))
+      inThread.insert(cls);
   });
+  for (int cls : inThread)
+    maxThreads[cls] = 1;
 }
 
 /// Distributes the remaining classes of the tile over the thread bits that the

@@ -19,8 +19,9 @@
 // CHECK: %[[PARTS:.*]] = tile.param "PARTS"
 // CHECK: arith.ceildivui %c4{{.*}}, %[[PARTS]]
 // CHECK: tile.reshape {{.*}} to [%{{.*}}, %[[PARTS]], %{{.*}}, 4]
-// CHECK: %[[SUMS:.*]] = tile.reduce add {{.*}} dim 5
-// CHECK: math.fma %[[SUMS]], {{.*}} : tensor<?x?x?x4x2xf32>
+// CHECK: %[[QUADS:.*]] = tile.reduce add {{.*}} dim 5
+// CHECK: %[[SUMS:.*]] = tile.reduce add %[[QUADS]] dim 4
+// CHECK: math.fma %[[SUMS]], {{.*}} : tensor<?x?x?x4xf32>
 // CHECK: arith.addf %{{.*}} : tensor<?xf32>
 
 // FEW-DAG: int4_few: {{[1-9].*}} agree
