@@ -20,7 +20,11 @@ public:
       : e(e), op(op), axis(op.getAxis()), pieces{op.getUpdates()} {
     auto concat = op.getUpdates().getDefiningOp<ConcatOp>();
     if (concat && concat.getAxis() + 1 == getDims(op.getUpdates()).size())
-      pieces.assign(concat.getInputs().begin(), concat.getInputs().end());
+      // An empty view at the end would be out of bounds.
+      pieces = llvm::to_vector(
+          llvm::make_filter_range(concat.getInputs(), [](Value piece) {
+            return getConstant(getDims(piece).back()) != 0;
+          }));
   }
 
   LogicalResult run();
@@ -28,13 +32,13 @@ public:
 private:
   LogicalResult setTiling();
   LogicalResult storePieces(Value place);
-  Value getColumns(Value begin, Value length);
+  void setViews();
 
   KernelEmitter &e;
   ScatterElementsOp op;
   unsigned axis;
   SmallVector<Value> pieces; // of a row
-  SmallVector<Value> lengths;
+  SmallVector<Value> lengths, views;
   DimRanges ranges; // in the updates
 };
 
@@ -69,31 +73,32 @@ LogicalResult RowScatter::setTiling() {
   return success();
 }
 
-/// Returns the columns [begin, begin + length) of the result.
-Value RowScatter::getColumns(Value begin, Value length) {
-  Value whole = e.getOutputMemory(0);
-  if (pieces.size() == 1)
-    return whole;
+/// Creates the views of the result that the pieces are stored to: its columns.
+/// They are at the top of the kernel.
+void RowScatter::setViews() {
   OpBuilder &b = e.builder();
+  Value whole = e.getOutputMemory(0), begin = e.index(0);
+  if (pieces.size() == 1)
+    return views.push_back(whole);
   SmallVector<OpFoldResult> offsets(ranges.size(), b.getIndexAttr(0)),
       steps(ranges.size(), b.getIndexAttr(1)),
       sizes = memref::getMixedSizes(b, e.loc(), whole);
-  offsets.back() = getAsOpFoldResult(begin);
-  sizes.back() = getAsOpFoldResult(length);
-  return memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps);
+  for (Value length : lengths) {
+    offsets.back() = getAsOpFoldResult(begin);
+    sizes.back() = getAsOpFoldResult(length);
+    views.push_back(
+        memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps));
+    begin = e.add(begin, length);
+  }
 }
 
 LogicalResult RowScatter::storePieces(Value place) {
   DimRanges to = ranges;
   to[axis] = point(place);
-  Value begin = e.index(0);
-  for (auto [piece, length] : llvm::zip(pieces, lengths)) {
-    if (getConstantIntValue(length) == 0)
-      continue;
+  for (auto [piece, view] : llvm::zip(pieces, views)) {
     auto tile = e.emit(piece, ranges);
-    if (failed(tile) || failed(e.store(*tile, getColumns(begin, length), to)))
+    if (failed(tile) || failed(e.store(*tile, view, to)))
       return failure();
-    begin = e.add(begin, length);
   }
   return success();
 }
@@ -101,6 +106,7 @@ LogicalResult RowScatter::storePieces(Value place) {
 LogicalResult RowScatter::run() {
   if (failed(setTiling()))
     return failure();
+  setViews();
   Value rows = e.size(op.getData(), axis);
   auto where = e.mapRanges(
       ranges, op.getUpdates(), op.getIndices(),

@@ -15,6 +15,9 @@
 // RUN: arun 0.so --random --ids 6 --shape x=1x2x70 --output-dir .
 // RUN: arun 2.so --random --ids 6 --shape x=1x2x70 --rtol 0 --atol 0 --expect y=y.npy | FileCheck %s
 // RUN: arun 2.so --random --ids 6 --shape x=0x2x70 | FileCheck %s
+// RUN: atranslate -O0 dynamic.mlir -o d0.so && atranslate dynamic.mlir -o d2.so
+// RUN: arun d0.so --random --ids 5 --shape x=1x2x8 --shape d=5x2x16 --output-dir .
+// RUN: arun d2.so --random --ids 5 --shape x=1x2x8 --shape d=5x2x16 --rtol 0 --atol 0 --expect y=y.npy | FileCheck %s
 // CHECK: output 'y'
 
 //--- known.mlir
@@ -37,4 +40,17 @@ func.func @main(%x: tensor<?x2x70xf32, #x> {graph.name = "x"}, %i: tensor<?x1x1x
   %2 = graph.concat %0, %1 {axis = 2 : i64} : (tensor<?x2x70xf32, #x>, tensor<?x2x70xf32, #x>) -> tensor<?x2x140xf32, #w>
   %3 = graph.scatter_elements %d, %i, %2 {axis = 0 : i64} : (tensor<6x2x140xf32>, tensor<?x1x1xi64, #i>, tensor<?x2x140xf32, #w>) -> tensor<6x2x140xf32>
   return %3 : tensor<6x2x140xf32>
+}
+
+//--- dynamic.mlir
+#x = affine_map<()[s0, s1] -> (s0, 2, 8)>
+#w = affine_map<()[s0, s1] -> (s0, 2, 16)>
+#i = affine_map<()[s0, s1] -> (s0, 1, 1)>
+#d = affine_map<()[s0, s1] -> (s1, 2, 16)>
+func.func @main(%x: tensor<?x2x8xf32, #x> {graph.name = "x"}, %i: tensor<?x1x1xi64, #i> {graph.name = "i"}, %d: tensor<?x2x16xf32, #d> {graph.name = "d"}) -> (tensor<?x2x16xf32, #d> {graph.name = "y"}) attributes {graph.symbols = ["n", "m"]} {
+  %0 = graph.abs %d : (tensor<?x2x16xf32, #d>) -> tensor<?x2x16xf32, #d>
+  %1 = graph.neg %x : (tensor<?x2x8xf32, #x>) -> tensor<?x2x8xf32, #x>
+  %2 = graph.concat %1, %x {axis = 2 : i64} : (tensor<?x2x8xf32, #x>, tensor<?x2x8xf32, #x>) -> tensor<?x2x16xf32, #w>
+  %3 = graph.scatter_elements %0, %i, %2 {axis = 0 : i64} : (tensor<?x2x16xf32, #d>, tensor<?x1x1xi64, #i>, tensor<?x2x16xf32, #w>) -> tensor<?x2x16xf32, #d>
+  return %3 : tensor<?x2x16xf32, #d>
 }

@@ -12,14 +12,14 @@
 // CHECK-LABEL: tile.kernel @rows
 // CHECK-SAME: %[[D:[a-z0-9]*]]: memref<?x2x8xf32>{{[^,]*}}, %[[I:[a-z0-9]*]]: memref<?x1x1xi64>{{[^,]*}}, %[[X:[a-z0-9]*]]: memref<?x2x4xf32>{{[^,]*}}, %[[OUT:[a-z0-9]*]]: memref<?x2x8xf32> {{{.*}}adze.tied = 0 : i64}
 // CHECK: %[[P:.*]]:3 = tile.program_id
+// CHECK: %[[LEFT:.*]] = memref.subview %[[OUT]][0, 0, 0] [%{{.*}}, 2, 4]
+// CHECK: %[[RIGHT:.*]] = memref.subview %[[OUT]][0, 0, 4] [%{{.*}}, 2, 4]
 // CHECK: memref.load %[[I]][%[[P]]#2, %{{.*}}, %{{.*}}]
 // CHECK: %[[LIMITED:.*]] = arith.minsi
 // CHECK: %[[PLACE:.*]] = arith.maxsi %[[LIMITED]]
 // CHECK: scf.if
 // CHECK: tile.load %[[X]]
-// CHECK: %[[LEFT:.*]] = memref.subview %[[OUT]][0, 0, 0] [%{{.*}}, 2, 4]
 // CHECK: tile.store %{{.*}}, %[[LEFT]][%[[PLACE]], %[[P]]#1, %{{.*}}]
-// CHECK: %[[RIGHT:.*]] = memref.subview %[[OUT]][0, 0, 4] [%{{.*}}, 2, 4]
 // CHECK: tile.store %{{.*}}, %[[RIGHT]][%[[PLACE]], %[[P]]#1, %{{.*}}]
 func.func private @rows(%d: tensor<?x2x8xf32, #d>, %i: tensor<?x1x1xi64, #i>, %x: tensor<?x2x4xf32, #x>) -> tensor<?x2x8xf32, #d> attributes {adze.kernel} {
   %0 = graph.exp %x : (tensor<?x2x4xf32, #x>) -> tensor<?x2x4xf32, #x>
