@@ -45,6 +45,7 @@ private:
   FailureOr<Emitted> emitFloats(Value operand, Value block);
   Emitted sumAll(Emitted products);
   LogicalResult store(const Emitted &total);
+  double getLevels() const { return int64_t(1) << bits; }
   Value number(double value, ArrayRef<int> axes) {
     return e.constant(e.builder().getF32FloatAttr(value), axes);
   }
@@ -133,27 +134,23 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
                  axes};
 }
 
-/// Returns the numbers f and g of each block for which a weight is f * x + g,
-/// where x is the number of emitFractions.
+/// Returns the numbers s and o of each block for which a weight is
+/// s * (2^bits * x + o), where x is the number of emitFractions.
 FailureOr<std::pair<Emitted, Emitted>> BlockMatmul::emitFactors(Value block) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
-  double levels = int64_t(1) << bits;
   auto scales = emitFloats(op.getScales(), block);
   if (failed(scales))
     return failure();
   Axes axes = scales->axes;
-  FailureOr<Emitted> zeros = Emitted{number(levels / 2, axes), axes};
+  FailureOr<Emitted> zeros = Emitted{number(getLevels() / 2, axes), axes};
   if (op.getZeros())
     zeros = emitFloats(op.getZeros(), block);
   if (failed(zeros))
     return failure();
-  Value factors =
-      arith::MulFOp::create(b, loc, scales->value, number(levels, axes));
-  Value offsets = arith::MulFOp::create(
-      b, loc, scales->value,
-      arith::SubFOp::create(b, loc, number(-levels, axes), zeros->value));
-  return std::pair(Emitted{factors, axes}, Emitted{offsets, axes});
+  Value offsets =
+      arith::SubFOp::create(b, loc, number(-getLevels(), axes), zeros->value);
+  return std::pair(*scales, Emitted{offsets, axes});
 }
 
 /// Returns the dequantized weights of the blocks from `block` on.
@@ -162,11 +159,19 @@ FailureOr<Emitted> BlockMatmul::emitWeights(Value block) {
   auto factors = emitFactors(block);
   if (failed(fractions) || failed(factors))
     return failure();
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
   ArrayRef<int> axes = fractions->axes;
-  return Emitted{math::FmaOp::create(e.builder(), e.loc(), fractions->value,
-                                     e.broadcast(factors->first, axes),
-                                     e.broadcast(factors->second, axes)),
-                 fractions->axes};
+  auto scale = [&](Value by) {
+    const Emitted &scales = factors->first;
+    Value product = arith::MulFOp::create(b, loc, scales.value, by);
+    return e.broadcast({product, scales.axes}, axes);
+  };
+  return Emitted{
+      math::FmaOp::create(b, loc, fractions->value,
+                          scale(number(getLevels(), factors->first.axes)),
+                          scale(factors->second.value)),
+      fractions->axes};
 }
 
 /// Returns products by the blocks from `block` on, of which the sum along all
@@ -187,12 +192,12 @@ FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
     sums = e.reduce(Combiner::Add, f32, sums, axis);
     rows = e.reduce(Combiner::Add, f32, rows, axis);
   }
-  Value offsets =
-      arith::MulFOp::create(b, loc, e.broadcast(rows, sums.axes),
-                            e.broadcast(factors->second, sums.axes));
-  return Emitted{math::FmaOp::create(b, loc, sums.value,
-                                     e.broadcast(factors->first, sums.axes),
-                                     offsets),
+  auto on = [&](const Emitted &tile) { return e.broadcast(tile, sums.axes); };
+  Value shift = arith::MulFOp::create(b, loc, on(rows), on(factors->second));
+  Value unscaled = math::FmaOp::create(b, loc, sums.value,
+                                       number(getLevels(), sums.axes), shift);
+  return Emitted{arith::MulFOp::create(b, loc, unscaled, on(factors->first),
+                                       arith::FastMathFlags::contract),
                  sums.axes};
 }
 
