@@ -273,7 +273,8 @@ def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
     as in quantisation, i32 holds it, and a vector is converted by one instruction
     and packed by another. Casts to integers of 32 bits stay, as NaN would give
     other bits. The conversion also rounds to the nearest, ties to even, if the
-    bounds are integers.
+    bounds are integers. A zero point that is added after the rounding is added to
+    the integers, and the bounds of the float are moved by it.
 
     ```mlir
     %0 = math.roundeven %x : vector<16xf32>

@@ -26,6 +26,13 @@ struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
 };
+
+/// A value before the rounding, with bounds, and an integer that is added after
+/// it.
+struct BoundedValue {
+  Value x; // null if there is no rounding
+  double shift = 0;
+};
 } // namespace
 
 static Bounds getBounds(Value value, int depth = 0) {
@@ -70,35 +77,77 @@ static bool fitsWord(Value value) {
          bounds.high <= double(std::numeric_limits<int32_t>::max());
 }
 
-/// Rewrites bounds of a rounded value to a rounding of a bounded value, and
-/// returns the latter. Both are equal if the bounds are integers. Returns null
-/// if there is no rounding.
-static Value boundBeforeRounding(OpBuilder &b, Value value) {
-  if (auto round = value.getDefiningOp<math::RoundEvenOp>())
-    return round.getOperand();
-  Operation *op = value.getDefiningOp();
-  APFloat bound(0.0);
-  if (!isa_and_nonnull<arith::MinimumFOp, arith::MaximumFOp>(op) ||
-      !op->hasOneUse() ||
-      !matchPattern(op->getOperand(1), m_ConstantFloat(&bound)) ||
-      !bound.isInteger())
-    return {};
-  Value inner = boundBeforeRounding(b, op->getOperand(0));
-  if (!inner)
-    return {};
-  return b
-      .create(op->getLoc(), op->getName().getIdentifier(),
-              {inner, op->getOperand(1)}, op->getResultTypes(), op->getAttrs())
-      ->getResult(0);
+/// Returns the constant second operand of an op with one use, if it is an
+/// integer.
+static std::optional<double> getWholeNumber(Operation *op) {
+  APFloat number(0.0);
+  if (!op || !op->hasOneUse() || op->getNumOperands() != 2 ||
+      !matchPattern(op->getOperand(1), m_ConstantFloat(&number)) ||
+      !number.isInteger())
+    return std::nullopt;
+  bool isInexact;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                 &isInexact);
+  return number.convertToDouble();
 }
 
-/// Converts a float to an integer. If it is a vector rounded to the nearest,
-/// the conversion includes the rounding.
+static Value createNumber(OpBuilder &b, Location loc, Type type,
+                          TypedAttr number) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    number = DenseElementsAttr::get(vector, Attribute(number));
+  return arith::ConstantOp::create(b, loc, number);
+}
+
+/// Rewrites bounds of a rounded value plus an integer to a rounding of a
+/// bounded value, and returns the latter. Both are equal if the bounds are
+/// integers, and all integers are small.
+static BoundedValue boundBeforeRounding(OpBuilder &b, Value value) {
+  constexpr double greatest = 1 << 16; // sums with these are exact below 2^23
+  if (auto round = value.getDefiningOp<math::RoundEvenOp>())
+    return {round.getOperand()};
+  Operation *op = value.getDefiningOp();
+  std::optional<double> number = getWholeNumber(op);
+  if (!number || !isa<arith::MinimumFOp, arith::MaximumFOp, arith::AddFOp>(op))
+    return {};
+  BoundedValue inner = boundBeforeRounding(b, op->getOperand(0));
+  Type type = value.getType(), element = getElementTypeOrSelf(type);
+  bool isSmall =
+      std::fabs(*number) <= greatest && element.getIntOrFloatBitWidth() >= 32;
+  bool isSum = isa<arith::AddFOp>(op);
+  if (!inner.x || (!isSmall && (isSum || inner.shift != 0)))
+    return {};
+  if (isSum) {
+    // Bounds of the summand would be exact, too, but do not occur.
+    bool isRounded = op->getOperand(0).getDefiningOp<math::RoundEvenOp>();
+    return isRounded ? BoundedValue{inner.x, *number} : BoundedValue();
+  }
+  Value bound = createNumber(b, op->getLoc(), type,
+                             b.getFloatAttr(element, *number - inner.shift));
+  inner.x = b.create(op->getLoc(), op->getName().getIdentifier(),
+                     {inner.x, bound}, op->getResultTypes(), op->getAttrs())
+                ->getResult(0);
+  return inner;
+}
+
+/// Converts a float to an integer. If it is rounded to the nearest, integers
+/// are added after the conversion, which includes the rounding of vectors.
 static Value convertToWord(OpBuilder &b, Location loc, Value value, Type type) {
-  if (isa<VectorType>(type))
-    if (Value exact = boundBeforeRounding(b, value))
-      return LLVM::LrintOp::create(b, loc, type, exact);
-  return arith::FPToSIOp::create(b, loc, type, value);
+  BoundedValue exact = boundBeforeRounding(b, value);
+  bool isVector = isa<VectorType>(type);
+  if (!exact.x || (!isVector && exact.shift == 0))
+    return arith::FPToSIOp::create(b, loc, type, value);
+  Value word;
+  if (isVector)
+    word = LLVM::LrintOp::create(b, loc, type, exact.x);
+  else
+    word = arith::FPToSIOp::create(b, loc, type,
+                                   math::RoundEvenOp::create(b, loc, exact.x));
+  if (exact.shift == 0)
+    return word;
+  Value shift = createNumber(
+      b, loc, type,
+      b.getIntegerAttr(getElementTypeOrSelf(type), int64_t(exact.shift)));
+  return arith::AddIOp::create(b, loc, word, shift);
 }
 
 void NarrowConversionsPass::runOnOperation() {

@@ -367,7 +367,7 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   ScopedDiagnosticHandler silence(&context,
                                   [](Diagnostic &) { return success(); });
   GraphBuilder b(context, seed);
-  // A separate random generator, so that the other graphs do not change.
+  // Separate random generators, so that the other graphs do not change.
   b.hasControl = Random(seed * 131 + 7).chance(30);
   b.mixSizes(Random(seed * 146 + 11).chance(35));
   int64_t numInputs = b.random.between(1, 3);
@@ -377,6 +377,10 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   int64_t size = b.random.between(2, 14);
   for (int64_t i = 0; i < 3 * size && int64_t(b.values.size()) < 4 * size; ++i)
     addSome(b);
+  if (Random(seed * 157 + 13).chance(8))
+    addQuantized(b);
+  if (Random(seed * 179 + 17).chance(4))
+    addSignal(b);
   return b.finish();
 }
 

@@ -140,7 +140,10 @@ void addMovement(GraphBuilder &b);
 void addLookup(GraphBuilder &b);
 void addIdiom(GraphBuilder &b);
 void addControl(GraphBuilder &b);
-/// Calls one of these.
+/// Add convolutions of 8-bit integers, and of a signal.
+void addQuantized(GraphBuilder &b);
+void addSignal(GraphBuilder &b);
+/// Calls one of the others.
 void addSome(GraphBuilder &b);
 
 } // namespace property

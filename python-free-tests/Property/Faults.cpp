@@ -280,6 +280,14 @@ static bool approximateGelu(Operation *op) {
   return true;
 }
 
+static bool forgetFill(Operation *op) {
+  auto pad = dyn_cast<PadOp>(op);
+  if (!pad || op->getNumOperands() < 2)
+    return false;
+  op->eraseOperand(1);
+  return true;
+}
+
 static bool truncateRemainder(Operation *op) {
   return rename(op, "graph.mod", "graph.fmod") ||
          rename(op, "graph.fmod", "graph.mod");
@@ -440,6 +448,9 @@ ArrayRef<Fault> getFaults() {
       {"other-gelu", "gelu by tanh for gelu by erf", S::Graph, approximateGelu},
       {"truncated-remainder", "a remainder has the other sign", S::Graph,
        truncateRemainder},
+      {"rounded-down", "a rounding to the nearest goes down", S::Graph,
+       [](Operation *op) { return rename(op, "graph.round", "graph.floor"); }},
+      {"forgotten-fill", "padding by a number is by 0", S::Graph, forgetFill},
       {"skipped-check", "sizes inside of a branch go unchecked", S::Graph,
        skipCheck},
       {"padded-by-one", "outside of memory there are ones", S::Tile, padByOne},

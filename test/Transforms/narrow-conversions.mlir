@@ -19,6 +19,46 @@ func.func @quantised(%x: vector<16xf32>) -> vector<16xi8> {
   return %4 : vector<16xi8>
 }
 
+// An integer that is added after the rounding is added to the words, and the bounds move.
+// CHECK-LABEL: func.func @zero_point(
+// CHECK-SAME: %[[X:.*]]: vector<16xf32>, %[[Y:.*]]: f32
+// CHECK: %[[LOW:.*]] = arith.constant dense<1.280000e+02> : vector<16xf32>
+// CHECK: %[[MAX:.*]] = arith.maximumf %[[X]], %[[LOW]]
+// CHECK: %[[HIGH:.*]] = arith.constant dense<2.550000e+02> : vector<16xf32>
+// CHECK: %[[MIN:.*]] = arith.minimumf %[[MAX]], %[[HIGH]]
+// CHECK: %[[WORD:.*]] = llvm.intr.lrint(%[[MIN]])
+// CHECK: %[[ZERO:.*]] = arith.constant dense<-128> : vector<16xi32>
+// CHECK: %[[MOVED:.*]] = arith.addi %[[WORD]], %[[ZERO]]
+// CHECK: arith.trunci %[[MOVED]] : vector<16xi32> to vector<16xi8>
+// CHECK: %[[LEAST:.*]] = arith.constant -6.000000e+00 : f32
+// CHECK: %[[SCALAR:.*]] = arith.maximumf %[[Y]], %[[LEAST]]
+// CHECK: %[[MOST:.*]] = arith.constant 1.210000e+02 : f32
+// CHECK: %[[BOUNDED:.*]] = arith.minimumf %[[SCALAR]], %[[MOST]]
+// CHECK: %[[ROUNDED:.*]] = math.roundeven %[[BOUNDED]]
+// CHECK: %[[ONE:.*]] = arith.fptosi %[[ROUNDED]] : f32 to i32
+// CHECK: arith.addi %[[ONE]], %{{.*}} : i32
+func.func @zero_point(%x: vector<16xf32>, %y: f32) -> (vector<16xi8>, i8) {
+  %zero = arith.constant dense<-128.0> : vector<16xf32>
+  %low = arith.constant dense<0.0> : vector<16xf32>
+  %high = arith.constant dense<127.0> : vector<16xf32>
+  %0 = math.roundeven %x : vector<16xf32>
+  %1 = arith.addf %0, %zero : vector<16xf32>
+  %2 = arith.maximumf %1, %low : vector<16xf32>
+  %3 = arith.minimumf %2, %high : vector<16xf32>
+  %4 = arith.fptosi %3 : vector<16xf32> to vector<16xi64>
+  %5 = arith.trunci %4 : vector<16xi64> to vector<16xi8>
+  %six = arith.constant 6.0 : f32
+  %none = arith.constant 0.0 : f32
+  %most = arith.constant 127.0 : f32
+  %6 = math.roundeven %y : f32
+  %7 = arith.addf %6, %six : f32
+  %8 = arith.maximumf %7, %none : f32
+  %9 = arith.minimumf %8, %most : f32
+  %10 = arith.fptosi %9 : f32 to i64
+  %11 = arith.trunci %10 : i64 to i8
+  return %5, %11 : vector<16xi8>, i8
+}
+
 // Not if a bound is not an integer, another op reads the bounded value, or another op is
 // between.
 // CHECK-LABEL: func.func @rounded(
@@ -37,7 +77,7 @@ func.func @rounded(%x: vector<16xf32>) -> (vector<16xi8>, vector<16xi8>, vector<
   %6 = arith.minimumf %5, %high : vector<16xf32>
   %7 = arith.fptosi %6 : vector<16xf32> to vector<16xi64>
   %8 = arith.trunci %7 : vector<16xi64> to vector<16xi8>
-  %9 = arith.addf %0, %high : vector<16xf32>
+  %9 = arith.addf %0, %half : vector<16xf32>
   %10 = arith.maximumf %9, %low : vector<16xf32>
   %11 = arith.minimumf %10, %high : vector<16xf32>
   %12 = arith.fptosi %11 : vector<16xf32> to vector<16xi64>

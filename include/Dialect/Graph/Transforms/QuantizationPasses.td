@@ -249,7 +249,9 @@ def FormIntegerProductsPass
     the middle of its range, and becomes signed; it has a scale for each output
     channel or one for all. The padding of a convolution is the zero point. The
     contracted dim of a matrix product has to be a multiple of 4, for GPUs of 16;
-    channels of a convolution are padded to a multiple.
+    channels of a convolution are padded to a multiple. The bias of a convolution
+    is added to the sums if it is dequantized from 32-bit integers by the scales
+    `s * t`, and to the results otherwise.
 
     The pass does nothing unless every target has a unit for `ui8 * si8 + si32`
     (`tile.targets`). Grouped convolutions and products of two activations stay in
@@ -289,8 +291,10 @@ def FoldRequantizationPass
   let description = [{
     If integers are dequantized, added, clamped and quantized to 8 bits again,
     the scales, zero points and bounds of activations are folded into one factor
-    for each term, one summand, and one pair of bounds. These are applied after
-    the rounding, which is monotonic.
+    for each term, one summand, and one pair of bounds. Factors and summand are
+    computed in f64 and rounded once. The bounds are applied after the rounding,
+    which is monotonic. The last zero point is added between the two: before the
+    rounding, the sum with it would have fewer bits after the point.
 
     Divisions become multiplications by reciprocals, and sums are rounded in
     another order. So a value that lies halfway between two quantization steps,

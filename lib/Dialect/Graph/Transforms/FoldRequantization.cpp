@@ -20,7 +20,14 @@ using namespace adze::graph;
 
 namespace {
 
+Value createF64(OpBuilder &b, Location loc, double number) {
+  auto scalar = RankedTensorType::get({}, b.getF64Type());
+  return ConstantOp::create(
+      b, loc, DenseElementsAttr::get(scalar, b.getF64FloatAttr(number)));
+}
+
 /// The sum of `value * factor` (null: 1) over the terms, plus a constant.
+/// Factors and the constant are computed in f64, so that each is rounded once.
 class LinearCombination {
 public:
   LinearCombination(OpBuilder &b, Location loc) : b(b), loc(loc) {}
@@ -33,7 +40,9 @@ public:
     if (!op || depth > most)
       return false;
     if (isConstant(value)) {
-      addOffset(multiply(value, factor));
+      Value constant = multiply(convert(value, b.getF64Type()), factor);
+      offset = offset ? AddOp::create(b, loc, offset, constant).getResult()
+                      : constant;
       return true;
     }
     // Casts and convolutions of integers are the leaves.
@@ -51,25 +60,22 @@ public:
     if (auto mul = dyn_cast<MulOp>(op)) {
       for (unsigned i : {1, 0})
         if (isConstant(mul->getOperand(i)))
-          return add(mul->getOperand(1 - i),
-                     multiply(mul->getOperand(i), factor), depth + 1);
+          return add(
+              mul->getOperand(1 - i),
+              multiply(convert(mul->getOperand(i), b.getF64Type()), factor),
+              depth + 1);
       return false;
     }
     if (auto sum = dyn_cast<AddOp>(op))
       return add(sum.getLhs(), factor, depth + 1) &&
              add(sum.getRhs(), factor, depth + 1);
     if (auto difference = dyn_cast<SubOp>(op)) {
-      Value negated = factor ? factor : createF32(b, loc, 1);
+      Value negated = factor ? factor : createF64(b, loc, 1);
       negated = NegOp::create(b, loc, negated);
       return add(difference.getLhs(), factor, depth + 1) &&
              add(difference.getRhs(), negated, depth + 1);
     }
     return false;
-  }
-
-  void addOffset(Value constant) {
-    offset =
-        offset ? AddOp::create(b, loc, offset, constant).getResult() : constant;
   }
 
   bool hasTerms() const { return !terms.empty(); }
@@ -78,11 +84,12 @@ public:
   Value emit() {
     Value sum;
     for (auto [value, factor] : terms) {
-      Value scaled = multiply(value, factor);
+      Value scaled =
+          multiply(value, factor ? convert(factor, b.getF32Type()) : Value());
       sum = sum ? AddOp::create(b, loc, sum, scaled).getResult() : scaled;
     }
     if (offset)
-      sum = AddOp::create(b, loc, sum, offset);
+      sum = AddOp::create(b, loc, sum, convert(offset, b.getF32Type()));
     return sum;
   }
 
@@ -92,6 +99,10 @@ private:
     Operation *input = op->getOperand(0).getDefiningOp();
     return isa<MulOp, SubOp>(op) && isConstant(op->getOperand(1)) && input &&
            (isa<CastOp>(input) || (isa<SubOp>(input) && isConversion(input)));
+  }
+
+  Value convert(Value value, Type type) {
+    return CastOp::create(b, loc, makeType(type, getDims(value)), value);
   }
 
   Value multiply(Value value, Value factor) {
@@ -159,7 +170,7 @@ LogicalResult fold(CastOp cast, RewriterBase &b) {
     x = other;
   }
   if (scale != 1)
-    factor = createF32(b, loc, scale);
+    factor = createF64(b, loc, scale);
   Bounded inner = matchBounds(x);
   if (!inner.x.hasOneUse())
     inner = {x};
@@ -170,14 +181,10 @@ LogicalResult fold(CastOp cast, RewriterBase &b) {
          high = std::min(q->bounds.high, move(inner.high));
   if (!(low <= high) || !sum.add(inner.x, factor) || !sum.hasTerms())
     return failure();
-  // Ties are rounded to even, so an even summand can be added before or after
-  // the rounding.
-  bool isEven = q->zero % 2 == 0;
-  if (isEven && q->zero != 0)
-    sum.addOffset(createF32(b, loc, double(q->zero)));
-  Value value = sum.emit();
-  value = RoundOp::create(b, loc, value);
-  if (!isEven)
+  // The zero point is often greater than the values, and less exact then: it is
+  // added after the rounding.
+  Value value = RoundOp::create(b, loc, sum.emit());
+  if (q->zero != 0)
     value = AddOp::create(b, loc, value, createF32(b, loc, double(q->zero)));
   value = MaximumOp::create(b, loc, value, createF32(b, loc, low));
   value = MinimumOp::create(b, loc, value, createF32(b, loc, high));

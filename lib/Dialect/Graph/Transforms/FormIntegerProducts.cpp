@@ -124,9 +124,73 @@ Value makeBias(OpBuilder &b, Location loc, Value weight, int64_t own, Type type,
   return MulOp::create(b, loc, sums, factor);
 }
 
+/// Returns the elements of a constant, also through reshapes; none if their
+/// type is not T.
+template <typename T>
+SmallVector<T> getNumbers(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return {};
+  auto elements = constant.getValue().tryGetValues<T>();
+  return elements ? SmallVector<T>(elements->begin(), elements->end())
+                  : SmallVector<T>();
+}
+
+/// Returns true if the scales of a bias are those of the sums, within the
+/// rounding of their product to f32.
+bool areScalesOfSums(Value scales, double input, Value filter) {
+  constexpr double tolerance = 0x1p-22;
+  SmallVector<float> own = getNumbers<float>(scales),
+                     factors = getNumbers<float>(filter);
+  size_t count = std::max(own.size(), factors.size());
+  auto fits = [&](size_t size) { return size == 1 || size == count; };
+  if (own.empty() || factors.empty() || !fits(own.size()) ||
+      !fits(factors.size()))
+    return false;
+  for (size_t i = 0; i < count; ++i) {
+    double wanted = input * factors[factors.size() == 1 ? 0 : i],
+           got = own[own.size() == 1 ? 0 : i];
+    if (!(std::fabs(got - wanted) <= tolerance * std::fabs(wanted)))
+      return false;
+  }
+  return true;
+}
+
+/// Returns the integers of a bias that is quantized by the scales of the sums
+/// of `taps` products, or null if it is not, or if 32 bits are too few for the
+/// sums with it.
+Value matchBiasOfSums(ConvOp op, double input, Value filter, int64_t taps) {
+  auto mul = op.getBias() ? op.getBias().getDefiningOp<MulOp>() : MulOp();
+  if (!mul || !areScalesOfSums(mul.getRhs(), input, filter))
+    return {};
+  Value x = mul.getLhs();
+  if (auto sub = x.getDefiningOp<SubOp>();
+      sub && getZeroPoint(sub.getRhs()) == 0)
+    x = sub.getLhs();
+  auto cast = x.getDefiningOp<CastOp>();
+  if (!cast || !getElement(cast.getInput()).isSignlessInteger(32) ||
+      getDims(cast.getInput()) != getDims(op.getBias()))
+    return {};
+  SmallVector<int32_t> numbers = getNumbers<int32_t>(cast.getInput());
+  constexpr int64_t greatest = std::numeric_limits<int32_t>::max();
+  auto fits = [&](int64_t number) {
+    return std::abs(number) <= greatest - taps * 255 * 128;
+  };
+  return !numbers.empty() && llvm::all_of(numbers, fits) ? cast.getInput()
+                                                         : Value();
+}
+
+/// Returns the sum of two tensors, of which either may be null.
+Value addOptional(OpBuilder &b, Location loc, Value x, Value y) {
+  return x && y ? AddOp::create(b, loc, x, y).getResult() : x ? x : y;
+}
+
 /// Rewrites conv(x, w) of (p - z) * s and q * t to (conv(p, q) - z * sum(q)) *
 /// (s * t), with z as padding. A depthwise convolution, whose lanes are
 /// channels, sums the integers in f32, which is exact for sums of few products.
+/// A bias that is quantized like the sums is added to them, without rounding.
 LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   auto input = matchDequantized(op.getInput()),
        filter = matchDequantized(op.getFilter());
@@ -157,7 +221,11 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   Type sumType = isDepthwise ? Type(b.getF32Type()) : b.getI32Type();
   if (isDepthwise)
     w = CastOp::create(b, loc, makeType(sumType, getDims(w)), w);
-  Value bias = makeBias(b, loc, w, /*own=*/0, sumType, input->zero);
+  Value own = isDepthwise ? Value()
+                          : matchBiasOfSums(op, *getSplatNumber(input->scale),
+                                            filter->scale, taps);
+  Value bias = addOptional(
+      b, loc, makeBias(b, loc, w, /*own=*/0, sumType, input->zero), own);
   if (missing > 0) {
     SmallVector<int64_t> low(rank, 0), high(rank, 0);
     high[1] = missing;
@@ -168,7 +236,7 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
                              op.getGroup(), op.getLayout());
   Value scales = getChannelVector(b, filter->scale, 0, rank, channels);
   Value y = dequantize(b, loc, sum, input->scale, scales, /*axis=*/1);
-  if (op.getBias())
+  if (op.getBias() && !own)
     y = AddOp::create(b, loc, y, alongAxis(b, op.getBias(), 1, rank));
   b.replaceOp(op, y);
   return success();

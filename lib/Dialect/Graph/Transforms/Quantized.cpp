@@ -40,11 +40,12 @@ std::optional<Dequantized> adze::graph::matchDequantized(Value value) {
     return std::nullopt;
   for (unsigned i : {0, 1}) {
     Dequantized result{mul->getOperand(i), 0, mul->getOperand(1 - i)};
-    if (auto sub = result.bytes.getDefiningOp<SubOp>()) {
+    // An input that has become unsigned has two.
+    while (auto sub = result.bytes.getDefiningOp<SubOp>()) {
       std::optional<int64_t> zero = getZeroPoint(sub.getRhs());
       if (!zero)
-        continue;
-      result.zero = *zero;
+        break;
+      result.zero += *zero;
       result.bytes = sub.getLhs();
     }
     auto cast = result.bytes.getDefiningOp<CastOp>();

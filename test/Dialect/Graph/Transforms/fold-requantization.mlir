@@ -1,17 +1,19 @@
 // RUN: aopt %s -graph-fold-requantization -graph-fold-constants -canonicalize -split-input-file | FileCheck %s
 
-// Bias, activation, scale and an even zero point become one factor, one summand and one
-// pair of bounds: relu6 is [10, 22] in steps of 0.5.
+// Bias, activation and scale become one factor, one summand and one pair of bounds: relu6 is
+// [10, 22] in steps of 0.5. The zero point is added after the rounding, which is less exact
+// for greater numbers.
 // CHECK-LABEL: @relu6
 // CHECK-DAG: %[[SCALE:.*]] = graph.constant dense<{{\[\[}}4.000000e+00, 8.000000e+00]]> : tensor<1x2xf32>
-// CHECK-DAG: %[[SHIFT:.*]] = graph.constant dense<[1.200000e+01, 1.400000e+01]> : tensor<2xf32>
-// CHECK-DAG: %[[LOW:.*]] = graph.constant dense<1.000000e+01> : tensor<f32>
+// CHECK-DAG: %[[SHIFT:.*]] = graph.constant dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>
+// CHECK-DAG: %[[ZERO:.*]] = graph.constant dense<1.000000e+01> : tensor<f32>
 // CHECK-DAG: %[[HIGH:.*]] = graph.constant dense<2.200000e+01> : tensor<f32>
 // CHECK: %[[WIDE:.*]] = graph.cast %arg0
 // CHECK: %[[SCALED:.*]] = graph.mul %[[WIDE]], %[[SCALE]]
 // CHECK: %[[SHIFTED:.*]] = graph.add %[[SCALED]], %[[SHIFT]]
 // CHECK: %[[ROUND:.*]] = graph.round %[[SHIFTED]]
-// CHECK: %[[MAX:.*]] = graph.maximum %[[ROUND]], %[[LOW]]
+// CHECK: %[[MOVED:.*]] = graph.add %[[ROUND]], %[[ZERO]]
+// CHECK: %[[MAX:.*]] = graph.maximum %[[MOVED]], %[[ZERO]]
 // CHECK: %[[MIN:.*]] = graph.minimum %[[MAX]], %[[HIGH]]
 // CHECK: %[[CAST:.*]] = graph.cast %[[MIN]]
 // CHECK: return %[[CAST]]
@@ -39,8 +41,7 @@ func.func @relu6(%sum: tensor<?x2xi32, affine_map<()[s0] -> (s0, 2)>>) -> tensor
 
 // -----
 
-// A sum of two dequantized tensors; the odd zero point is added after the rounding, as
-// ties are rounded to even numbers.
+// A sum of two dequantized tensors.
 // CHECK-LABEL: @sum
 // CHECK-DAG: %[[A:.*]] = graph.constant dense<2.000000e+00> : tensor<f32>
 // CHECK-DAG: %[[B:.*]] = graph.constant dense<4.000000e+00> : tensor<f32>
@@ -74,6 +75,28 @@ func.func @sum(%a: tensor<8xui8>, %b: tensor<8xui8>) -> tensor<8xui8> {
   %9 = graph.minimum %8, %most : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   %10 = graph.cast %9 : (tensor<8xf32>) -> tensor<8xui8>
   return %10 : tensor<8xui8>
+}
+
+// -----
+
+// Factors are rounded once: 0.1 * 0.7 / 0.3 in f32 is 0.233333334 if each step is rounded.
+// CHECK-LABEL: @rounded_once
+// CHECK-DAG: graph.constant dense<0.233333319> : tensor<f32>
+func.func @rounded_once(%sum: tensor<8xi32>) -> tensor<8xi8> {
+  %s = graph.constant dense<0.1> : tensor<f32>
+  %t = graph.constant dense<0.7> : tensor<f32>
+  %u = graph.constant dense<0.3> : tensor<f32>
+  %least = graph.constant dense<-128.0> : tensor<f32>
+  %most = graph.constant dense<127.0> : tensor<f32>
+  %0 = graph.cast %sum : (tensor<8xi32>) -> tensor<8xf32>
+  %1 = graph.mul %0, %s : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.mul %1, %t : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.div %2, %u : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.round %3 : (tensor<8xf32>) -> tensor<8xf32>
+  %5 = graph.maximum %4, %least : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %6 = graph.minimum %5, %most : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %7 = graph.cast %6 : (tensor<8xf32>) -> tensor<8xi8>
+  return %7 : tensor<8xi8>
 }
 
 // -----

@@ -61,6 +61,31 @@ func.func @conv(%p: tensor<1x3x4x4xi8>) -> (tensor<1x1x4x4xf32>, tensor<1x3x4x4x
 
 // -----
 
+// Two convolutions of one signed input: it becomes unsigned for the first, and the second
+// reads the same bytes, with both zero points.
+// CHECK-LABEL: @shared
+// CHECK: %[[X:.*]] = graph.bitwise_xor
+// CHECK: graph.conv %[[X]], %{{.*}} : (tensor<1x4x4x4xui8>, tensor<1x4x1x1xi8>, tensor<1xi32>) -> tensor<1x1x4x4xi32>
+// CHECK: graph.conv %[[X]], %{{.*}} : (tensor<1x4x4x4xui8>, tensor<1x4x1x1xi8>, tensor<1xi32>) -> tensor<1x1x4x4xi32>
+func.func @shared(%p: tensor<1x4x4x4xi8>) -> (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) {
+  %w = graph.constant dense<[[[[1]], [[2]], [[3]], [[4]]]]> : tensor<1x4x1x1xi8>
+  %v = graph.constant dense<[[[[1]], [[0]], [[0]], [[9]]]]> : tensor<1x4x1x1xi8>
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<3.0> : tensor<f32>
+  %0 = graph.cast %p : (tensor<1x4x4x4xi8>) -> tensor<1x4x4x4xf32>
+  %1 = graph.sub %0, %z : (tensor<1x4x4x4xf32>, tensor<f32>) -> tensor<1x4x4x4xf32>
+  %2 = graph.mul %1, %s : (tensor<1x4x4x4xf32>, tensor<f32>) -> tensor<1x4x4x4xf32>
+  %3 = graph.cast %w : (tensor<1x4x1x1xi8>) -> tensor<1x4x1x1xf32>
+  %4 = graph.mul %3, %s : (tensor<1x4x1x1xf32>, tensor<f32>) -> tensor<1x4x1x1xf32>
+  %5 = graph.cast %v : (tensor<1x4x1x1xi8>) -> tensor<1x4x1x1xf32>
+  %6 = graph.mul %5, %s : (tensor<1x4x1x1xf32>, tensor<f32>) -> tensor<1x4x1x1xf32>
+  %7 = graph.conv %2, %4 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x4x4xf32>, tensor<1x4x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %8 = graph.conv %2, %6 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x4x4xf32>, tensor<1x4x1x1xf32>) -> tensor<1x1x4x4xf32>
+  return %7, %8 : tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>
+}
+
+// -----
+
 // A depth that is not a multiple of 4, a zero point between two integers, a weight whose
 // zero point is not in the middle, an activation with a scale per column, and products of
 // two activations stay in f32.
