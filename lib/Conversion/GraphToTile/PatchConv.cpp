@@ -60,15 +60,18 @@ private:
 
 /// Chooses the lines and channels of a program. The patches of consecutive
 /// programs overlap in some lines, and a patch is used for all channels of the
-/// block.
+/// block: for more of them if windows have one tap.
 void PatchEmitter::setTiling() {
-  constexpr int64_t usualRows = 128, usualOutputs = 64, panel = 32;
+  constexpr int64_t usualRows = 128, usualOutputs = 64, mostOutputs = 256,
+                    panel = 32;
+  bool hasOneTap = getReach(op, 0) == 1 && getReach(op, 1) == 1;
   int64_t most = std::clamp<int64_t>(usualRows / pitch, 1, height);
   lines = llvm::divideCeil(height, llvm::divideCeil(height, most));
   int64_t all = getKnown(conv.result.back());
   int64_t padded = llvm::alignTo(all, all <= panel / 2 ? panel / 2 : panel);
-  outputs = padded % usualOutputs == 0 ? usualOutputs
-                                       : std::min<int64_t>(padded, panel);
+  outputs = hasOneTap && padded % mostOutputs == 0 ? mostOutputs
+            : padded % usualOutputs == 0 ? usualOutputs
+                                         : std::min<int64_t>(padded, panel);
   inputs = llvm::alignTo(conv.groupInputs, group.depth);
 }
 
@@ -216,8 +219,7 @@ static bool readsLines(const ConvShape &conv) {
   constexpr int64_t fewPixels = 8, longLine = 32;
   ConvOp op = conv.op;
   if (llvm::any_of(op.getStrides(), [](int64_t s) { return s != 1; }))
-    return getKnown(conv.result[2]) > fewPixels ||
-           (getReach(op, 0) == 1 && getReach(op, 1) == 1);
+    return getKnown(conv.result[2]) > fewPixels;
   return getKnown(conv.result[2]) >= longLine && getReach(op, 1) == 1 &&
          llvm::all_of(op.getPads(), [](int64_t pad) { return pad == 0; });
 }

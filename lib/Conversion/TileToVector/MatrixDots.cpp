@@ -230,20 +230,46 @@ Value MatrixDots::readRight(DotOp op, const Piece &piece) {
   return amx::TileLoadOp::create(b, loc, type, memory, indices);
 }
 
+/// Returns true if a kernel has several programs, and each has separate columns
+/// of a matrix of `all` columns: `own` at least.
+static bool haveOwnColumns(KernelOp kernel, int64_t own, int64_t all) {
+  ProgramIdOp ids = kernel.getProgramId();
+  int64_t programs = 1;
+  if (ids)
+    for (Value size : ids.getGrid())
+      programs *= getConstantIntValue(size).value_or(all + 1);
+  return programs > 1 && programs * own <= all;
+}
+
+/// Returns the columns of a panel.
+static int64_t getPanelColumns(MemRefType type, unsigned panel) {
+  auto number = cast<AffineBinaryOpExpr>(
+      type.getLayout().getAffineMap().getResult(panel));
+  return cast<AffineConstantExpr>(number.getRHS()).getValue();
+}
+
 /// Prefetches a part of the next panel of the right operand into the
 /// second-level cache while a block of rows runs through the current one. All
-/// blocks of rows together prefetch the whole panel.
+/// blocks of rows together prefetch the whole panel. Few blocks of rows
+/// prefetch it if the next program reads it.
 void MatrixDots::prefetchPanel(DotOp op) {
   constexpr int64_t lineBits = 512;
   auto load = op.getRhs().getDefiningOp<LoadOp>();
   auto logical = cast<MemRefType>(load.getMemref().getType());
   Value memory = kernel.mapped(load.getMemref());
   auto type = cast<MemRefType>(memory.getType());
-  int rows = kernel.classes.of(op.getLhs())[0];
+  SmallVector<int> own = kernel.classes.of(op.getResult());
   std::optional<unsigned> panel = getPanelDim(logical);
-  int64_t step = kernel.classes.step(rows), size = kernel.classes.size(rows);
-  Value start = kernel.slice(rows).start;
-  if (!panel || !start || size <= step || !type.hasStaticShape())
+  if (!panel || !type.hasStaticShape())
+    return;
+  int64_t step = kernel.classes.step(own[0]),
+          size = kernel.classes.size(own[0]),
+          columns = getPanelColumns(logical, *panel);
+  Slice rows = kernel.slice(own[0]);
+  bool areFew = !rows.start || size <= step;
+  if (areFew && !haveOwnColumns(op->getParentOfType<KernelOp>(),
+                                kernel.classes.size(own[1]),
+                                type.getDimSize(*panel) * columns))
     return;
   Layout layout = kernel.layoutOf(op.getRhs());
   SmallVector<Value> at =
@@ -257,17 +283,15 @@ void MatrixDots::prefetchPanel(DotOp op) {
     within = within * extent + b.getAffineDimExpr(dim);
     digits.push_back(at[*panel + 1 + dim]);
   }
-  auto columns = cast<AffineConstantExpr>(
-      cast<AffineBinaryOpExpr>(
-          logical.getLayout().getAffineMap().getResult(*panel))
-          .getRHS());
-  int64_t all = llvm::product_of(sizes),
-          elements = shape[2] * columns.getValue(),
+  int64_t all = llvm::product_of(sizes), elements = shape[2] * columns,
           line = lineBits / type.getElementTypeBitWidth(),
-          lines =
-              llvm::divideCeil(elements / line, llvm::divideCeil(size, step));
-  AffineExpr block = b.getAffineDimExpr(digits.size()).floorDiv(step);
-  digits.push_back(start);
+          blocks = llvm::divideCeil(size, step),
+          lines = llvm::divideCeil(elements / line, blocks);
+  AffineExpr block = b.getAffineConstantExpr(llvm::divideCeil(rows.at, step));
+  if (rows.start) {
+    block = block + b.getAffineDimExpr(digits.size()).floorDiv(step);
+    digits.push_back(rows.start);
+  }
   Value first = affine::AffineApplyOp::create(
       b, loc,
       AffineMap::get(digits.size(), 0,
@@ -276,11 +300,11 @@ void MatrixDots::prefetchPanel(DotOp op) {
                          all),
       digits);
   SmallVector<ReassociationIndices> dims;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (dim <= *panel + 1)
-      dims.push_back({dim});
-    else
-      dims.back().push_back(dim);
+      dims.emplace_back();
+    dims.back().push_back(dim);
+  }
   Value panels = memref::CollapseShapeOp::create(b, loc, memory, dims);
   at.resize(*panel + 1);
   for (int64_t i = 0; i < lines; ++i) {

@@ -56,6 +56,25 @@ func.func private @strided(%x: tensor<2x14x14x64xui8>, %w: tensor<64x64x3x3xi8>)
 
 // -----
 
+// Windows of one tap with strides: the pixels of seven lines are one matrix, by all 256
+// channels, so that the image is copied once.
+// CHECK-LABEL: tile.kernel @subsampled(
+// CHECK: %[[PATCH:.*]] = tile.scratch [1, 8, 7, 64] : memref<1x8x7x64xbf16>
+// CHECK: tile.program_id(%c1) : index
+// CHECK: tile.load %{{.*}} sizes [7, 64, 7] dims [2, 3, 1] strides [2, 1, 2]
+// CHECK: tile.dot {{.*}} : tensor<49x64xbf16>, tensor<64x256xbf16>, tensor<49x256xf32>
+func.func @main(%x: tensor<1x14x14x64xbf16>) -> tensor<1x7x7x256xf32> {
+  %w = graph.constant dense<1.0> : tensor<256x64x1x1xbf16>
+  %0 = host.launch @subsampled(%x, %w) : (tensor<1x14x14x64xbf16>, tensor<256x64x1x1xbf16>) -> tensor<1x7x7x256xf32>
+  return %0 : tensor<1x7x7x256xf32>
+}
+func.func private @subsampled(%x: tensor<1x14x14x64xbf16>, %w: tensor<256x64x1x1xbf16>) -> tensor<1x7x7x256xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, wide_result} : (tensor<1x14x14x64xbf16>, tensor<256x64x1x1xbf16>) -> tensor<1x7x7x256xf32>
+  return %0 : tensor<1x7x7x256xf32>
+}
+
+// -----
+
 // Not if the pixels of a line fill the rows of the unit unpadded: long lines with a
 // single tap per row, lines of windows with strides.
 // CHECK-LABEL: tile.kernel @lines(

@@ -180,6 +180,52 @@ tile.kernel @asks(%x: memref<2x32xbf16>, %w: memref<32x64xbf16, #panels>, %y: me
 
 // -----
 
+// A program with two blocks of rows prefetches the panel of the next program, one half for
+// each block.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+// CHECK-LABEL: func.func @streams(
+// CHECK: amx.tile_zero
+// CHECK: memref.prefetch %{{.*}}[%{{.*}}, %c1024], read, locality<2>, data : memref<4x1024xbf16>
+// CHECK-COUNT-15: memref.prefetch {{.*}}, read
+// CHECK: amx.tile_mulf
+// CHECK: amx.tile_zero
+// CHECK: memref.prefetch %{{.*}}[%{{.*}}, %c1536], read
+// CHECK-COUNT-15: memref.prefetch {{.*}}, read
+// CHECK-NOT: read
+tile.kernel @streams(%x: memref<63x32xbf16>, %w: memref<32x128xbf16, #panels>, %y: memref<63x128xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<63x32xf32>
+  %c4 = arith.constant 4 : index   %c32 = arith.constant 32 : index
+  %id = tile.program_id (%c4) : index
+  %column = arith.muli %id, %c32 : index
+  %a = tile.load %x[0, 0] sizes [63, 32] : memref<63x32xbf16> -> tensor<63x32xbf16>
+  %b = tile.load %w[0, %column] sizes [32, 32] : memref<32x128xbf16, #panels> -> tensor<32x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<63x32xbf16>, tensor<32x32xbf16>, tensor<63x32xf32>
+  tile.store %d, %y[0, %column] : tensor<63x32xf32>, memref<63x128xf32>
+  tile.return
+}
+
+// -----
+
+// Programs that read the same panel do not prefetch it for each other.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+// CHECK-LABEL: func.func @shares(
+// CHECK-NOT: read
+tile.kernel @shares(%x: memref<64x32xbf16>, %w: memref<32x64xbf16, #panels>, %y: memref<64x64xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %c2 = arith.constant 2 : index   %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index   %c32 = arith.constant 32 : index
+  %ids:2 = tile.program_id (%c4, %c2) : index, index
+  %row = arith.muli %ids#0, %c16 : index
+  %column = arith.muli %ids#1, %c32 : index
+  %a = tile.load %x[%row, 0] sizes [16, 32] : memref<64x32xbf16> -> tensor<16x32xbf16>
+  %b = tile.load %w[0, %column] sizes [32, 32] : memref<32x64xbf16, #panels> -> tensor<32x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<16x32xbf16>, tensor<32x32xbf16>, tensor<16x32xf32>
+  tile.store %d, %y[%row, %column] : tensor<16x32xf32>, memref<64x64xf32>
+  tile.return
+}
+
+// -----
+
 // Dynamic rows: blocks in bounds read them in place, those at the end a copy. Signed and
 // unsigned bytes are multiplied.
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 64, (k mod 64) floordiv 4, n mod 32, k mod 4)>
