@@ -49,6 +49,11 @@ while read -r file; do
     complain "$file: expected a lit test named $kebab.mlir"
 done < <(files 'lib/*.cpp')
 
+# Merges are complete.
+conflicts=$(git grep -nE '^(<<<<<<<|>>>>>>>) ' | head -5)
+[ -z "$conflicts" ] || complain "expected no conflict markers:
+$conflicts"
+
 # One line per change.
 long=$(awk 'length > 120 { print FILENAME ":" FNR }' CHANGELOG.md)
 [ -z "$long" ] || complain "expected at most 120 characters a line:
