@@ -542,8 +542,8 @@ void Grouping::copyMovement(Operation *op) {
 /// Merges a pointwise group into the only group that reads its results.
 void Grouping::joinConsumer(unsigned index) {
   // Only a concatenation is an anchor that joins its consumer.
-  if (groups[index].ops.empty() ||
-      !(groups[index].anchor == nullptr || isa<ConcatOp>(groups[index].anchor)))
+  Operation *anchor = groups[index].anchor;
+  if (groups[index].ops.empty() || (anchor && !isa<ConcatOp>(anchor)))
     return;
   std::optional<unsigned> consumer;
   for (Operation *op : groups[index].ops)
