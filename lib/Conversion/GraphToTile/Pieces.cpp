@@ -1,12 +1,44 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Operands that are copied into one output: concatenations and insertions.
+#include "Pieces.h"
 #include "Families.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
+
+FailureOr<PieceLengths> adze::emitLengths(KernelEmitter &e, ValueRange pieces,
+                                          unsigned axis) {
+  PieceLengths lengths;
+  lengths.longest = e.index(1);
+  for (Value piece : pieces) {
+    Dims dims = getDims(piece);
+    AffineExpr length =
+        product(piece.getContext(), ArrayRef(dims).drop_front(axis));
+    Value size = e.size(length);
+    if (!size)
+      return failure();
+    lengths.values.push_back(size);
+    lengths.longest = e.max(lengths.longest, size);
+    lengths.known = getKnown(length) < 0
+                        ? INT64_MAX
+                        : std::max(lengths.known, getKnown(length));
+  }
+  return lengths;
+}
+
+Value adze::viewColumns(KernelEmitter &e, Value memory, Value begin,
+                        Value length) {
+  OpBuilder &b = e.builder();
+  SmallVector<OpFoldResult> sizes = memref::getMixedSizes(b, e.loc(), memory);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
+      steps(sizes.size(), b.getIndexAttr(1));
+  offsets.back() = getAsOpFoldResult(begin);
+  sizes.back() = getAsOpFoldResult(length);
+  return memref::SubViewOp::create(b, e.loc(), memory, offsets, sizes, steps);
+}
 
 namespace {
 
@@ -60,40 +92,27 @@ Value PieceEmitter::getColumns(Value begin, Value length) {
   Value whole = output;
   if (groups.size() != size_t(rank))
     whole = memref::CollapseShapeOp::create(b, e.loc(), output, groups);
-  SmallVector<OpFoldResult> offsets(groups.size(), b.getIndexAttr(0)),
-      steps(groups.size(), b.getIndexAttr(1)),
-      sizes = memref::getMixedSizes(b, e.loc(), whole);
-  offsets.back() = getAsOpFoldResult(begin);
-  sizes.back() = getAsOpFoldResult(length);
-  return memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps);
+  return viewColumns(e, whole, begin, length);
 }
 
 /// Chooses blocks of rows and columns.
 LogicalResult PieceEmitter::setTiling() {
   constexpr int64_t elements = 4096, maxColumns = 1024;
-  Value longest = e.index(1);
-  int64_t known = 0;
-  for (Value piece : pieces) {
-    AffineExpr length =
-        count(ArrayRef<AffineExpr>(getDims(piece)).drop_front(axis));
-    lengths.push_back(e.size(length));
-    if (!lengths.back())
-      return failure();
-    longest = e.max(longest, lengths.back());
-    known =
-        getKnown(length) < 0 ? INT64_MAX : std::max(known, getKnown(length));
-  }
+  auto all = emitLengths(e, pieces, axis);
+  if (failed(all))
+    return failure();
+  lengths = all->values;
   AffineExpr rowCount = count(ArrayRef(dims).slice(outer, axis - outer));
   Value rows = e.size(rowCount);
   if (!rows)
     return failure();
-  int64_t columnBlock = std::min(known, maxColumns);
+  int64_t columnBlock = std::min(all->known, maxColumns);
   Value blockN = e.param("BLOCK_N", columnBlock);
   Value blockM = e.param(
       "BLOCK_M", chooseBlock(getKnown(rowCount), elements / columnBlock));
   e.setAxis(0, blockM);
   e.setAxis(1, blockN);
-  SmallVector<Value> counts{e.ceilDiv(longest, blockN),
+  SmallVector<Value> counts{e.ceilDiv(all->longest, blockN),
                             e.ceilDiv(rows, blockM)};
   for (unsigned dim = outer; dim-- > 0;) {
     counts.push_back(e.size(dims[dim]));

@@ -3,6 +3,7 @@
 // Scatters of rows into the memory of an operand, such as new rows of a cache.
 #include "Families.h"
 #include "Lookups.h"
+#include "Pieces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -48,19 +49,13 @@ private:
 LogicalResult RowScatter::setTiling() {
   constexpr int64_t maxColumns = 1024;
   Dims dims = getDims(op.getUpdates());
-  Value longest = e.index(1);
-  int64_t known = 0;
-  for (Value piece : pieces) {
-    AffineExpr length = getDims(piece).back();
-    lengths.push_back(e.size(length));
-    if (!lengths.back())
-      return failure();
-    longest = e.max(longest, lengths.back());
-    known = std::max(known, getConstant(length).value_or(maxColumns));
-  }
-  Value block = e.param("BLOCK_N", std::clamp<int64_t>(known, 1, maxColumns));
+  auto all = emitLengths(e, pieces, dims.size() - 1);
+  if (failed(all))
+    return failure();
+  lengths = all->values;
+  Value block = e.param("BLOCK_N", std::min(all->known, maxColumns));
   e.setAxis(1, block);
-  SmallVector<Value> counts{e.ceilDiv(longest, block)};
+  SmallVector<Value> counts{e.ceilDiv(all->longest, block)};
   for (AffineExpr dim : llvm::reverse(llvm::drop_end(dims))) {
     counts.push_back(e.size(dim));
     if (!counts.back())
@@ -76,18 +71,11 @@ LogicalResult RowScatter::setTiling() {
 /// Creates the views of the result that the pieces are stored to: its columns.
 /// They are at the top of the kernel.
 void RowScatter::setViews() {
-  OpBuilder &b = e.builder();
   Value whole = e.getOutputMemory(0), begin = e.index(0);
   if (pieces.size() == 1)
     return views.push_back(whole);
-  SmallVector<OpFoldResult> offsets(ranges.size(), b.getIndexAttr(0)),
-      steps(ranges.size(), b.getIndexAttr(1)),
-      sizes = memref::getMixedSizes(b, e.loc(), whole);
   for (Value length : lengths) {
-    offsets.back() = getAsOpFoldResult(begin);
-    sizes.back() = getAsOpFoldResult(length);
-    views.push_back(
-        memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps));
+    views.push_back(viewColumns(e, whole, begin, length));
     begin = e.add(begin, length);
   }
 }
