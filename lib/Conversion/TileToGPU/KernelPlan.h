@@ -39,8 +39,11 @@ llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
                                      uint64_t used = 0);
 
 /// Returns the dimensions of a tile from the contiguous one outwards, as
-/// implied by the loads that compute it.
-llvm::SmallVector<unsigned> memoryOrder(mlir::Value tile);
+/// implied by the loads that compute it. Those of an operand of a product are
+/// found through reshapes and transposes, too: it is copied to shared memory in
+/// any order.
+llvm::SmallVector<unsigned> memoryOrder(mlir::Value tile,
+                                        bool isOperand = false);
 
 /// Dimensions of the source and the result of a reshape that hold the same
 /// elements; dimensions of size 1 are in no group.

@@ -38,10 +38,29 @@ static int64_t innermostTileDim(tile::LoadOp load) {
   return it == dims.end() ? -1 : it - dims.begin();
 }
 
-/// Returns the dimension along which the loads that are broadcast to the tile
-/// are contiguous: the last one if a load is contiguous along it, else that of
-/// the largest load, or -1.
-static int64_t innermostOfBroadcasts(Value tile) {
+/// Returns the dims of `tile` that those of the source of a reshape or of a
+/// transpose are, by the dims that those of its result are; -1 for none.
+static SmallVector<int64_t> getSourceDims(Operation *op,
+                                          ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> of(tileType(op->getOperand(0)).getRank(), -1);
+  if (auto transpose = dyn_cast<tile::TransposeOp>(op)) {
+    for (auto [dim, source] : llvm::zip_equal(dims, transpose.getPerm()))
+      of[source] = dim;
+    return of;
+  }
+  for (const ReshapeGroup &group :
+       reshapeGroups(tileType(op->getOperand(0)).getShape(),
+                     tileType(op->getResult(0)).getShape()))
+    if (group.to.size() == 1)
+      for (unsigned source : group.from)
+        of[source] = dims[group.to[0]];
+  return of;
+}
+
+/// Returns the dimension along which the loads of which the tile consists are
+/// contiguous: the last one if a load is contiguous along it, else that of the
+/// largest load, or -1.
+static int64_t innermostOfLoads(Value tile, bool isOperand) {
   int64_t rank = tileType(tile).getRank(), found = -1, most = 0;
   // Tiles, and the dims of `tile` that theirs are.
   llvm::MapVector<Value, SmallVector<int64_t>> work;
@@ -51,7 +70,7 @@ static int64_t innermostOfBroadcasts(Value tile) {
     Operation *op = value.getDefiningOp();
     if (auto load = dyn_cast_or_null<tile::LoadOp>(op)) {
       int64_t inner = innermostTileDim(load);
-      if (inner < 0)
+      if (inner < 0 || dims[inner] < 0)
         continue;
       if (dims[inner] == rank - 1)
         return rank - 1;
@@ -65,6 +84,9 @@ static int64_t innermostOfBroadcasts(Value tile) {
           of.push_back(dims[dim]);
         work.insert({spread.getSource(), of});
       }
+    } else if (isOperand &&
+               isa_and_present<tile::ReshapeOp, tile::TransposeOp>(op)) {
+      work.insert({op->getOperand(0), getSourceDims(op, dims)});
     } else if (op && op->hasTrait<OpTrait::Elementwise>()) {
       for (Value operand : op->getOperands())
         if (isTile(operand))
@@ -74,7 +96,7 @@ static int64_t innermostOfBroadcasts(Value tile) {
   return found;
 }
 
-SmallVector<unsigned> memoryOrder(Value tile) {
+SmallVector<unsigned> memoryOrder(Value tile, bool isOperand) {
   SmallVector<unsigned> order;
   for (int64_t i = tileType(tile).getRank() - 1; i >= 0; --i)
     order.push_back(i);
@@ -103,7 +125,7 @@ SmallVector<unsigned> memoryOrder(Value tile) {
       if (isTile(operand))
         work.insert(operand);
   }
-  int64_t inner = innermostOfBroadcasts(tile);
+  int64_t inner = innermostOfLoads(tile, isOperand);
   return inner >= 0 ? begin(inner) : order;
 }
 

@@ -71,7 +71,7 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
   // unit is an odd number of 16-byte segments, so that the rows of a matrix are
   // in different banks; the padding of others spreads the columns of a
   // transposed tile over banks.
-  bool transposed = memoryOrder(tile).front() == kDim;
+  bool transposed = memoryOrder(tile, /*isOperand=*/true).front() == kDim;
   operand.isUnits = bool(plan.getUnit(dot));
   Type type = getElementTypeOrSelf(
       (operand.isUnits ? tile : dot.getResult()).getType());
@@ -100,7 +100,8 @@ SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
   int64_t vec = std::max<int64_t>(1, 16 / bytes);
   int64_t each = std::max<int64_t>(1, sizes[0] * sizes[1] / plan.getThreads());
   vec = std::min<int64_t>({vec, 8, int64_t(llvm::bit_floor(uint64_t(each)))});
-  return spreadDims(sizes, memoryOrder(operand.tile), plan.getThreads(), vec);
+  return spreadDims(sizes, memoryOrder(operand.tile, /*isOperand=*/true),
+                    plan.getThreads(), vec);
 }
 
 /// Returns the elements of an operand at the positions `from`, in the type in

@@ -336,9 +336,12 @@ const Axis *KernelLowering::partOf(const Axis *axis, int64_t first,
 }
 
 /// Returns how many adjacent registers of the last dimension of a reshape's
-/// group are adjacent in the source, too.
-static int64_t countTogether(const ReshapeGroup &group, const Axes &axes) {
-  return group.from.size() == 1 ? axes[group.to.back()]->vec : 1;
+/// group are adjacent along the last dimension of the source, too. Their first
+/// position is a multiple of their number.
+static int64_t countTogether(const ReshapeGroup &group, ArrayRef<int64_t> from,
+                             const Axes &axes) {
+  int64_t vec = axes[group.to.back()]->vec;
+  return group.from.size() == 1 || from[group.from.back()] % vec == 0 ? vec : 1;
 }
 
 /// Dimensions that the reshape preserves keep their axes; for the others,
@@ -362,7 +365,7 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
     if (!group.kept())
       for (unsigned dim : group.to) {
         if (dim == group.to.back())
-          step[dim] = countTogether(group, axes);
+          step[dim] = countTogether(group, from, axes);
         visited[dim] = partOf(axes[dim], 0, axes[dim]->regs() / step[dim]);
       }
   Fragment result(count);
@@ -380,8 +383,15 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
         points[dim] = pointAxis(axes[dim], first[dim]);
       }
       splitPosition(group.from, from, group.to, to, points, at);
-      if (int64_t together = step[group.to.back()]; together > 1)
-        at[group.from[0]] = extend(at[group.from[0]], together);
+      unsigned last = group.from.back();
+      int64_t together = step[group.to.back()];
+      if (together > 1 && together == from[last]) {
+        SmallVector<Value> valid = at[last]->valid;
+        at[last] = positionAxis(constant(0));
+        axisPool.back()->valid = valid;
+      }
+      if (together > 1)
+        at[last] = extend(at[last], together);
     }
     // The dimensions that hold several registers have the same order on both
     // sides, so `part` is indexed as `kept` is.
