@@ -218,7 +218,7 @@ public:
       return success(succeeded(bindParts()) || succeeded(bindElements()));
     auto found = findProduct(kernel, why);
     if (failed(found))
-      return failure();
+      return failure(dots > 1 || failed(bindComputed()));
     product = *found;
     if (kernel->hasAttr(kCudaBindings)) {
       why = "the IR binds the parameters of the blocks";
@@ -229,7 +229,10 @@ public:
     LogicalResult takes = findUnit(why);
     if (succeeded(takes))
       takes = choose(why);
-    return succeeded(takes) ? takes : bindThreadBlock();
+    if (succeeded(takes))
+      return takes;
+    return success(succeeded(bindThreadBlock(getSizes(product, /*unit=*/{}))) &&
+                   warpUnit);
   }
 
 private:
@@ -369,12 +372,42 @@ private:
     return value ? value.getInt() : 0;
   }
 
+  /// Binds the block of rows and columns of a product whose operands are
+  /// computed as they are copied to shared memory. Each block computes its part
+  /// of the right operand, so a dynamic number of rows is assumed to be that of
+  /// a prompt.
+  LogicalResult bindComputed() {
+    constexpr int64_t usualRows = 256;
+    StoreOp store;
+    kernel.walk([&](Operation *op) {
+      if (auto dot = dyn_cast<DotOp>(op))
+        warpUnit = findWarpUnit(target, dot.getProduct());
+      else if (auto stores = dyn_cast<StoreOp>(op))
+        store = stores;
+      else if (auto param = dyn_cast<ParamOp>(op);
+               param &&
+               (param.getName() == "BLOCK_M" || param.getName() == "BLOCK_N"))
+        params.push_back(param);
+    });
+    if (!store || store.getMemDims().size() != 2 || params.size() != 2 ||
+        params[0].getName() != "BLOCK_M" || kernel->hasAttr(kCudaBindings))
+      return failure();
+    ProductSizes sizes;
+    auto size = [&](unsigned dim, int64_t otherwise) {
+      return getSizeOr(store.getMemref(), store.getMemDims()[dim], otherwise,
+                       sizes.isKnown);
+    };
+    sizes.rows = {size(0, usualRows)};
+    sizes.n = size(1, usualRows);
+    sizes.batch = 1;
+    return bindThreadBlock(sizes);
+  }
+
   /// Binds the block with which the waves of tiles take the least time, where
   /// operands come through registers: those of a CPU are no choice for a GPU.
-  /// Few rows or columns keep theirs. Fails unless warps multiply by a unit.
-  LogicalResult bindThreadBlock() {
+  /// Few rows or columns keep theirs.
+  LogicalResult bindThreadBlock(const ProductSizes &sizes) {
     const int64_t least = warpUnit ? 8 : 64; // padding may be a part of a unit
-    ProductSizes sizes = getSizes(product, /*unit=*/{});
     int64_t rows = 1;
     for (int64_t size : sizes.rows)
       rows *= size;
@@ -382,6 +415,7 @@ private:
       return failure();
     ArrayRef<ThreadBlock> blocks =
         warpUnit ? ArrayRef(kWarpBlocks) : ArrayRef(kThreadBlocks);
+    bool hasDepth = params.size() > sizes.rows.size() + 1;
     SmallVector<int64_t> best;
     double leastCost = 0;
     for (const ThreadBlock &block : blocks)
@@ -390,7 +424,9 @@ private:
                                 double(target.getMultiprocessors())) *
                       double(block.m * block.n) / block.rate;
         SmallVector<int64_t> values = llvm::to_vector(blockRows);
-        values.append({block.n, block.k ? block.k : getDepth()});
+        values.push_back(block.n);
+        if (hasDepth)
+          values.push_back(block.k ? block.k : getDepth());
         if ((!best.empty() && cost >= leastCost) || !mayBind(values))
           continue;
         best = values;
@@ -399,7 +435,7 @@ private:
     if (best.empty())
       return failure();
     bind(best);
-    return success(bool(warpUnit));
+    return success();
   }
 
   /// Returns the contracted size of a product by the warp-level unit.
