@@ -1,9 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Products by blockwise quantized weights, for GPUs: threads dequantize words
-// in registers, and multiply them by adjacent elements of the rows. The version
-// for few rows divides the depth among warps.
+// in registers. The version for few rows divides the depth among warps, whose
+// threads multiply words by adjacent elements of the rows. The version for many
+// rows is a product of tiles, of which the right one is dequantized.
 #include "Convolution.h"
+#include "Dialect/Graph/IR/Precision.h"
 #include "FewRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,8 +27,9 @@ public:
 
 private:
   /// `Step`: the blocks of a step, which are divided among warps. `Part`: the
-  /// elements of a word, in quads of adjacent ones.
-  enum Axis { Row, Column, Step, Warp, Block, Word, Part, Quad, Lane };
+  /// elements of a word, in quads of adjacent ones. `Depth`: the elements of
+  /// several blocks.
+  enum Axis { Row, Column, Depth, Step, Warp, Block, Word, Part, Quad, Lane };
   static constexpr int64_t adjacent = 4; ///< elements of a quad
 
   LogicalResult emitFew();
@@ -37,12 +40,13 @@ private:
     return isFew ? splitAxis(e, tile, Step, Warp, Block) : tile;
   }
   FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
-  FailureOr<Emitted> emitRows(Value block);
+  FailureOr<Emitted> emitRows(Value block, Type type);
   FailureOr<Emitted> emitFractions(Value block);
   FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block);
   FailureOr<Emitted> emitWeights(Value block);
   FailureOr<Emitted> multiplyBlocks(Value block);
   FailureOr<Emitted> emitFloats(Value operand, Value block);
+  Emitted joinDepth(const Emitted &tile);
   Emitted sumAll(Emitted products);
   LogicalResult store(const Emitted &total);
   double getLevels() const { return int64_t(1) << bits; }
@@ -91,20 +95,23 @@ FailureOr<Emitted> BlockMatmul::emitFloats(Value operand, Value block) {
 }
 
 /// Returns the elements of the rows that the blocks from `block` on multiply.
-FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
+FailureOr<Emitted> BlockMatmul::emitRows(Value block, Type type) {
   auto tile = e.emit(op.getLhs(), {{row, rowAxis, 1, rowSpan},
                                    {block, getStepAxis(), 1, 1},
                                    {e.index(0), Word, 1, 1},
                                    {e.index(0), Part, 1, 1}});
   if (failed(tile))
     return failure();
-  return e.convert(splitAxis(e, divide(*tile), Part, Quad, Lane), f32);
+  return e.convert(isFew ? splitAxis(e, divide(*tile), Part, Quad, Lane)
+                         : joinDepth(*tile),
+                   type);
 }
 
 /// Returns numbers for the weights q of the blocks from `block` on: q is placed
 /// in the significand of a float, 1 + q / 2^bits, so that no integer is
-/// converted. Four adjacent elements are in one thread, which shifts its word
-/// once to the first of them, and by constants to each.
+/// converted. For few rows, four adjacent elements are in one thread, which
+/// shifts its word once to the first of them, and by constants to each. For
+/// many rows, all elements of a word are.
 FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
   constexpr int64_t significandBits = 23, one = 0x3f800000;
   OpBuilder &b = e.builder();
@@ -113,7 +120,10 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
   if (failed(packed))
     return failure();
   Axes axes = packed->axes;
-  axes.append({Quad, Lane});
+  if (isFew)
+    axes.append({Quad, Lane});
+  else
+    axes.push_back(Part);
   auto word = [&](int64_t value, ArrayRef<int> of) {
     return e.constant(b.getI32IntegerAttr(value), of);
   };
@@ -123,9 +133,12 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
                                             word(distance, positions.axes));
     return arith::ShRUIOp::create(b, loc, words, e.broadcast(positions, axes));
   };
-  Value first = shift(e.broadcast(*packed, axes), Quad, adjacent * bits);
-  Value low = arith::AndIOp::create(b, loc, shift(first, Lane, bits),
-                                    word((int64_t(1) << bits) - 1, axes));
+  Value shifted = e.broadcast(*packed, axes);
+  if (isFew)
+    shifted = shift(shifted, Quad, adjacent * bits);
+  Value low =
+      arith::AndIOp::create(b, loc, shift(shifted, isFew ? Lane : Part, bits),
+                            word((int64_t(1) << bits) - 1, axes));
   Value element =
       arith::ShLIOp::create(b, loc, low, word(significandBits - bits, axes));
   return Emitted{arith::BitcastOp::create(
@@ -178,7 +191,7 @@ FailureOr<Emitted> BlockMatmul::emitWeights(Value block) {
 /// axes but that of the columns is the result. The elements of a word are
 /// summed before they are scaled.
 FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
-  auto fractions = emitFractions(block), x = emitRows(block);
+  auto fractions = emitFractions(block), x = emitRows(block, f32);
   auto factors = emitFactors(block);
   if (failed(fractions) || failed(x) || failed(factors))
     return failure();
@@ -274,30 +287,63 @@ LogicalResult BlockMatmul::emitFew() {
   return store({(*sums)[0], columns});
 }
 
-/// Emits blocks of rows, which share the weights, with as many sums as there
-/// are registers for.
+/// Joins the blocks, words and parts of a tile, which are adjacent axes.
+Emitted BlockMatmul::joinDepth(const Emitted &tile) {
+  Emitted result;
+  for (int axis : tile.axes)
+    if (axis == Block)
+      result.axes.push_back(Depth);
+    else if (axis != Word && axis != Part)
+      result.axes.push_back(axis);
+  SmallVector<Value> sizes;
+  for (int axis : result.axes)
+    if (!getConstantIntValue(e.getAxisSize(axis)))
+      sizes.push_back(e.getAxisSize(axis));
+  RankedTensorType type =
+      e.tileType(result.axes, getElementTypeOrSelf(tile.value));
+  result.value = tile::ReshapeOp::create(e.builder(), e.loc(), type, tile.value,
+                                         sizes, type.getShape());
+  return result;
+}
+
+/// Emits a product of tiles in the type to which its operands may be rounded.
 LogicalResult BlockMatmul::emitMany() {
-  constexpr int64_t rowsAtOnce = 8, mostBlocks = 32, mostColumns = 2;
-  Value blockK = e.index(largestDivisor(blocks, mostBlocks));
-  if (failed(setAxes(mostColumns, e.index(rowsAtOnce))))
+  constexpr int64_t rowsAtOnce = 64, mostColumns = 64, mostDepth = 2048;
+  OpBuilder &b = e.builder();
+  int64_t atOnce =
+      largestDivisor(blocks, std::max<int64_t>(1, mostDepth / op.getBlock()));
+  Value blockM = e.param("BLOCK_M", rowsAtOnce);
+  if (failed(setAxes(mostColumns, blockM)))
     return failure();
   rowAxis = Row;
-  e.setAxis(Row, e.index(rowsAtOnce));
-  e.setAxis(Block, blockK);
-  Axes axes{Row, Column, Block, Word, Quad, Lane};
+  e.setAxis(Row, blockM);
+  e.setAxis(Block, e.index(atOnce));
+  e.setAxis(Depth, e.index(atOnce * op.getBlock()));
+  std::optional<Type> precision = getPrecision(op);
+  Type element = getSignlessType(getElementTypeOrSelf(op.getLhs())),
+       type =
+           precision && !isa<FloatTF32Type>(*precision) ? *precision : element;
+  tile::ProductAttr product;
+  if (precision && type != *precision)
+    product =
+        tile::ProductAttr::get(op.getContext(), *precision, *precision, f32);
+  Axes axes{Row, Column};
   auto sums =
-      e.loop(e.index(blocks), blockK, number(0, axes),
+      e.loop(e.index(blocks), e.index(atOnce), number(0, axes),
              [&](Value block,
                  ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-               auto weights = emitWeights(block), x = emitRows(block);
+               auto weights = emitWeights(block), x = emitRows(block, type);
                if (failed(weights) || failed(x))
                  return failure();
+               Emitted columns = e.convert(joinDepth(*weights), type);
+               Value rhs = tile::TransposeOp::create(b, e.loc(), columns.value,
+                                                     ArrayRef<int64_t>{1, 0});
                return KernelEmitter::Carried{
-                   multiplyAdd(e, *x, *weights, carried[0], axes)};
+                   createDot(e, x->value, rhs, carried[0], product)};
              });
   if (failed(sums))
     return failure();
-  return store(sumAll({(*sums)[0], axes}));
+  return store({(*sums)[0], axes});
 }
 
 LogicalResult adze::emitBlockMatmul(KernelEmitter &e, BlockMatmulOp op,

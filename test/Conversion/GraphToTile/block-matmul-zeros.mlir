@@ -5,12 +5,22 @@
 // Zero points are bytes, which are converted once for each block.
 // CHECK: tile.kernel @zeros(
 // CHECK: arith.uitofp %{{.*}} : tensor<?x?x?xi8> to tensor<?x?x?xf32>
-// EMULATED: zeros: {{[1-9].*}} agree
+// EMULATED-DAG: zeros: {{[1-9].*}} agree
 
-module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>]} {
+// Two threads share a word of 16 elements.
+// CHECK: tile.kernel @many(
+// CHECK: tile.dot %{{.*}} : tensor<?x128xf16>, tensor<128x?xf16>, tensor<?x?xf32>
+// EMULATED-DAG: many: {{[1-9].*}} agree
+
+module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+    units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>]>]} {
   func.func private @zeros(%x: tensor<3x4x2x16xf16>, %w: tensor<24x4x2xi32>, %s: tensor<24x4xf16>, %z: tensor<24x4xui8>, %b: tensor<24xf16>) -> tensor<3x24xf16> attributes {adze.kernel} {
     %0 = graph.block_matmul %x, %w, %s, %z {bits = 2 : i64} : (tensor<3x4x2x16xf16>, tensor<24x4x2xi32>, tensor<24x4xf16>, tensor<24x4xui8>) -> tensor<3x24xf16>
     %1 = graph.add %0, %b : (tensor<3x24xf16>, tensor<24xf16>) -> tensor<3x24xf16>
     return %1 : tensor<3x24xf16>
+  }
+  func.func private @many(%x: tensor<33x4x2x16xf16>, %w: tensor<64x4x2xi32>, %s: tensor<64x4xf16>, %z: tensor<64x4xui8>) -> tensor<33x64xf16> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s, %z {bits = 2 : i64} : (tensor<33x4x2x16xf16>, tensor<64x4x2xi32>, tensor<64x4xf16>, tensor<64x4xui8>) -> tensor<33x64xf16>
+    return %0 : tensor<33x64xf16>
   }
 }

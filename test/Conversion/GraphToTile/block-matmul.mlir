@@ -6,15 +6,17 @@
 // The bits of an element are placed below the first bit of the significand of
 // 1.0, and no integer is converted. The version for few rows computes one row
 // in a program, and divides the depth among warps: four adjacent products are
-// added before they are scaled. That for many rows computes eight rows by
-// dequantized weights.
+// added before they are scaled. That for many rows is a product of tiles: a
+// thread dequantizes the elements of a word, which are adjacent along the depth.
 // CHECK: tile.kernel @int4(
 // CHECK-SAME: adze.versions = [@int4_few]
 // CHECK: tile.load %{{.*}} : memref<24x4x4xi32> -> tensor<?x4x4xi32>
 // CHECK: %[[HIGH:.*]] = arith.shli
 // CHECK: %[[ONE:.*]] = arith.ori %[[HIGH]]
-// CHECK: arith.bitcast %[[ONE]] : tensor<?x4x4x2x4xi32> to tensor<?x4x4x2x4xf32>
-// CHECK: math.fma {{.*}} : tensor<8x?x4x4x2x4xf32>
+// CHECK: arith.bitcast %[[ONE]] : tensor<?x4x4x8xi32> to tensor<?x4x4x8xf32>
+// CHECK-COUNT-2: tile.reshape %{{.*}} : tensor<?x4x4x8xf32> -> tensor<?x128xf32>
+// CHECK-NEXT: %[[RIGHT:.*]] = tile.transpose %{{.*}} perm [1, 0]
+// CHECK: tile.dot %{{.*}}, %[[RIGHT]], %{{.*}} : tensor<?x128xf32>, tensor<128x?xf32>, tensor<?x?xf32>
 // CHECK: tile.kernel @int4_few(
 // CHECK: %[[PARTS:.*]] = tile.param "PARTS"
 // CHECK: arith.ceildivui %c4{{.*}}, %[[PARTS]]

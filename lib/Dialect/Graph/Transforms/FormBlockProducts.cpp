@@ -4,6 +4,7 @@
 // stay packed.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
@@ -387,7 +388,8 @@ private:
     return success();
   }
 
-  /// GPUs multiply floats, and unpack words in registers.
+  /// GPUs multiply floats, and unpack words in registers. Where 8 bits suffice
+  /// for the left operand, it may be rounded to bf16, which has its range.
   LogicalResult rewriteForGpus(MatmulOp op, RewriterBase &b) {
     auto weights = op.getRhs().getDefiningOp<DequantizeBlocksOp>();
     if (!weights || !op.getTransposeB() || op.getTransposeA())
@@ -411,9 +413,14 @@ private:
         {op->getBlock(), op.getLhs().getAsOpaquePointer(), block, parts});
     if (isNew)
       left->second = reshapeTo(b, op.getLoc(), op.getLhs(), dims);
-    b.replaceOpWithNewOp<BlockMatmulOp>(
+    std::optional<Type> precision = getPrecision(op);
+    if (!precision && weights.getInt8Products())
+      precision = b.getBF16Type();
+    auto product = b.replaceOpWithNewOp<BlockMatmulOp>(
         op, op.getResult().getType(), left->second, right, weights.getScales(),
         weights.getZeros(), weights.getBits());
+    if (precision && getElement(product.getLhs()).isF32())
+      product->setAttr(kPrecisionAttribute, TypeAttr::get(*precision));
     return success();
   }
 

@@ -1,11 +1,12 @@
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --graph-form-block-products --split-input-file | FileCheck %s
 
 // GPUs multiply floats by packed elements: the bytes become words, and the left
-// operand gets a dim for the blocks. Zero points stay.
+// operand gets a dim for the blocks. Zero points stay. Where 8 bits suffice, the
+// left operand may be rounded.
 // CHECK-LABEL: func.func @products(
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<555819297> : tensor<2x2x2xi32>
 // CHECK-DAG: %[[X:.*]] = graph.reshape %arg0 {{.*}} -> tensor<?x2x2x8xf32
-// CHECK: graph.block_matmul %[[X]], %[[W]], %{{.*}}, %arg1 {bits = 4 : i64}
+// CHECK: graph.block_matmul %[[X]], %[[W]], %{{.*}}, %arg1 {bits = 4 : i64, graph.precision = bf16}
 // CHECK-NOT: graph.dequantize_blocks
 func.func @products(%x: tensor<?x32xf32, affine_map<()[s0] -> (s0, 32)>>, %z: tensor<2x2xui8>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>> {
   %p = graph.constant dense<0x21> : tensor<2x2x8xui8>
