@@ -176,9 +176,10 @@ class Engine:
             self.kept.append(borrowed)
 
     def __call__(self):
-        context = self.context
-        status = self.run(context._pointer, context._ins, len(self.inputs), context._outs, len(self.outputs),
-                          torch.cuda.current_stream().cuda_stream)
+        context, stream = self.context, torch.cuda.current_stream().cuda_stream
+        if not stream:
+            raise RuntimeError("torch's default stream is no stream of a context, whose own is not ordered with it")
+        status = self.run(context._pointer, context._ins, len(self.inputs), context._outs, len(self.outputs), stream)
         if status:
             raise RuntimeError("adze_run_async failed")
 
@@ -354,7 +355,7 @@ def main():
     about = {"date": datetime.date.today().isoformat(), "device": torch.cuda.get_device_name(0),
              "driver": driver.stdout.strip(), "torch": torch.__version__, "precision": args.precision}
     print(json.dumps(about), flush=True)
-    torch.cuda.set_stream(torch.cuda.Stream())  # the default one cannot be captured
+    torch.cuda.set_stream(torch.cuda.Stream())
     results = []
     for row in args.only:
         result = measure(args, row)

@@ -167,6 +167,7 @@ def main():
     bits = 4 if "int4" in os.path.basename(args.model) else 16
     shape = tuple(int(size) for size in args.shape.split(","))
     results = []
+    torch.cuda.set_stream(torch.cuda.Stream())
     with torch.no_grad():
         for past in args.past.split(","):
             results.append(measure(args, path, int(past), shape, bits))
