@@ -17,9 +17,12 @@ struct CudaStates : testing::Test {
   ContextPtr context;
   Tensor x{{heads, 1, size}, 0.5f};
 
-  void SetUp() override {
+  void SetUp() override { open(ADZE_FAKE_STATE_MODULE); }
+
+  void open(const char *path) {
+    context = nullptr;
     adze_module *opened = nullptr;
-    Outcome open(adze_module_open(ADZE_FAKE_STATE_MODULE, nullptr, &opened));
+    Outcome open(adze_module_open(path, nullptr, &opened));
     ASSERT_TRUE(open.ok()) << open.message;
     module = ModulePtr(opened);
     adze_context *made = nullptr;
@@ -96,6 +99,35 @@ TEST_F(CudaStates, RowsAreStoredInBuffersOfTheDevice) {
   EXPECT_EQ(tooSmall.message,
             "output 'present': expected dense row-major strides: 36 at dim 0, "
             "but got 32");
+  buffer->deleter(buffer);
+}
+
+TEST_F(CudaStates, NewRowsAreClearedByOneLaunch) {
+  open(ADZE_FAKE_ZEROED_MODULE);
+  auto five = makeCache(5);
+  const DLTensor *inputs[] = {&five->dl, &x.dl};
+  DLManagedTensorVersioned *buffer = nullptr;
+  ASSERT_ADZE_OK(adze_run_alloc(context.get(), inputs, 2, &buffer, 1));
+  auto *stored =
+      static_cast<const float *>(fakeStorage(buffer->dl_tensor.data));
+  bool isFake = stored != buffer->dl_tensor.data;
+  // The old rows and those beyond the result stay.
+  View past(buffer->dl_tensor, 2), present(buffer->dl_tensor, 5);
+  for (int repeat = 0; repeat < 3; ++repeat) { // launched, captured, replayed
+    int64_t before = fakeCount("fake_cuda_clears");
+    ASSERT_ADZE_OK(run(past.dl, present.dl));
+    if (isFake)
+      EXPECT_EQ(fakeCount("fake_cuda_clears"), before + (repeat < 2));
+    for (int64_t head = 0; isFake && head < heads; ++head)
+      for (int64_t i = 0; i < 8 * size; ++i)
+        EXPECT_EQ(stored[head * 8 * size + i],
+                  i < 2 * size   ? five->data[head * 5 * size + i]
+                  : i < 3 * size ? 0.5f
+                  : i < 5 * size ? 0.0f
+                  : i < 6 * size ? 0.5f
+                                 : 0.0f)
+            << head << " " << i;
+  }
   buffer->deleter(buffer);
 }
 

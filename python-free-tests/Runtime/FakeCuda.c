@@ -7,6 +7,7 @@
  * libcuda.so.1.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,12 +42,13 @@ typedef struct {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks, *reserved; /* the latter without storage */
 static int64_t num_graph_launches, num_launches, num_overlaps, num_maps,
-    held_bytes;
+    num_clears, held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
 /* Queries of the tests. */
 API int64_t fake_cuda_graph_launches(void);
 API int64_t fake_cuda_launches(void);
+API int64_t fake_cuda_clears(void);
 API int64_t fake_cuda_overlaps(void);
 API int64_t fake_cuda_maps(void);
 API int64_t fake_cuda_held_bytes(void);
@@ -55,6 +57,7 @@ API int64_t fake_cuda_bytes_out(void);
 API const void *fake_cuda_storage(const void *address);
 int64_t fake_cuda_graph_launches(void) { return num_graph_launches; }
 int64_t fake_cuda_launches(void) { return num_launches; }
+int64_t fake_cuda_clears(void) { return num_clears; }
 int64_t fake_cuda_overlaps(void) { return num_overlaps; }
 int64_t fake_cuda_maps(void) { return num_maps; }
 int64_t fake_cuda_held_bytes(void) { return held_bytes; }
@@ -137,13 +140,16 @@ FN(cuModuleLoadData, void **module, const void *image) {
   *module = &dummy;
   return depth && (strstr(image, ".entry add") ||
                    strstr(image, ".entry mapped") ||
-                   strstr(image, ".entry adze_check_range("))
+                   strstr(image, ".entry adze_check_range(") ||
+                   strstr(image, ".entry adze_clear("))
              ? OK
              : INVALID;
 }
 FN(cuModuleUnload, void *module) { return module ? OK : INVALID; }
 FN(cuModuleGetFunction, const char **function, void *module, const char *name) {
-  *function = strcmp(name, "adze_check_range") ? name : "guard";
+  *function = !strcmp(name, "adze_check_range") ? "guard"
+              : !strcmp(name, "adze_clear")     ? "zero"
+                                                : name;
   return module ? OK : INVALID;
 }
 FN(cuFuncSetAttribute, void *function, int attribute, int value) {
@@ -200,7 +206,7 @@ static int64_t load_integer(const void *place, uint64_t bytes) {
   return bytes == 4 ? *(const int32_t *)place : *(const int64_t *)place;
 }
 
-/* The function of the PTX of runtime/lib/CudaChecks.c. */
+/* The function of the PTX of runtime/lib/CudaKernels.c. */
 static int run_check(const node *n) {
   uint64_t bytes = n->arguments[3];
   int64_t *record = storage_of(n->arguments[0], 32);
@@ -304,13 +310,32 @@ static int submit(stream *s, const node *n) {
   return OK;
 }
 
+/* The function of the PTX of runtime/lib/CudaKernels.c: one node for each
+ * piece. */
+static int submit_clear(stream *s, unsigned count, const uint64_t *table) {
+  for (; count--; table += 4)
+    for (uint64_t i = 0; i < table[3]; ++i) {
+      node n = {'s', 0, {table[0] + i * table[1], 0, table[2]}};
+      int result =
+          storage_of(n.arguments[0], table[2]) ? submit(s, &n) : BAD_ADDRESS;
+      if (result)
+        return result;
+    }
+  return OK;
+}
+
 FN(cuLaunchKernel, const char *name, unsigned x, unsigned y, unsigned z,
    unsigned bx, unsigned by, unsigned bz, unsigned shared, stream *s,
    void **arguments, void **extra) {
   node n = {name[0], x, {0}};
-  if (!depth || y != 1 || z != 1 || !bx || by != 1 || bz != 1 || shared ||
-      extra)
+  bool clears = n.kernel == 'z';
+  if (!depth || (y != 1 && !clears) || z != 1 || !bx || by != 1 || bz != 1 ||
+      shared || extra)
     return INVALID;
+  if (clears) {
+    __atomic_fetch_add(&num_clears, 1, __ATOMIC_RELAXED);
+    return submit_clear(s, y, arguments[0]);
+  }
   if (n.kernel == 'm' && check_mapped(x, arguments))
     return INVALID;
   for (int i = 0; i < count_arguments(n.kernel); ++i)
@@ -430,13 +455,6 @@ FN(cuMemcpyAsync, uint64_t to, uint64_t from, size_t bytes, stream *s) {
     return INVALID;
   if (in != out)
     __atomic_fetch_add(&copied_bytes[out], (int64_t)bytes, __ATOMIC_RELAXED);
-  return submit(s, &n);
-}
-
-FN(cuMemsetD8Async, uint64_t to, unsigned char value, size_t bytes, stream *s) {
-  node n = {'s', 0, {to, value, bytes}};
-  if (!depth || !storage_of(to, bytes))
-    return INVALID;
   return submit(s, &n);
 }
 

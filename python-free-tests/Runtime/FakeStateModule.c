@@ -3,11 +3,16 @@
  * A module written by hand, for the tests of states on devices: a cache of two
  * heads gets one more row, that of x.
  *   present[h, :past] = past[h], present[h, past] = x[h, 0]
+ * With FRESH_ROWS rows, those after it are 0.
  */
 #include "adze.h"
 #include "adze_module.h"
 
 #include <stddef.h>
+
+#ifndef FRESH_ROWS
+#define FRESH_ROWS 1
+#endif
 
 __attribute__((section(".note.adze"), used, aligned(8))) static const struct {
   uint32_t name_size, desc_size, type;
@@ -39,14 +44,16 @@ static int32_t run(const adze_host_table *host, adze_exec *exec,
   return code;
 }
 
-static int64_t count_rows(const int64_t *syms) { return syms[PAST] + 1; }
+static int64_t count_rows(const int64_t *syms) {
+  return syms[PAST] + FRESH_ROWS;
+}
 static int64_t nothing(const int64_t *syms) {
   (void)syms;
   return 0;
 }
 static void infer(const int64_t *syms, int64_t *dims) {
   dims[0] = HEADS;
-  dims[1] = syms[PAST] + 1;
+  dims[1] = syms[PAST] + FRESH_ROWS;
   dims[2] = 4;
 }
 
@@ -60,8 +67,9 @@ static const adze_module_dim present[] = {
 static const adze_module_value inputs[] = {{"past", 2, 32, 0, 3, past},
                                            {"x", 2, 32, 0, 3, one}};
 static const adze_module_value outputs[] = {{"present", 2, 32, 0, 3, present}};
-static const adze_state states[] = {
-    {0, 0, ADZE_STATE_ROWS, 1, 0, PITCH, count_rows, nothing}};
+static const adze_state states[] = {{0, 0, ADZE_STATE_ROWS, 1,
+                                     FRESH_ROWS > 1 ? ADZE_STATE_ZEROED : 0,
+                                     PITCH, count_rows, nothing}};
 static const adze_cpu_variant variants[] = {{0, "baseline", NULL}};
 static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry add() { ret; }\n";

@@ -118,7 +118,7 @@ static adze_status fill_device(adze_module *module, rt_device *device) {
   CU_TRY(cu, push, (device->primary));
   adze_status status = load_functions(module, device);
   if (!status)
-    status = rt_cuda_load_checks(module, device);
+    status = rt_cuda_load_kernels(module, device);
   if (!status)
     status = rt_cuda_send_weights(module, device);
   cu->pop(&device->primary);
@@ -133,6 +133,8 @@ static void destroy_device(rt_device *device) {
       cu->module_unload(device->code);
     if (device->checks)
       cu->module_unload(device->checks);
+    if (device->clearing)
+      cu->module_unload(device->clearing);
     cu->pop(&device->primary);
     cu->primary_release(device->device);
   }

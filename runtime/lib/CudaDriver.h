@@ -52,8 +52,6 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
   X(allocate_host, "cuMemAllocHost_v2", (void **, size_t))                     \
   X(deallocate_host, "cuMemFreeHost", (void *))                                \
   X(copy, "cuMemcpyAsync", (cu_address, cu_address, size_t, cu_stream))        \
-  X(clear, "cuMemsetD8Async",                                                  \
-    (cu_address, unsigned char value, size_t, cu_stream))                      \
   X(stream_create, "cuStreamCreate", (cu_stream *, unsigned flags))            \
   X(stream_destroy, "cuStreamDestroy_v2", (cu_stream))                         \
   X(stream_wait, "cuStreamSynchronize", (cu_stream))                           \
@@ -132,8 +130,8 @@ struct rt_device {
   /* The weights of the next runs, guarded by the module's mutex, and those that
    * a swap has copied to the device. */
   rt_device_weights *weights, *new_weights;
-  cu_module checks; /* null: the module has no faults */
-  cu_function check_range;
+  cu_module checks, clearing; /* null: the module has no faults, no states */
+  cu_function check_range, clear;
   bool falls_back; /* the image lacks kernels, which run on the CPU instead */
   /* kernels take tensor maps, so addresses are multiples of 16 */
   bool has_maps;
@@ -181,7 +179,7 @@ adze_status rt_cuda_send_weights(adze_module *module, rt_device *device);
 void rt_cuda_drop_weights(rt_device_weights *weights);
 
 /* Loads the kernel that checks ranges, if the module can raise a fault. */
-adze_status rt_cuda_load_checks(const adze_module *module, rt_device *device);
+adze_status rt_cuda_load_kernels(const adze_module *module, rt_device *device);
 
 /* Tensor maps of launches, each encoded once per address (CudaMaps.c). */
 adze_status rt_maps_check(const adze_module *module, const rt_device *device,

@@ -146,14 +146,6 @@ adze_status rt_cuda_copy_rows(adze_context *context, uint32_t number,
   return NULL;
 }
 
-adze_status rt_cuda_clear(adze_context *context, void *data, uint64_t bytes) {
-  const rt_device_context *state = context->on_device;
-  if (bytes)
-    CU_TRY(state->device->cu, clear,
-           ((uintptr_t)data, 0, bytes, state->stream));
-  return NULL;
-}
-
 adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,
                              uint64_t bytes) {
   const rt_device_context *state = context->on_device;
@@ -215,6 +207,7 @@ static adze_status execute(adze_context *context, cu_stream stream) {
   rt_device_context *state = context->on_device;
   state->stream = stream;
   state->allocated = false;
+  RT_TRY(rt_states_clear(context));
   return rt_execute(context, rt_cuda_weights(context));
 }
 

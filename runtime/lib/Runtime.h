@@ -394,6 +394,9 @@ adze_status rt_states_choose(adze_context *context);
 /* Copy states before a run to where the program works, and after it to where
  * the caller expects them. */
 void rt_states_open(adze_context *context);
+/* On a device: clears new rows of the states that the program requires to be 0,
+ * except for those whose buffer is allocated later. */
+adze_status rt_states_clear(adze_context *context);
 adze_status rt_states_close(adze_context *context);
 void rt_states_free(adze_context *context);
 /* adze_host_table.state */
@@ -580,8 +583,15 @@ typedef struct {
 adze_status rt_cuda_copy_rows(adze_context *context, uint32_t state,
                               rt_pieces to, rt_pieces from, uint64_t bytes,
                               uint64_t count);
-/* Sets bytes on the device to 0. */
-adze_status rt_cuda_clear(adze_context *context, void *data, uint64_t bytes);
+/* `count` pieces of `bytes` bytes from the device address `data` on, `step`
+ * bytes apart, as the kernel adze_clear reads them. */
+typedef struct {
+  uint64_t data, step, bytes, count;
+} rt_equal_pieces;
+#define RT_MOST_CLEARED 64u
+/* Sets the bytes of at most RT_MOST_CLEARED entries to 0, by one launch. */
+adze_status rt_cuda_clear(adze_context *context, const rt_equal_pieces *pieces,
+                          uint32_t count);
 /* Copies between the device and the host in either direction, and waits for the
  * copy. The run must have ended. */
 adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,

@@ -97,15 +97,20 @@ static adze_status copy_rows(adze_context *context, uint32_t state,
   return NULL;
 }
 
+static rt_equal_pieces pieces_of(row_array rows) {
+  return (rt_equal_pieces){(uint64_t)(uintptr_t)rows.data,
+                           rows.pitch * rows.bytes, rows.count * rows.bytes,
+                           rows.outer};
+}
+
 static adze_status clear_rows(adze_context *context, row_array rows) {
-  for (uint64_t outer = 0; outer < rows.outer; ++outer) {
-    char *data = rows.data + outer * rows.pitch * rows.bytes;
-    uint64_t bytes = rows.count * rows.bytes;
-    if (context->on_device)
-      RT_TRY(rt_cuda_clear(context, data, bytes));
-    else
-      memset(data, 0, bytes);
+  if (context->on_device) {
+    rt_equal_pieces pieces = pieces_of(rows);
+    return rt_cuda_clear(context, &pieces, 1);
   }
+  for (uint64_t outer = 0; outer < rows.outer; ++outer)
+    memset(rows.data + outer * rows.pitch * rows.bytes, 0,
+           rows.count * rows.bytes);
   return NULL;
 }
 
@@ -282,17 +287,55 @@ adze_status rt_states_choose(adze_context *context) {
 
 /* ---- Before and after a run ---------------------------------------------- */
 
+/* Returns the old rows of a state in `past`, and their place in the buffer of
+ * the program, which is unknown if that is a box. Returns in `fresh` the rows
+ * after them that the program requires to be 0. */
+static row_array get_buffer(const adze_context *context, uint32_t i,
+                            row_array *past, row_array *fresh) {
+  const adze_state *row = &context->module->desc->states[i];
+  row_array present;
+  uint64_t total, drop;
+  get_rows(context, i, /*is_bound=*/true, past, &present, &total, &drop);
+  row_array buffer = *past;
+  buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
+  if (context->states[i].mode == RT_STATE_COPY)
+    buffer.data = present.data;
+  bool zeroed = row->flags & ADZE_STATE_ZEROED && total > past->count;
+  *fresh = buffer;
+  fresh->count = zeroed ? total - past->count : 0;
+  fresh->data += past->count * past->bytes;
+  return buffer;
+}
+
+/* On devices, new rows are cleared when a run begins: those of all states by
+ * one launch. */
+static bool clears_first(const adze_context *context, uint32_t state) {
+  return context->on_device && context->states[state].mode != RT_STATE_BOX;
+}
+
+adze_status rt_states_clear(adze_context *context) {
+  const adze_module_desc *desc = context->module->desc;
+  rt_equal_pieces pieces[RT_MOST_CLEARED];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < desc->num_states; ++i) {
+    row_array past, fresh;
+    if (desc->states[i].kind != ADZE_STATE_ROWS || !clears_first(context, i))
+      continue;
+    get_buffer(context, i, &past, &fresh);
+    if (fresh.count && fresh.outer && fresh.bytes)
+      pieces[count++] = pieces_of(fresh);
+    if (count == RT_MOST_CLEARED) {
+      RT_TRY(rt_cuda_clear(context, pieces, count));
+      count = 0;
+    }
+  }
+  return rt_cuda_clear(context, pieces, count);
+}
+
 /* Copies the old rows to the buffer of the program, and returns it. */
 static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
-  const adze_state *row = &context->module->desc->states[i];
   rt_state *state = &context->states[i];
-  row_array past, present, buffer;
-  uint64_t total, drop;
-  get_rows(context, i, /*is_bound=*/true, &past, &present, &total, &drop);
-  buffer = past;
-  buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
-  if (state->mode == RT_STATE_COPY)
-    buffer.data = present.data;
+  row_array past, fresh, buffer = get_buffer(context, i, &past, &fresh);
   if (state->mode == RT_STATE_BOX) {
     uint64_t bytes;
     if (__builtin_mul_overflow(buffer.outer * buffer.pitch, buffer.bytes,
@@ -300,15 +343,13 @@ static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
       return rt_out_of_memory(UINT64_MAX);
     RT_TRY(take_box(context, i, bytes ? bytes : 1));
     buffer.data = state->box.data;
+    fresh.data = buffer.data + past.count * past.bytes;
   }
   *place = buffer.data ? buffer.data : (void *)(uintptr_t)rt_nothing;
   if (state->mode != RT_STATE_IN_PLACE)
     RT_TRY(copy_rows(context, i, buffer, past));
-  if (!(row->flags & ADZE_STATE_ZEROED) || total <= past.count)
-    return NULL;
-  buffer.data += past.count * past.bytes;
-  buffer.count = total - past.count;
-  return clear_rows(context, buffer);
+  return fresh.count && !clears_first(context, i) ? clear_rows(context, fresh)
+                                                  : NULL;
 }
 
 void rt_states_open(adze_context *context) {
