@@ -208,6 +208,18 @@ func.func @check_range(%x: tensor<i64>) {
 
 // -----
 
+// An earlier op checks the same values; others have another value or range.
+// CHECK-LABEL: @repeated_checks
+// CHECK-COUNT-3: graph.check_range
+// CHECK-NOT: graph.check_range
+func.func @repeated_checks(%x: tensor<i64>, %y: tensor<i64>) {
+  graph.check_range %x, %x, "first" {range = affine_map<() -> (0, 6)>} : tensor<i64>
+  graph.check_range %x, %y, "value" {range = affine_map<() -> (0, 6)>} : tensor<i64>
+  graph.check_range %x, %x, "range" {range = affine_map<() -> (0, 5)>} : tensor<i64>
+  graph.check_range %x, %x, "second" {range = affine_map<() -> (0, 6)>} : tensor<i64>
+  return
+}
+
 // CHECK-LABEL: @check_range_of_counters
 #n = affine_map<()[s0] -> (s0)>
 func.func @check_range_of_counters(%x: tensor<?xf32, #n>, %c: tensor<?xi1, #n>) {

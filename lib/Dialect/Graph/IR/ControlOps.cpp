@@ -109,9 +109,25 @@ LogicalResult CheckRangeOp::verify() {
          << getRangeAttr();
 }
 
-/// Erases checks of values that are known to be in range.
+/// Returns true if an earlier check in the block fails if this one does.
+static bool isChecked(CheckRangeOp op) {
+  return llvm::any_of(op.getLeast().getUsers(), [&](Operation *user) {
+    auto other = dyn_cast<CheckRangeOp>(user);
+    return other && other != op && other->getBlock() == op->getBlock() &&
+           other.getLeast() == op.getLeast() &&
+           other.getGreatest() == op.getGreatest() &&
+           other.getRange() == op.getRange() && other->isBeforeInBlock(op);
+  });
+}
+
+/// Erases checks of values that are known to be in range, or that an earlier op
+/// checks.
 LogicalResult CheckRangeOp::canonicalize(CheckRangeOp op,
                                          PatternRewriter &rewriter) {
+  if (isChecked(op)) {
+    rewriter.eraseOp(op);
+    return success();
+  }
   SmallVector<IntegerBounds> least = getIntegerBounds(op.getLeast()),
                              greatest = getIntegerBounds(op.getGreatest());
   AffineExpr low = op.getRange().getResult(0),
