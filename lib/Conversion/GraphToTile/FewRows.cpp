@@ -111,49 +111,62 @@ Value adze::countForVersion(KernelEmitter &e, Value rows, Value programs) {
 }
 
 LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
-  // A warp reads a column.
-  constexpr int64_t longestPart = 2048, mostColumns = 8;
+  // A warp reads a column. Adjacent products are added at once, so that a
+  // thread has few sums.
+  enum Axis { Column, Depth, Group, Lane };
+  constexpr int64_t longestPart = 2048, mostColumns = 8, adjacent = 8;
   Dims result = getDims(op.getResult());
   unsigned rank = result.size();
   int64_t depth = getKnown(getDims(op.getLhs()).back());
   int64_t part = largestDivisor(depth, longestPart);
+  int64_t lanes = largestDivisor(part, adjacent);
   Value rows = e.size(getFlatRows(op)), columns = e.size(result.back());
   if (!rows || !columns)
     return failure();
   Value blockN =
       e.param("BLOCK_N", chooseBlock(getKnown(result.back()), mostColumns));
   Value blockK = e.index(part);
-  e.setAxis(N, blockN);
-  e.setAxis(K, blockK);
-  e.setSummed(K);
+  e.setAxis(Column, blockN);
+  e.setAxis(Depth, blockK);
+  e.setAxis(Group, e.index(part / lanes));
+  e.setAxis(Lane, e.index(lanes));
+  e.setSummed(Depth);
   e.pack(op.getRhs(), packAlongDepth(op));
   SmallVector<Value> ids = e.programIds(
       {countForVersion(e, rows, rows), e.ceilDiv(columns, blockN)});
   Value row = ids[0], column = e.mul(ids[1], blockN);
-  Axes axes{K, N};
+  Axes sums{Column, Group};
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
   Type sum = getAccumulatorType(element);
-  Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(sum)), axes);
+  Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(sum)), sums);
   unsigned rowSpan = rank - 1;
   auto products = e.loop(
       e.index(depth), blockK, zero,
       [&](Value k, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-        DimRange along{k, K, 1, 1}, across{column, N, 1, 1};
+        DimRange along{k, Depth, 1, 1}, across{column, Column, 1, 1};
         auto x = e.emit(op.getLhs(), {{row, -1, 1, rowSpan}, along});
         DimRanges ranges(getDims(op.getRhs()).size() - 2,
                          DimRange{e.index(0), -1, 1, 1});
         ranges.append({op.getTransposeB() ? across : along,
                        op.getTransposeB() ? along : across});
-        auto y = e.emitOn(op.getRhs(), ranges, axes);
+        auto y = e.emitOn(op.getRhs(), ranges, {Column, Depth});
         if (failed(x) || failed(y))
           return failure();
-        return KernelEmitter::Carried{
-            multiplyAdd(e, *x, {*y, axes}, carried[0], axes)};
+        auto divide = [&](const Emitted &tile) {
+          return e.convert(splitAxis(e, tile, Depth, Group, Lane), sum);
+        };
+        Emitted right = divide({*y, {Column, Depth}});
+        Value each = arith::MulFOp::create(
+            e.builder(), e.loc(), e.broadcast(divide(*x), right.axes),
+            right.value, arith::FastMathFlags::contract);
+        Emitted added = e.reduce(Combiner::Add, sum, {each, right.axes}, Lane);
+        return KernelEmitter::Carried{arith::AddFOp::create(
+            e.builder(), e.loc(), carried[0], added.value)};
       });
   if (failed(products))
     return failure();
-  Emitted total = e.reduce(Combiner::Add, sum, {(*products)[0], axes}, K);
-  DimRanges ranges{{row, -1, 1, rowSpan}, {column, N, 1, 1}};
+  Emitted total = e.reduce(Combiner::Add, sum, {(*products)[0], sums}, Group);
+  DimRanges ranges{{row, -1, 1, rowSpan}, {column, Column, 1, 1}};
   e.define(op.getResult(), ranges, e.convert(total, element));
   return e.storeOutputs(op.getResult(), ranges);
 }

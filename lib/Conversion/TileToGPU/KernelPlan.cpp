@@ -299,20 +299,6 @@ tile::TargetUnitAttr KernelPlan::getUnit(tile::DotOp dot) {
   return isUnits ? findUnit(dot) : tile::TargetUnitAttr();
 }
 
-/// One block suffices if threads multiply, as more would spill registers.
-/// Blocks with products on a unit wait for their operands in turn, while others
-/// multiply.
-int64_t KernelPlan::getResidentBlocks() {
-  constexpr int64_t registers = 65536, besideSums = 96;
-  int64_t sums = 0;
-  kernel.walk([&](tile::DotOp dot) {
-    if (getUnit(dot))
-      sums =
-          std::max(sums, tileType(dot.getResult()).getNumElements() / threads);
-  });
-  return sums ? registers / (threads * (sums + besideSums)) : 1;
-}
-
 /// Distributes both dimensions of an accumulator together. Minimizes
 /// multiply-adds first (idle threads cost), then reads of operands from shared
 /// memory.
@@ -350,12 +336,25 @@ void KernelPlan::spreadDot(tile::DotOp dot) {
     spreads[cls[i]] = best[i];
 }
 
+/// Returns the result of arithmetic, or that of a loop that carries it.
+static Value getCarried(Operation *op) {
+  if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1)
+    return {};
+  Value result = op->getResult(0);
+  auto yield = result.hasOneUse()
+                   ? dyn_cast<scf::YieldOp>(*result.getUsers().begin())
+                   : scf::YieldOp();
+  auto loop = yield ? dyn_cast<scf::ForOp>(yield->getParentOp()) : scf::ForOp();
+  return loop ? loop.getResult(result.getUses().begin()->getOperandNumber())
+              : result;
+}
+
 /// Returns true if arithmetic on the result leads to another reduction.
 static bool isReducedAgain(Value tile, unsigned steps) {
   return llvm::any_of(tile.getUsers(), [&](Operation *user) {
-    if (!user->hasTrait<OpTrait::Elementwise>() || user->getNumResults() != 1)
+    Value result = getCarried(user);
+    if (!result)
       return false;
-    Value result = user->getResult(0);
     return llvm::any_of(result.getUsers(), llvm::IsaPred<tile::ReduceOp>) ||
            (steps > 1 && isReducedAgain(result, steps - 1));
   });
@@ -413,7 +412,9 @@ void KernelPlan::spreadTile(Value tile) {
       for (int c : cls) // dims that are reduced share the threads of a row
         if (most && c != cls[dim] && maxThreads.count(c) && spreads.count(c))
           most = std::max<int64_t>(1, most / spreads[c].threads);
-      spreads[cls[dim]] = spreadOne(sizes[cls[dim]], vec, used, threads, most);
+      // A dim in one thread is adjacent as a whole.
+      int64_t size = sizes[cls[dim]], together = most == 1 ? size : vec;
+      spreads[cls[dim]] = spreadOne(size, together, used, threads, most);
       used |= spreads[cls[dim]].mask();
     }
     vec = 1;
@@ -451,8 +452,7 @@ void KernelPlan::limitRegisters() {
   });
 }
 
-/// Returns the argument that a view refers to.
-static Value argumentOf(Value memory) {
+Value argumentOf(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
   return memory;

@@ -101,6 +101,7 @@ private:
   tile::TargetUnitAttr findUnit(tile::DotOp dot);
   bool spreadByUnit(tile::DotOp dot);
   void spreadDot(tile::DotOp dot);
+  bool readsConstantsOnce();
   void limitReducedDims();
   void spreadTile(mlir::Value tile);
   void limitRegisters();
@@ -120,6 +121,9 @@ private:
   llvm::DenseSet<mlir::Operation *> ordered, parallel;
   llvm::DenseSet<int> held; ///< in the result of a root: never looped over
 };
+
+/// Returns the argument of the kernel that a view refers to.
+mlir::Value argumentOf(mlir::Value memory);
 
 /// Returns the bytes of an element in memory, or 0 for an unsupported type.
 unsigned bytesOf(mlir::Type elementType);

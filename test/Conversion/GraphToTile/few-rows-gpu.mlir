@@ -18,7 +18,9 @@
 // CHECK: %[[IS:.*]] = arith.cmpi ule, %{{.*}}, %c4
 // CHECK: arith.select %[[IS]]
 // CHECK-NOT: tile.dot
-// CHECK: tile.reduce add {{.*}} dim 0
+// Eight adjacent products of a thread are added at once.
+// CHECK: tile.reduce add {{.*}} dim 2 : tensor<?x32x8xf32>
+// CHECK: tile.reduce add {{.*}} dim 1 : tensor<?x32xf32>
 
 // A known number of rows needs one version.
 // CHECK: tile.kernel @one(

@@ -1,0 +1,56 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The blocks of threads of a kernel that a multiprocessor should have room for.
+#include "Dialect/Tile/IR/Tile.h"
+#include "KernelPlan.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+static bool runsOnce(scf::ForOp loop) {
+  auto trips = loop.getStaticTripCount();
+  return trips && trips->isOne();
+}
+
+/// Returns true if a program reads matrices of constants at once, and threads
+/// hold at most 96 bytes of them.
+bool KernelPlan::readsConstantsOnce() {
+  constexpr int64_t mostBytes = 96;
+  bool isOnce = true;
+  int64_t bytes = 0;
+  kernel.walk([&](Operation *op) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    isOnce &= !isa<tile::DotOp>(op) && (!loop || runsOnce(loop));
+    auto load = dyn_cast<tile::LoadOp>(op);
+    auto argument = load ? dyn_cast<BlockArgument>(argumentOf(load.getMemref()))
+                         : BlockArgument();
+    if (!argument || tileType(load.getResult()).getRank() < 2 ||
+        !kernel.getArgAttr(argument.getArgNumber(), tile::kConstantAttribute))
+      return;
+    RankedTensorType type = tileType(load.getResult());
+    bytes += type.getNumElements() * bytesOf(type.getElementType());
+  });
+  return isOnce && bytes > 0 && bytes <= mostBytes * threads;
+}
+
+/// Blocks with products on a unit wait for their operands in turn, while others
+/// multiply. Blocks that read constants once are resident together if possible,
+/// since their loads do not wait for those of other blocks: 64 registers
+/// suffice. In other kernels more than one block would spill registers.
+int64_t KernelPlan::getResidentBlocks() {
+  constexpr int64_t registers = 65536, besideSums = 96, ofReader = 64;
+  int64_t sums = 0;
+  kernel.walk([&](tile::DotOp dot) {
+    if (getUnit(dot))
+      sums =
+          std::max(sums, tileType(dot.getResult()).getNumElements() / threads);
+  });
+  if (sums)
+    return registers / (threads * (sums + besideSums));
+  return blocks == 1 && readsConstantsOnce()
+             ? std::max<int64_t>(1, registers / (threads * ofReader))
+             : 1;
+}
+
+} // namespace adze::togpu
