@@ -289,21 +289,13 @@ LogicalResult BlockMatmul::emitFew() {
 
 /// Joins the blocks, words and parts of a tile, which are adjacent axes.
 Emitted BlockMatmul::joinDepth(const Emitted &tile) {
-  Emitted result;
+  Axes axes;
   for (int axis : tile.axes)
     if (axis == Block)
-      result.axes.push_back(Depth);
+      axes.push_back(Depth);
     else if (axis != Word && axis != Part)
-      result.axes.push_back(axis);
-  SmallVector<Value> sizes;
-  for (int axis : result.axes)
-    if (!getConstantIntValue(e.getAxisSize(axis)))
-      sizes.push_back(e.getAxisSize(axis));
-  RankedTensorType type =
-      e.tileType(result.axes, getElementTypeOrSelf(tile.value));
-  result.value = tile::ReshapeOp::create(e.builder(), e.loc(), type, tile.value,
-                                         sizes, type.getShape());
-  return result;
+      axes.push_back(axis);
+  return reshapeOn(e, tile.value, axes);
 }
 
 /// Emits a product of tiles in the type to which its operands may be rounded.

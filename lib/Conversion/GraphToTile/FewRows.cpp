@@ -78,25 +78,28 @@ AffineMap adze::packAlongDepth(MatmulOp op) {
   return AffineMap::get(rank, 0, exprs, op.getContext());
 }
 
+Emitted adze::reshapeOn(KernelEmitter &e, Value tile, ArrayRef<int> axes) {
+  SmallVector<Value> sizes;
+  for (int axis : axes)
+    if (!getConstantIntValue(e.getAxisSize(axis)))
+      sizes.push_back(e.getAxisSize(axis));
+  RankedTensorType type = e.tileType(axes, getElementTypeOrSelf(tile));
+  return {tile::ReshapeOp::create(e.builder(), e.loc(), type, tile, sizes,
+                                  type.getShape()),
+          Axes(axes)};
+}
+
 Emitted adze::splitAxis(KernelEmitter &e, const Emitted &tile, int axis,
                         int outer, int inner) {
   if (!llvm::is_contained(tile.axes, axis))
     return tile;
-  Emitted result;
+  Axes axes;
   for (int other : tile.axes)
     if (other == axis)
-      result.axes.append({outer, inner});
+      axes.append({outer, inner});
     else
-      result.axes.push_back(other);
-  SmallVector<Value> sizes;
-  for (int other : result.axes)
-    if (!getConstantIntValue(e.getAxisSize(other)))
-      sizes.push_back(e.getAxisSize(other));
-  RankedTensorType type =
-      e.tileType(result.axes, getElementTypeOrSelf(tile.value));
-  result.value = tile::ReshapeOp::create(e.builder(), e.loc(), type, tile.value,
-                                         sizes, type.getShape());
-  return result;
+      axes.push_back(other);
+  return reshapeOn(e, tile.value, axes);
 }
 
 Value adze::countForVersion(KernelEmitter &e, Value rows, Value programs) {

@@ -28,6 +28,8 @@ mlir::LogicalResult emitBlockMatmul(KernelEmitter &e, graph::BlockMatmulOp op,
 /// Returns the packing of the right operand of versions: contiguous along the
 /// depth.
 mlir::AffineMap packAlongDepth(graph::MatmulOp op);
+/// Reshapes the tile to these axes.
+Emitted reshapeOn(KernelEmitter &e, mlir::Value tile, llvm::ArrayRef<int> axes);
 /// Splits `axis` of the tile, if it has it, into two.
 Emitted splitAxis(KernelEmitter &e, const Emitted &tile, int axis, int outer,
                   int inner);

@@ -18,6 +18,8 @@ namespace adze::togpu {
 /// a root.
 static constexpr int64_t kStreamRegs = 64;
 static constexpr int64_t kWarp = 32;
+/// The greatest size of a dim that one thread may hold.
+static constexpr int64_t kShortDim = 8;
 
 //===----------------------------------------------------------------------===//
 // Spreads
@@ -364,9 +366,9 @@ static bool isReducedAgain(Value tile, unsigned steps) {
 /// before they are reduced again: threads that share the dim would exchange
 /// their parts twice.
 static bool isReducedInThread(tile::ReduceOp reduce) {
-  constexpr int64_t longest = 8;
   constexpr unsigned steps = 4; // of arithmetic
-  return tileType(reduce.getSource()).getDimSize(reduce.getDim()) <= longest &&
+  return tileType(reduce.getSource()).getDimSize(reduce.getDim()) <=
+             kShortDim &&
          isReducedAgain(reduce.getResult(), steps);
 }
 
@@ -412,8 +414,9 @@ void KernelPlan::spreadTile(Value tile) {
       for (int c : cls) // dims that are reduced share the threads of a row
         if (most && c != cls[dim] && maxThreads.count(c) && spreads.count(c))
           most = std::max<int64_t>(1, most / spreads[c].threads);
-      // A dim in one thread is adjacent as a whole.
-      int64_t size = sizes[cls[dim]], together = most == 1 ? size : vec;
+      // Elements of a short dim in one thread are adjacent.
+      int64_t size = sizes[cls[dim]];
+      int64_t together = most == 1 && size <= kShortDim ? kShortDim : vec;
       spreads[cls[dim]] = spreadOne(size, together, used, threads, most);
       used |= spreads[cls[dim]].mask();
     }
