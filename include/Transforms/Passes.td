@@ -8,6 +8,7 @@ include "mlir/Pass/PassBase.td"
 
 include "Transforms/CheckPasses.td"
 include "Transforms/LoopPasses.td"
+include "Transforms/NarrowPasses.td"
 
 def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
   let summary = "Assign memory to every tensor of the host program";
@@ -263,35 +264,6 @@ def ShareLoads : Pass<"share-loads", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["mlir::arith::ArithDialect"];
   let statistics = [Statistic<"numShared", "shared", "Loads replaced by shuffles">];
-}
-
-def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
-  let summary = "Convert bounded floats to narrow integers through i32";
-  let description = [{
-    A cast of a float to an integer of less than 64 bits goes through i64, so that
-    values out of range wrap. If minima and maxima with constants bound the float,
-    as in quantisation, i32 holds it, and a vector is converted by one instruction
-    and packed by another. Casts to integers of 32 bits stay, as NaN would give
-    other bits. The conversion also rounds to the nearest, ties to even, if the
-    bounds are integers. A zero point that is added after the rounding is added to
-    the integers, and the bounds of the float are moved by it.
-
-    ```mlir
-    %0 = math.roundeven %x : vector<16xf32>
-    %clamped = arith.minimumf %0, %c255 : vector<16xf32>  // of a maximum with 0
-    %1 = arith.fptosi %clamped : vector<16xf32> to vector<16xi64>
-    %2 = arith.trunci %1 : vector<16xi64> to vector<16xi8>
-    ```
-    becomes
-    ```mlir
-    %clamped = arith.minimumf %x, %c255 : vector<16xf32>
-    %1 = llvm.intr.lrint(%clamped) : (vector<16xf32>) -> vector<16xi32>
-    %2 = arith.trunci %1 : vector<16xi32> to vector<16xi8>
-    ```
-  }];
-  let dependentDialects = ["mlir::arith::ArithDialect",
-                           "mlir::LLVM::LLVMDialect"];
-  let statistics = [Statistic<"numNarrowed", "narrowed", "Conversions through i32">];
 }
 
 def ExpandBounds : Pass<"expand-bounds", "mlir::func::FuncOp"> {

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // narrow-conversions: converts bounded floats to narrow integers through i32.
+#include "FloatBounds.h"
 #include "Transforms/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,12 +21,6 @@ struct NarrowConversionsPass final
   void runOnOperation() override;
 };
 
-/// The bounds of a float, unless it is NaN.
-struct Bounds {
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-};
-
 /// A value before the rounding, with bounds, and an integer that is added after
 /// it.
 struct BoundedValue {
@@ -35,7 +29,7 @@ struct BoundedValue {
 };
 } // namespace
 
-static Bounds getBounds(Value value, int depth = 0) {
+FloatBounds getFloatBounds(Value value, int depth) {
   constexpr int longest = 8; // conversions are a few ops after their bounds
   APFloat constant(0.0);
   if (matchPattern(value, m_ConstantFloat(&constant)) && !constant.isNaN()) {
@@ -49,30 +43,30 @@ static Bounds getBounds(Value value, int depth = 0) {
   if (!op || depth == longest)
     return {};
   auto operand = [&](unsigned i) {
-    return getBounds(op->getOperand(i), depth + 1);
+    return getFloatBounds(op->getOperand(i), depth + 1);
   };
-  return llvm::TypeSwitch<Operation *, Bounds>(op)
+  return llvm::TypeSwitch<Operation *, FloatBounds>(op)
       .Case<arith::MinimumFOp>([&](auto) {
-        Bounds x = operand(0), y = operand(1);
-        return Bounds{std::min(x.low, y.low), std::min(x.high, y.high)};
+        FloatBounds x = operand(0), y = operand(1);
+        return FloatBounds{std::min(x.low, y.low), std::min(x.high, y.high)};
       })
       .Case<arith::MaximumFOp>([&](auto) {
-        Bounds x = operand(0), y = operand(1);
-        return Bounds{std::max(x.low, y.low), std::max(x.high, y.high)};
+        FloatBounds x = operand(0), y = operand(1);
+        return FloatBounds{std::max(x.low, y.low), std::max(x.high, y.high)};
       })
       .Case<math::FloorOp, math::CeilOp, math::TruncOp, math::RoundOp,
             math::RoundEvenOp>([&](auto) {
-        Bounds x = operand(0);
-        return Bounds{std::floor(x.low), std::ceil(x.high)};
+        FloatBounds x = operand(0);
+        return FloatBounds{std::floor(x.low), std::ceil(x.high)};
       })
-      .Default([](Operation *) { return Bounds(); });
+      .Default([](Operation *) { return FloatBounds(); });
 }
 
 /// Returns true if all values of the float other than NaN are in the range of
 /// i32. The conversion of NaN is undefined in both forms; the bits that are
 /// kept of it are 0 in both on CPUs that return the least integer for NaN.
 static bool fitsWord(Value value) {
-  Bounds bounds = getBounds(value);
+  FloatBounds bounds = getFloatBounds(value);
   return bounds.low >= double(std::numeric_limits<int32_t>::min()) &&
          bounds.high <= double(std::numeric_limits<int32_t>::max());
 }
@@ -89,13 +83,6 @@ static std::optional<double> getWholeNumber(Operation *op) {
   number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
                  &isInexact);
   return number.convertToDouble();
-}
-
-static Value createNumber(OpBuilder &b, Location loc, Type type,
-                          TypedAttr number) {
-  if (auto vector = dyn_cast<VectorType>(type))
-    number = DenseElementsAttr::get(vector, Attribute(number));
-  return arith::ConstantOp::create(b, loc, number);
 }
 
 /// Rewrites bounds of a rounded value plus an integer to a rounding of a
@@ -121,8 +108,8 @@ static BoundedValue boundBeforeRounding(OpBuilder &b, Value value) {
     bool isRounded = op->getOperand(0).getDefiningOp<math::RoundEvenOp>();
     return isRounded ? BoundedValue{inner.x, *number} : BoundedValue();
   }
-  Value bound = createNumber(b, op->getLoc(), type,
-                             b.getFloatAttr(element, *number - inner.shift));
+  Value bound = createSplat(b, op->getLoc(), type,
+                            b.getFloatAttr(element, *number - inner.shift));
   inner.x = b.create(op->getLoc(), op->getName().getIdentifier(),
                      {inner.x, bound}, op->getResultTypes(), op->getAttrs())
                 ->getResult(0);
@@ -144,7 +131,7 @@ static Value convertToWord(OpBuilder &b, Location loc, Value value, Type type) {
                                    math::RoundEvenOp::create(b, loc, exact.x));
   if (exact.shift == 0)
     return word;
-  Value shift = createNumber(
+  Value shift = createSplat(
       b, loc, type,
       b.getIntegerAttr(getElementTypeOrSelf(type), int64_t(exact.shift)));
   return arith::AddIOp::create(b, loc, word, shift);

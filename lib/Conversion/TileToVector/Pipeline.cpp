@@ -28,6 +28,7 @@ void adze::buildTileToVectorPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createShareLoads());
   manager.addNestedPass<func::FuncOp>(createPipelineRows());
   manager.addNestedPass<func::FuncOp>(createNarrowConversions());
+  manager.addNestedPass<func::FuncOp>(createPackStores());
   manager.addPass(createMathApproximate());
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());
