@@ -89,21 +89,6 @@ void buildCluster(const Group &group) {
     op->erase();
 }
 
-/// In a kernel, integers of 8 bits and f32 are equivalent.
-void skipConversion(CastOp op) {
-  auto narrow = op.getInput().getDefiningOp<CastOp>();
-  if (!narrow || !isa<ClusterOp>(op->getParentOp()) ||
-      narrow.getInput().getType() != op.getType() || !getElement(op).isF32())
-    return;
-  auto type = dyn_cast<IntegerType>(getElement(narrow));
-  if (!type || !isByte(narrow.getInput(), type))
-    return;
-  op.replaceAllUsesWith(narrow.getInput());
-  op.erase();
-  if (narrow->use_empty())
-    narrow.erase();
-}
-
 struct FormClustersPass final
     : adze::graph::impl::FormClustersPassBase<FormClustersPass> {
   using Base::Base;
@@ -121,7 +106,7 @@ struct FormClustersPass final
     });
     for (Block *block : blocks)
       formClusters(*block);
-    function.walk(skipConversion);
+    skipConversions(function);
   }
 
 private:

@@ -5,6 +5,7 @@
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_QUANTIZED_H
 
 #include "Matching.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <cmath>
 
 namespace adze::graph {
@@ -51,6 +52,11 @@ Bounded matchBounds(mlir::Value value);
 /// Returns true if an f32 value is an integer that the 8-bit type holds: the
 /// result of a rounding between such bounds.
 bool isByte(mlir::Value value, mlir::IntegerType type);
+
+/// Replaces conversions to 8-bit integers and back within clusters by the f32
+/// value, which is such an integer. Zero points are moved to a summand of the
+/// sum that such a value is a term of.
+void skipConversions(mlir::func::FuncOp function);
 
 } // namespace adze::graph
 

@@ -73,3 +73,68 @@ func.func @constants() -> tensor<8xf32> {
   %2 = graph.add %0, %1 : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return %2 : tensor<8xf32>
 }
+
+// -----
+
+// The zero point of such an integer moves to the summand of the sum: 100 * 0.5 - 50 is zero.
+// CHECK-LABEL: func.func @zero_point(
+// CHECK: %[[ROUND:.*]] = graph.round
+// CHECK: %[[LOW:.*]] = graph.constant dense<-1.000000e+02> : tensor<f32>
+// CHECK: %[[MAX:.*]] = graph.maximum %[[ROUND]], %[[LOW]]
+// CHECK: %[[HIGH:.*]] = graph.constant dense<1.550000e+02> : tensor<f32>
+// CHECK: %[[MIN:.*]] = graph.minimum %[[MAX]], %[[HIGH]]
+// CHECK: %[[SCALED:.*]] = graph.mul %[[MIN]]
+// CHECK: %[[SUM:.*]] = graph.add %{{.*}}, %[[SCALED]]
+// CHECK: graph.round %[[SUM]]
+func.func @zero_point(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %o = graph.constant dense<-50.0> : tensor<f32>
+  %z = graph.constant dense<100.0> : tensor<f32>
+  %low = graph.constant dense<0.0> : tensor<f32>
+  %high = graph.constant dense<255.0> : tensor<f32>
+  %0 = graph.round %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.add %0, %z : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.maximum %1, %low : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.minimum %2, %high : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.cast %3 : (tensor<8xf32>) -> tensor<8xui8>
+  %5 = graph.cast %4 : (tensor<8xui8>) -> tensor<8xf32>
+  %6 = graph.mul %5, %s : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %7 = graph.add %y, %6 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %8 = graph.add %7, %o : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %9 = graph.round %8 : (tensor<8xf32>) -> tensor<8xf32>
+  return %9 : tensor<8xf32>
+}
+
+// -----
+
+// Another summand stays: 100 * 0.5 - 40. A value that is read otherwise, too, keeps its
+// zero point.
+// CHECK-LABEL: func.func @other_zero_points(
+// CHECK-DAG: graph.constant dense<-1.000000e+02> : tensor<f32>
+// CHECK-DAG: graph.constant dense<1.000000e+01> : tensor<f32>
+// CHECK-DAG: graph.constant dense<1.000000e+02> : tensor<f32>
+// CHECK-DAG: graph.constant dense<-4.000000e+01> : tensor<f32>
+func.func @other_zero_points(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xui8>) {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %o = graph.constant dense<-40.0> : tensor<f32>
+  %z = graph.constant dense<100.0> : tensor<f32>
+  %low = graph.constant dense<0.0> : tensor<f32>
+  %high = graph.constant dense<255.0> : tensor<f32>
+  %0 = graph.round %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.add %0, %z : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.maximum %1, %low : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.minimum %2, %high : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.cast %3 : (tensor<8xf32>) -> tensor<8xui8>
+  %5 = graph.cast %4 : (tensor<8xui8>) -> tensor<8xf32>
+  %6 = graph.mul %5, %s : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %7 = graph.add %6, %o : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %8 = graph.round %y : (tensor<8xf32>) -> tensor<8xf32>
+  %9 = graph.add %8, %z : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %10 = graph.maximum %9, %low : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %11 = graph.minimum %10, %high : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %12 = graph.cast %11 : (tensor<8xf32>) -> tensor<8xui8>
+  %13 = graph.cast %12 : (tensor<8xui8>) -> tensor<8xf32>
+  %14 = graph.mul %13, %s : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %15 = graph.add %14, %o : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %7, %15, %12 : tensor<8xf32>, tensor<8xf32>, tensor<8xui8>
+}
