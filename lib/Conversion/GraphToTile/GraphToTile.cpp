@@ -2,6 +2,7 @@
 //
 // convert-graph-to-tile: selects the family of each kernel function by its
 // anchor, and tries the tilings from the coarsest to the finest.
+#include "ContractSums.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Reduced.h"
@@ -391,6 +392,7 @@ private:
       emitter.target = tile::getCpuTarget(function);
       if (succeeded(emitKernel(emitter, anchor, attempt.tiling))) {
         emitter.finish();
+        tile::contractSums(emitter.getKernel());
         chooseStreams(emitter);
         setSteps(emitter, anchor, launches);
         return emitter.getKernel();
