@@ -15,7 +15,8 @@ struct FloatBounds {
   double high = std::numeric_limits<double>::infinity();
 };
 
-/// Returns the bounds that minima, maxima and roundings give a float.
+/// Returns the bounds of a float that follow from minima, maxima, narrow
+/// integers and constants, through arithmetic.
 FloatBounds getFloatBounds(mlir::Value value, int depth = 0);
 
 /// Creates a constant of a scalar or vector type with equal elements.

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -28,6 +29,37 @@ struct BoundedValue {
   double shift = 0;
 };
 } // namespace
+
+/// Returns the bounds of a value between `low` and `high` after its rounding
+/// and those of its terms, whose magnitudes have the sum `size`.
+static FloatBounds widen(double low, double high, double size) {
+  constexpr double precision = 1.0 / (1 << 20);
+  if (!std::isfinite(size))
+    return {};
+  return {low - size * precision, high + size * precision};
+}
+
+static FloatBounds addBounds(const FloatBounds &x, const FloatBounds &y) {
+  return widen(x.low + y.low, x.high + y.high,
+               std::max(-x.low, x.high) + std::max(-y.low, y.high));
+}
+
+static FloatBounds multiplyBounds(const FloatBounds &x, const FloatBounds &y) {
+  auto [low, high] = std::minmax(
+      {x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high});
+  return widen(low, high, std::max(-x.low, x.high) * std::max(-y.low, y.high));
+}
+
+/// Returns the bounds of a narrow integer.
+static FloatBounds getIntegerBounds(Value value, bool isSigned) {
+  constexpr unsigned most = 16;
+  unsigned width = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+  if (width > most)
+    return {};
+  double count = 1 << width;
+  return isSigned ? FloatBounds{-count / 2, count / 2 - 1}
+                  : FloatBounds{0, count - 1};
+}
 
 FloatBounds getFloatBounds(Value value, int depth) {
   constexpr int longest = 8; // conversions are a few ops after their bounds
@@ -58,6 +90,23 @@ FloatBounds getFloatBounds(Value value, int depth) {
             math::RoundEvenOp>([&](auto) {
         FloatBounds x = operand(0);
         return FloatBounds{std::floor(x.low), std::ceil(x.high)};
+      })
+      .Case<arith::AddFOp>(
+          [&](auto) { return addBounds(operand(0), operand(1)); })
+      .Case<arith::SubFOp>([&](auto) {
+        FloatBounds y = operand(1);
+        return addBounds(operand(0), {-y.high, -y.low});
+      })
+      .Case<arith::MulFOp>(
+          [&](auto) { return multiplyBounds(operand(0), operand(1)); })
+      .Case<math::FmaOp>([&](auto) {
+        return addBounds(multiplyBounds(operand(0), operand(1)), operand(2));
+      })
+      .Case([&](arith::SIToFPOp convert) {
+        return getIntegerBounds(convert.getIn(), /*isSigned=*/true);
+      })
+      .Case([&](arith::UIToFPOp convert) {
+        return getIntegerBounds(convert.getIn(), /*isSigned=*/false);
       })
       .Default([](Operation *) { return FloatBounds(); });
 }

@@ -132,16 +132,24 @@ static bool isAlike(const NarrowStore &one, const NarrowStore &other) {
   return one.isUnsigned == other.isUnsigned && one.shift == other.shift;
 }
 
-/// Returns the words of the value. A lower bound that is the least byte is
-/// omitted, since the packs saturate. The conversion gives the least word for
-/// values that do not fit one; as the upper bound stays, these are negative.
+/// Returns the words of the value. Bounds that are the least and the greatest
+/// byte are omitted, since the packs saturate; the upper one only if the value
+/// fits a word otherwise, as the conversion gives the least word if it does
+/// not.
 Value Packer::round(const NarrowStore &narrow) {
+  constexpr double mostWord = 1 << 30;
   Value x = narrow.x;
-  if (narrow.bounds.low + narrow.shift == getRange(narrow.isUnsigned).low)
-    if (auto least = x.getDefiningOp<arith::MinimumFOp>())
-      if (auto most = least.getLhs().getDefiningOp<arith::MaximumFOp>();
-          most && matchPattern(most.getRhs(), m_Constant()))
-        x = arith::MinimumFOp::create(b, loc, most.getLhs(), least.getRhs());
+  FloatBounds range = getRange(narrow.isUnsigned);
+  auto least = x.getDefiningOp<arith::MinimumFOp>();
+  auto most =
+      least ? least.getLhs().getDefiningOp<arith::MaximumFOp>() : nullptr;
+  if (most && matchPattern(most.getRhs(), m_Constant()) &&
+      narrow.bounds.low + narrow.shift == range.low) {
+    x = most.getLhs();
+    if (!(narrow.bounds.high + narrow.shift == range.high &&
+          getFloatBounds(x).high <= mostWord))
+      x = arith::MinimumFOp::create(b, loc, x, least.getRhs());
+  }
   constexpr unsigned wordBits = 32;
   VectorType words = vectorOf(wordBits);
   if (bytes != 64)

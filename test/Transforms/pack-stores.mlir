@@ -69,6 +69,33 @@ module attributes {tile.targets = [#tile.cpu<chip = "icelake-server", vector_byt
     return %5, %6 : vector<16xi8>, vector<16xi8>
   }
 
+// The upper bound is omitted, too, where the value fits a word without it.
+// CHECK-LABEL: func.func @words(
+// CHECK: %[[SUM:.*]] = math.fma
+// CHECK-NOT: arith.m{{ax|in}}imumf
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.mask.cvtps2dq.512"(%[[SUM]],
+// CHECK: llvm.x86.avx512.packuswb.512
+  func.func @words(%a: vector<16xi8>, %b: vector<16xi8>, %y: memref<128xi8>) {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %s = arith.constant dense<3.0> : vector<16xf32>
+    %t = arith.constant dense<-2.0> : vector<16xf32>
+    %low = arith.constant dense<0.0> : vector<16xf32>
+    %high = arith.constant dense<255.0> : vector<16xf32>
+    %a0 = arith.uitofp %a : vector<16xi8> to vector<16xf32>
+    %b0 = arith.sitofp %b : vector<16xi8> to vector<16xf32>
+    %b1 = arith.subf %b0, %s : vector<16xf32>
+    %b2 = arith.mulf %b1, %s : vector<16xf32>
+    %0 = math.fma %a0, %t, %b2 : vector<16xf32>
+    %1 = arith.maximumf %0, %low : vector<16xf32>
+    %2 = arith.minimumf %1, %high : vector<16xf32>
+    %3 = llvm.intr.lrint(%2) : (vector<16xf32>) -> vector<16xi32>
+    %4 = arith.trunci %3 : vector<16xi32> to vector<16xi8>
+    vector.store %4, %y[%c0] : memref<128xi8>, vector<16xi8>
+    vector.store %4, %y[%c16] : memref<128xi8>, vector<16xi8>
+    return
+  }
+
 // Without bounds the truncation wraps; distant vectors are not adjacent.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: packs
