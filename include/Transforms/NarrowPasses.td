@@ -11,7 +11,10 @@ def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
     and packed by another. Casts to integers of 32 bits stay, as NaN would give
     other bits. The conversion also rounds to the nearest, ties to even, if the
     bounds are integers. A zero point that is added after the rounding is added to
-    the integers, and the bounds of the float are moved by it.
+    the integers, and the bounds of the float are moved by it. If the target has
+    fused multiply-adds, a vector of f32 that was divided by a constant is
+    multiplied by the reciprocal instead, with two steps of correction that give
+    the rounded quotient (Markstein's theorem).
 
     ```mlir
     %0 = math.roundeven %x : vector<16xf32>

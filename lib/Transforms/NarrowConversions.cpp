@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // narrow-conversions: converts bounded floats to narrow integers through i32.
+#include "Dialect/Tile/IR/Targets.h"
 #include "FloatBounds.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -165,14 +166,71 @@ static BoundedValue boundBeforeRounding(OpBuilder &b, Value value) {
   return inner;
 }
 
+/// Returns the divisor of a vector of f32 by a constant whose reciprocal is
+/// rounded as Markstein's theorem requires: its significand is not all ones.
+static std::optional<float> getDivisor(arith::DivFOp division) {
+  constexpr float least = 0x1p-60f, greatest = 0x1p60f;
+  APFloat number(0.0f);
+  if (!division || !isa<VectorType>(division.getType()) ||
+      !getElementTypeOrSelf(division.getType()).isF32() ||
+      !matchPattern(division.getRhs(), m_ConstantFloat(&number)))
+    return std::nullopt;
+  constexpr uint32_t significand = (1 << 23) - 1;
+  float divisor = number.convertToFloat();
+  if (!(divisor >= least && divisor <= greatest) ||
+      (llvm::bit_cast<uint32_t>(divisor) & significand) == significand)
+    return std::nullopt;
+  return divisor;
+}
+
+/// Divides by a constant without the division unit: two steps of Newton's
+/// method on the product with the reciprocal give the rounded quotient, if the
+/// dividend has neither infinities nor great numbers. The quotient is between
+/// small bounds afterwards, so that its own magnitude may be bounded first.
+static void expandQuotient(Value bounded) {
+  constexpr float most = 1 << 17; // bounds are less
+  FloatBounds bounds = getFloatBounds(bounded);
+  Value value = bounded;
+  Operation *bound = nullptr;
+  while (isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(
+      value.getDefiningOp())) {
+    bound = value.getDefiningOp();
+    value = bound->getOperand(0);
+  }
+  auto division = value.getDefiningOp<arith::DivFOp>();
+  std::optional<float> divisor = getDivisor(division);
+  if (!bound || !divisor || !(bounds.low > -most && bounds.high < most))
+    return;
+  OpBuilder b(division);
+  Location loc = division.getLoc();
+  Type type = division.getType();
+  auto number = [&](float value) {
+    return createSplat(b, loc, type, b.getF32FloatAttr(value));
+  };
+  Value x = division.getLhs(), reciprocal = number(1 / *divisor),
+        negated = number(-*divisor);
+  x = arith::MaximumFOp::create(b, loc, x, number(-*divisor * most));
+  x = arith::MinimumFOp::create(b, loc, x, number(*divisor * most));
+  Value quotient = arith::MulFOp::create(b, loc, x, reciprocal);
+  for (int step = 0; step < 2; ++step) {
+    Value rest = math::FmaOp::create(b, loc, quotient, negated, x);
+    quotient = math::FmaOp::create(b, loc, rest, reciprocal, quotient);
+  }
+  bound->setOperand(0, quotient);
+}
+
 /// Converts a float to an integer. If it is rounded to the nearest, integers
 /// are added after the conversion, which includes the rounding of vectors.
-static Value convertToWord(OpBuilder &b, Location loc, Value value, Type type) {
+/// `fuses`: the target has fused multiply-adds.
+static Value convertToWord(OpBuilder &b, Location loc, Value value, Type type,
+                           bool fuses) {
   BoundedValue exact = boundBeforeRounding(b, value);
   bool isVector = isa<VectorType>(type);
   if (!exact.x || (!isVector && exact.shift == 0))
     return arith::FPToSIOp::create(b, loc, type, value);
   Value word;
+  if (fuses)
+    expandQuotient(exact.x);
   if (isVector)
     word = LLVM::LrintOp::create(b, loc, type, exact.x);
   else
@@ -188,6 +246,9 @@ static Value convertToWord(OpBuilder &b, Location loc, Value value, Type type) {
 
 void NarrowConversionsPass::runOnOperation() {
   constexpr unsigned wordBits = 32;
+  // CPUs with AVX2 have fused multiply-adds.
+  tile::CpuTargetAttr target = tile::findCpuTarget(getOperation());
+  bool fuses = target && target.has(tile::CpuFeature::lane_permute);
   getOperation().walk([&](arith::TruncIOp narrow) {
     auto convert = narrow.getIn().getDefiningOp<arith::FPToSIOp>();
     if (!convert || !convert->hasOneUse() ||
@@ -201,7 +262,8 @@ void NarrowConversionsPass::runOnOperation() {
     Type type = b.getIntegerType(wordBits);
     if (auto vector = dyn_cast<VectorType>(convert.getType()))
       type = vector.clone(type);
-    Value word = convertToWord(b, convert.getLoc(), convert.getIn(), type);
+    Value word =
+        convertToWord(b, convert.getLoc(), convert.getIn(), type, fuses);
     narrow.getInMutable().assign(word);
     convert.erase();
     ++numNarrowed;

@@ -1,4 +1,5 @@
 // RUN: aopt %s --narrow-conversions | FileCheck %s
+// RUN: aopt %s --tile-attach-targets=cpu=x86-64-v4 --narrow-conversions | FileCheck %s --check-prefix=FUSED
 
 // The conversion rounds a bounded value.
 // CHECK-LABEL: func.func @quantised(
@@ -118,4 +119,56 @@ func.func @others(%x: f32) -> (i8, i8, i32) {
   %8 = arith.fptosi %7 : f32 to i64
   %9 = arith.trunci %8 : i64 to i32
   return %2, %6, %9 : i8, i8, i32
+}
+
+// Without a target that has fused multiply-adds, the quotient stays a division.
+// CHECK-LABEL: func.func @quotient(
+// CHECK: arith.divf
+// FUSED-LABEL: func.func @quotient(
+// FUSED-SAME: %[[X:.*]]: vector<16xf32>
+// FUSED: %[[MOST:.*]] = arith.maximumf %[[X]],
+// FUSED: %[[BOUNDED:.*]] = arith.minimumf %[[MOST]],
+// FUSED: %[[FIRST:.*]] = arith.mulf %[[BOUNDED]], %[[RECIPROCAL:.*]] : vector<16xf32>
+// FUSED: %[[REST:.*]] = math.fma %[[FIRST]], %[[NEGATED:.*]], %[[BOUNDED]]
+// FUSED: %[[SECOND:.*]] = math.fma %[[REST]], %[[RECIPROCAL]], %[[FIRST]]
+// FUSED: %[[LAST:.*]] = math.fma %[[SECOND]], %[[NEGATED]], %[[BOUNDED]]
+// FUSED: %[[QUOTIENT:.*]] = math.fma %[[LAST]], %[[RECIPROCAL]], %[[SECOND]]
+// FUSED: arith.maximumf %[[QUOTIENT]]
+// FUSED: return
+func.func @quotient(%x: vector<16xf32>) -> vector<16xi8> {
+  %low = arith.constant dense<0.0> : vector<16xf32>
+  %high = arith.constant dense<255.0> : vector<16xf32>
+  %scale = arith.constant dense<0.3> : vector<16xf32>
+  %q = arith.divf %x, %scale : vector<16xf32>
+  %0 = math.roundeven %q : vector<16xf32>
+  %1 = arith.maximumf %0, %low : vector<16xf32>
+  %2 = arith.minimumf %1, %high : vector<16xf32>
+  %3 = arith.fptosi %2 : vector<16xf32> to vector<16xi64>
+  %4 = arith.trunci %3 : vector<16xi64> to vector<16xi8>
+  return %4 : vector<16xi8>
+}
+
+// The reciprocal of this divisor is not the nearest one, and a divisor may be too small.
+// CHECK-LABEL: func.func @divisors(
+// FUSED-LABEL: func.func @divisors(
+// FUSED: arith.divf
+// FUSED: arith.divf
+func.func @divisors(%x: vector<16xf32>) -> (vector<16xi8>, vector<16xi8>) {
+  %low = arith.constant dense<0.0> : vector<16xf32>
+  %high = arith.constant dense<255.0> : vector<16xf32>
+  %ones = arith.constant dense<0x3FFFFFFF> : vector<16xf32>
+  %small = arith.constant dense<1.0e-30> : vector<16xf32>
+  %q = arith.divf %x, %ones : vector<16xf32>
+  %0 = math.roundeven %q : vector<16xf32>
+  %1 = arith.maximumf %0, %low : vector<16xf32>
+  %2 = arith.minimumf %1, %high : vector<16xf32>
+  %3 = arith.fptosi %2 : vector<16xf32> to vector<16xi64>
+  %4 = arith.trunci %3 : vector<16xi64> to vector<16xi8>
+  %p = arith.divf %x, %small : vector<16xf32>
+  %5 = math.roundeven %p : vector<16xf32>
+  %6 = arith.maximumf %5, %low : vector<16xf32>
+  %7 = arith.minimumf %6, %high : vector<16xf32>
+  %8 = arith.fptosi %7 : vector<16xf32> to vector<16xi64>
+  %9 = arith.trunci %8 : vector<16xi64> to vector<16xi8>
+  return %4, %9 : vector<16xi8>, vector<16xi8>
 }
