@@ -60,7 +60,29 @@ bool adze::tile::isZeroTile(Value tile) {
          matchPattern(element, m_Zero());
 }
 
+/// Returns the number of steps of the depth by which dots add to the sums.
+int64_t MatrixDots::countSteps(Value sums) {
+  constexpr int64_t unknown = 64;
+  int64_t steps = 0;
+  for (OpOperand &use : sums.getUses()) {
+    if (auto loop = dyn_cast<scf::ForOp>(use.getOwner())) {
+      std::optional<APInt> trips = loop.getStaticTripCount();
+      int64_t inner = countSteps(loop.getTiedLoopRegionIterArg(&use));
+      steps =
+          std::max(steps, inner * (trips ? trips->getSExtValue() : unknown));
+    } else if (auto dot = dyn_cast<DotOp>(use.getOwner());
+               dot && dot.getAcc() == sums) {
+      int64_t depth =
+          kernel.classes.size(kernel.classes.of(dot.getLhs()).back());
+      steps = std::max<int64_t>(
+          steps, llvm::divideCeil(depth, kernel.classes.getMatrixDepth(dot)));
+    }
+  }
+  return steps;
+}
+
 Carried MatrixDots::take(Value tile) {
+  constexpr int64_t fewSteps = 8;
   for (Scope &scope : llvm::reverse(kernel.scopes))
     for (Kept &kept : scope.lookup(tile))
       if (!kept.matrices.empty())
@@ -68,8 +90,9 @@ Carried MatrixDots::take(Value tile) {
   Carried sums;
   SmallVector<Piece> pieces = cut(tile);
   if (isZeroTile(tile)) {
-    // The product hides the latency of these prefetches.
-    kernel.prefetchStores(kernel.layoutOf(tile));
+    // A product of many steps hides the time of these prefetches.
+    if (countSteps(tile) > fewSteps)
+      kernel.prefetchStores(kernel.layoutOf(tile));
     for (const Piece &piece : pieces)
       sums.push_back(amx::TileZeroOp::create(b, loc, getType(piece)));
     return sums;

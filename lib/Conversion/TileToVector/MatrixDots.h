@@ -37,6 +37,7 @@ public:
   llvm::SmallVector<mlir::Type> getTypes(mlir::Value sums);
 
 private:
+  int64_t countSteps(mlir::Value sums);
   /// A part of the accumulators that is one register.
   struct Piece {
     int64_t row, column, rows, columns;

@@ -9,8 +9,8 @@
 // CHECK-LABEL: func.func @blocks(
 // CHECK: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<32x32xf32>
 // Four registers of sums begin as zeros, and a step of the depth reads each of four
-// registers of the operands once.
-// CHECK: memref.prefetch {{.*}}, write
+// registers of the operands once. Products of few steps do not prefetch what they store.
+// CHECK-NOT: memref.prefetch {{.*}}, write
 // CHECK-COUNT-4: amx.tile_zero : !amx.tile<16x16xf32>
 // CHECK: scf.for {{.*}} step %c32 iter_args({{.*}}) -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
 // CHECK: amx.tile_load {{.*}} memref<2x2x16x64xbf16> into !amx.tile<16x32xbf16>
@@ -161,17 +161,17 @@ tile.kernel @wants(%x: memref<112x32xbf16>, %w: memref<32x32xbf16, #panels>, %y:
 // -----
 
 // Data that the program reads again are not prefetched, and bytes are prefetched once per
-// cache line: two rows of 64 columns, four vectors each.
+// cache line: two rows of 64 columns, four vectors each. The product has ten steps.
 #panels = affine_map<(k, n) -> (n floordiv 64, k floordiv 32, (k mod 32) floordiv 2, n mod 64, k mod 2)>
 // CHECK-LABEL: func.func @asks(
 // CHECK-COUNT-2: memref.prefetch %arg2{{.*}}, write
 // CHECK-NOT: write
-tile.kernel @asks(%x: memref<2x32xbf16>, %w: memref<32x64xbf16, #panels>, %y: memref<2x64xi8>, %z: memref<2x64xf32>) {
+tile.kernel @asks(%x: memref<2x320xbf16>, %w: memref<320x64xbf16, #panels>, %y: memref<2x64xi8>, %z: memref<2x64xf32>) {
   %own = tile.scratch [2, 64] : memref<2x64xf32>
   %zero = arith.constant dense<0.0> : tensor<2x64xf32>
-  %a = tile.load %x[0, 0] sizes [2, 32] : memref<2x32xbf16> -> tensor<2x32xbf16>
-  %b = tile.load %w[0, 0] sizes [32, 64] : memref<32x64xbf16, #panels> -> tensor<32x64xbf16>
-  %d = tile.dot %a, %b, %zero : tensor<2x32xbf16>, tensor<32x64xbf16>, tensor<2x64xf32>
+  %a = tile.load %x[0, 0] sizes [2, 320] : memref<2x320xbf16> -> tensor<2x320xbf16>
+  %b = tile.load %w[0, 0] sizes [320, 64] : memref<320x64xbf16, #panels> -> tensor<320x64xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<2x320xbf16>, tensor<320x64xbf16>, tensor<2x64xf32>
   %i = arith.fptosi %d : tensor<2x64xf32> to tensor<2x64xi8>
   tile.store %d, %own[0, 0] : tensor<2x64xf32>, memref<2x64xf32>
   tile.store %i, %y[0, 0] : tensor<2x64xi8>, memref<2x64xi8>
