@@ -5,6 +5,10 @@
 // On CPUs with a matrix unit (AMX), if there are many taps.
 // CHECK-LABEL: func.func @bf16_stem(
 // CHECK: graph.pad {{.*}} -> tensor<1x4x230x230xbf16>
+// The channels of a pixel are moved together, and then the lines of blocks.
+// CHECK: graph.transpose {{.*}} {perm = array<i64: 0, 2, 3, 1>} {{.*}} -> tensor<1x230x230x4xbf16>
+// CHECK: graph.reshape {{.*}} -> tensor<1x115x2x115x8xbf16>
+// CHECK: graph.transpose {{.*}} {perm = array<i64: 0, 1, 3, 2, 4>} {{.*}} -> tensor<1x115x115x2x8xbf16>
 // The four taps of a row are channels of one pixel.
 // CHECK-COUNT-4: graph.slice {{.*}} (tensor<1x115x115x16xbf16>) -> tensor<1x115x112x16xbf16>
 // CHECK: graph.concat {{.*}} -> tensor<1x115x112x64xbf16>
