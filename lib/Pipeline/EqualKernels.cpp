@@ -269,11 +269,12 @@ struct Form {
 };
 
 /// Returns true if the kernel takes so long to compile that a shared one is
-/// worthwhile, although it reads more of its symbols.
+/// worthwhile, although it reads more of its symbols. Ops without uses do not
+/// count, as the text of a kernel may lack them.
 static bool isLarge(Operation *op) {
-  constexpr size_t leastOps = 300;
+  constexpr size_t leastOps = 280;
   size_t numOps = 0;
-  op->walk([&](Operation *) { ++numOps; });
+  op->walk([&](Operation *inner) { numOps += !isOpTriviallyDead(inner); });
   return isa<tile::KernelOp>(op) && numOps >= leastOps;
 }
 
