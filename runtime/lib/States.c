@@ -288,22 +288,31 @@ adze_status rt_states_choose(adze_context *context) {
 /* ---- Before and after a run ---------------------------------------------- */
 
 /* Returns the old rows of a state in `past`, and their place in the buffer of
- * the program, which is unknown if that is a box. Returns in `fresh` the rows
- * after them that the program requires to be 0. */
+ * the program, which is unknown if that is a box. */
 static row_array get_buffer(const adze_context *context, uint32_t i,
-                            row_array *past, row_array *fresh) {
-  const adze_state *row = &context->module->desc->states[i];
+                            row_array *past) {
   row_array present;
   uint64_t total, drop;
   get_rows(context, i, /*is_bound=*/true, past, &present, &total, &drop);
   row_array buffer = *past;
-  buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
+  uint32_t pitch = context->module->desc->states[i].pitch_symbol;
+  buffer.pitch = (uint64_t)context->symbols[pitch];
   if (context->states[i].mode == RT_STATE_COPY)
     buffer.data = present.data;
-  bool zeroed = row->flags & ADZE_STATE_ZEROED && total > past->count;
-  *fresh = buffer;
-  fresh->count = zeroed ? total - past->count : 0;
-  fresh->data += past->count * past->bytes;
+  return buffer;
+}
+
+/* Returns the rows of the buffer after the old ones that the program requires
+ * to be 0. */
+static row_array get_cleared(const adze_context *context, uint32_t i,
+                             row_array buffer) {
+  const adze_state *row = &context->module->desc->states[i];
+  uint64_t past = buffer.count, total = (uint64_t)row->rows(context->symbols);
+  buffer.count = 0;
+  if (!(row->flags & ADZE_STATE_ZEROED) || total <= past)
+    return buffer;
+  buffer.data += past * buffer.bytes;
+  buffer.count = total - past;
   return buffer;
 }
 
@@ -318,12 +327,12 @@ adze_status rt_states_clear(adze_context *context) {
   rt_equal_pieces pieces[RT_MOST_CLEARED];
   uint32_t count = 0;
   for (uint32_t i = 0; i < desc->num_states; ++i) {
-    row_array past, fresh;
     if (desc->states[i].kind != ADZE_STATE_ROWS || !clears_first(context, i))
       continue;
-    get_buffer(context, i, &past, &fresh);
-    if (fresh.count && fresh.outer && fresh.bytes)
-      pieces[count++] = pieces_of(fresh);
+    row_array past, buffer = get_buffer(context, i, &past),
+                    rows = get_cleared(context, i, buffer);
+    if (rows.count && rows.outer && rows.bytes)
+      pieces[count++] = pieces_of(rows);
     if (count == RT_MOST_CLEARED) {
       RT_TRY(rt_cuda_clear(context, pieces, count));
       count = 0;
@@ -335,7 +344,7 @@ adze_status rt_states_clear(adze_context *context) {
 /* Copies the old rows to the buffer of the program, and returns it. */
 static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
   rt_state *state = &context->states[i];
-  row_array past, fresh, buffer = get_buffer(context, i, &past, &fresh);
+  row_array past, buffer = get_buffer(context, i, &past);
   if (state->mode == RT_STATE_BOX) {
     uint64_t bytes;
     if (__builtin_mul_overflow(buffer.outer * buffer.pitch, buffer.bytes,
@@ -343,13 +352,14 @@ static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
       return rt_out_of_memory(UINT64_MAX);
     RT_TRY(take_box(context, i, bytes ? bytes : 1));
     buffer.data = state->box.data;
-    fresh.data = buffer.data + past.count * past.bytes;
   }
   *place = buffer.data ? buffer.data : (void *)(uintptr_t)rt_nothing;
   if (state->mode != RT_STATE_IN_PLACE)
     RT_TRY(copy_rows(context, i, buffer, past));
-  return fresh.count && !clears_first(context, i) ? clear_rows(context, fresh)
-                                                  : NULL;
+  if (clears_first(context, i))
+    return NULL;
+  row_array rows = get_cleared(context, i, buffer);
+  return rows.count ? clear_rows(context, rows) : NULL;
 }
 
 void rt_states_open(adze_context *context) {
