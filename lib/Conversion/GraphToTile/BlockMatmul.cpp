@@ -315,10 +315,6 @@ LogicalResult BlockMatmul::emitMany() {
   Type element = getSignlessType(getElementTypeOrSelf(op.getLhs())),
        type =
            precision && !isa<FloatTF32Type>(*precision) ? *precision : element;
-  tile::ProductAttr product;
-  if (precision && type != *precision)
-    product =
-        tile::ProductAttr::get(op.getContext(), *precision, *precision, f32);
   Axes axes{Row, Column};
   auto sums =
       e.loop(e.index(blocks), e.index(atOnce), number(0, axes),
@@ -331,7 +327,8 @@ LogicalResult BlockMatmul::emitMany() {
                Value rhs = tile::TransposeOp::create(b, e.loc(), columns.value,
                                                      ArrayRef<int64_t>{1, 0});
                return KernelEmitter::Carried{
-                   createDot(e, x->value, rhs, carried[0], product)};
+                   createDot(e, x->value, rhs, carried[0],
+                             getCompute(x->value, rhs, f32, precision))};
              });
   if (failed(sums))
     return failure();
