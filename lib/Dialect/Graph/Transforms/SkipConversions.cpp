@@ -34,9 +34,10 @@ static void eraseDead(Value value) {
       eraseDead(operand);
 }
 
-/// Rewrites bounds(round(x) + z) * c, and a summand of it, to bounds(round(x))
-/// * c with another summand. The latter is often zero: what is left of it below
-/// the precision of f32 is the rounding of the constants.
+/// Rewrites bounds(round(x) + z) * c, and a constant summand of it, to
+/// bounds(round(x)) * c with another summand. A new summand that is below the
+/// precision of f32, relative to the old one, is a rounding error of the
+/// constants, and is omitted.
 static void moveZeroPoint(Value byte) {
   double factor;
   auto mul = byte.hasOneUse() ? dyn_cast<MulOp>(*byte.user_begin()) : MulOp();
