@@ -4,6 +4,7 @@
 // copies.
 #include "PipelinePlan.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -16,7 +17,7 @@ namespace adze::togpu {
 static bool startsAtPanels(tile::LoadOp load) {
   auto type = cast<MemRefType>(load.getMemref().getType());
   SmallVector<OpFoldResult> offsets = load.getMixedOffsets();
-  for (AffineExpr expr : type.getLayout().getAffineMap().getResults()) {
+  for (AffineExpr expr : tile::getPhysicalMap(type).getResults()) {
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     if (!binary)
       continue;

@@ -2,6 +2,7 @@
 //
 // Emits a scheduled product: its roles, loops and copies.
 #include "PipelinedKernel.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -229,7 +230,7 @@ void PipelinedKernel::copyOperand(const tile::TensorBox &box, tile::LoadOp load,
   SmallVector<Value> coordinates;
   auto type = cast<MemRefType>(load.getMemref().getType());
   for (AffineExpr expr :
-       llvm::reverse(type.getLayout().getAffineMap().getResults())) {
+       llvm::reverse(tile::getPhysicalMap(type).getResults())) {
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     // Windows start at whole panels.
     bool inPanel = binary && binary.getKind() == AffineExprKind::Mod;

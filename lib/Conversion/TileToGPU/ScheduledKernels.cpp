@@ -67,7 +67,7 @@ void Converter::makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
   for (auto [number, map] : llvm::enumerate(plan.maps)) {
     const MemView &view = frame.views.find(map.memref)->second;
     int64_t place = number * ADZE_TENSOR_MAP_VALUES;
-    Value stride = arith::ConstantIndexOp::create(
+    Value bytes = arith::ConstantIndexOp::create(
         at, loc, map.physical.getElementTypeBitWidth() / 8);
     for (int64_t dim = map.physical.getRank() - 1, i = 0; dim >= 0;
          --dim, ++i) {
@@ -76,9 +76,12 @@ void Converter::makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
           view.map ? at.getIndexAttr(map.physical.getDimSize(dim))
                    : view.sizes[dim]);
       store(size, place + i);
-      if (i)
-        store(stride, place + ADZE_TENSOR_MAP_RANK + i - 1);
-      stride = at.createOrFold<arith::MulIOp>(loc, stride, size);
+      if (i == 0)
+        continue;
+      Value stride = getValueOrCreateConstantIndexOp(
+          at, loc, (view.map ? view.physicalStrides : view.strides)[dim]);
+      store(at.createOrFold<arith::MulIOp>(loc, stride, bytes),
+            place + ADZE_TENSOR_MAP_RANK + i - 1);
     }
   }
   LLVM::ReturnOp::create(at, loc, ValueRange());

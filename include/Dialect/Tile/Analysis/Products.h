@@ -81,10 +81,6 @@ mlir::FailureOr<TensorBox> getTensorBox(mlir::Value memref,
                                         const TileWindow &window, TileRole role,
                                         std::string &why);
 
-/// Returns the argument of the kernel that has the elements of `memref` in the
-/// same order, through collapsed and expanded shapes, or null.
-mlir::BlockArgument getWholeArgument(mlir::Value memref);
-
 } // namespace adze::tile
 
 #endif // ADZE_DIALECT_TILE_ANALYSIS_PRODUCTS_H

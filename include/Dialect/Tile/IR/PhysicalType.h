@@ -12,6 +12,10 @@ namespace adze::tile {
 /// applied (whole panels), bools as bytes.
 mlir::MemRefType getPhysicalType(mlir::MemRefType type);
 
+/// Returns the map from the indices of a memref to those of its physical memory:
+/// its layout map, or the identity if its dims only have strides.
+mlir::AffineMap getPhysicalMap(mlir::MemRefType type);
+
 /// Returns how many elements along a dimension are adjacent, in a panel whose
 /// columns follow each other: G if the map ends with `n mod P, k mod G`, else
 /// 1.

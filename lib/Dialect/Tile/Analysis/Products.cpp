@@ -6,7 +6,9 @@
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -149,14 +151,41 @@ FailureOr<Product> findProduct(KernelOp kernel, std::string &why) {
   return product;
 }
 
-BlockArgument getWholeArgument(Value memref) {
+/// The argument of a kernel that a view begins with, and a number of elements
+/// that divides the strides of all dims of the view but the last. The number is
+/// dynamic if it is unknown.
+struct ViewedArgument {
+  BlockArgument argument;
+  int64_t pitch;
+};
+
+/// Looks through collapsed and expanded shapes, and through slices from the
+/// first element on with step 1. Returns no argument for other views.
+static ViewedArgument getViewedArgument(Value memref) {
+  auto getRow = [](Value v) {
+    auto type = cast<MemRefType>(v.getType());
+    return getPhysicalType(type).getShape().back();
+  };
+  int64_t pitch = getRow(memref);
   while (Operation *op = memref.getDefiningOp()) {
-    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp>(
-            op))
-      return {};
     memref = op->getOperand(0);
+    if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
+      int64_t row = getRow(memref);
+      if (!areAllConstantIntValue(slice.getMixedOffsets(), 0) ||
+          !areAllConstantIntValue(slice.getMixedStrides(), 1) ||
+          slice.getDroppedDims().any())
+        return {};
+      pitch = ShapedType::isDynamic(row) || ShapedType::isDynamic(pitch)
+                  ? ShapedType::kDynamic
+                  : std::gcd(pitch, row);
+    } else if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp,
+                    memref::CastOp>(op)) {
+      return {};
+    }
   }
-  return cast<BlockArgument>(memref);
+  if (isa<StridedLayoutAttr>(cast<MemRefType>(memref.getType()).getLayout()))
+    return {};
+  return {cast<BlockArgument>(memref), pitch};
 }
 
 /// Fills the box of each physical dim. Fails if the elements of the tile are
@@ -195,17 +224,21 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
                     mostStep = 8;
   ArrayRef<int64_t> dims = window.dims;
   TensorBox result;
-  BlockArgument argument = getWholeArgument(memref);
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.getRank() < 2)
+    return why = "memory of " + std::to_string(type.getRank()) + " dims",
+           failure();
+  auto [argument, pitch] = getViewedArgument(memref);
   if (!argument)
-    return why = "an operand is a view of a part of a tensor", failure();
+    return why = "an operand is a view that begins inside of a tensor",
+           failure();
   result.argument = argument.getArgNumber();
   result.memref = memref;
-  auto type = cast<MemRefType>(memref.getType());
   result.physical = getPhysicalType(type);
   int64_t bytes = type.getElementTypeBitWidth() / 8,
           rank = result.physical.getRank();
-  AffineMap map = type.getLayout().getAffineMap();
-  if (rank < 2 || rank > mostRank)
+  AffineMap map = getPhysicalMap(type);
+  if (rank > mostRank)
     return why = "memory of " + std::to_string(rank) + " dims", failure();
   auto last = map.getResult(rank - 1);
   auto contiguous = dyn_cast<AffineDimExpr>(
@@ -216,7 +249,6 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
   if (along == dims.end())
     return why = "adjacent elements of an operand are not in one block",
            failure();
-  int64_t pitch = result.physical.getDimSize(rank - 1);
   if (ShapedType::isDynamic(pitch) || pitch * bytes % unit != 0)
     return why =
                "rows of " +

@@ -29,6 +29,12 @@ static std::optional<int64_t> getSpan(AffineExpr expr) {
   return getModulus(expr);
 }
 
+AffineMap adze::tile::getPhysicalMap(MemRefType type) {
+  if (isa<StridedLayoutAttr>(type.getLayout()))
+    return AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext());
+  return type.getLayout().getAffineMap();
+}
+
 int64_t adze::tile::getGroup(MemRefType type) {
   if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
     return 1;
