@@ -36,8 +36,14 @@ Fragments::TileAxes Fragments::getSourceAxes(tile::BroadcastOp op,
   return from;
 }
 
-std::optional<Fragments::Pair>
-Fragments::getBounds(Value tile, const TileAxes &axes, const Rows &rows) {
+std::optional<Fragments::Pair> Fragments::getBounds(Value tile,
+                                                    const TileAxes &axes) {
+  if (!llvm::is_contained(axes, Axis::Column)) {
+    Value rows[] = {evaluate(tile, axes, 0, 0)[0],
+                    evaluate(tile, axes, 1, 0)[0]};
+    return Pair{d.fold<arith::MinSIOp>(rows[0], rows[1]),
+                d.fold<arith::MaxSIOp>(rows[0], rows[1])};
+  }
   Operation *op = tile.getDefiningOp();
   Type type = tileType(tile).getElementType();
   if (auto broadcast = dyn_cast_or_null<tile::BroadcastOp>(op)) {
@@ -45,15 +51,12 @@ Fragments::getBounds(Value tile, const TileAxes &axes, const Rows &rows) {
       Value value = scalar(broadcast.getSource());
       return Pair{value, value};
     }
-    return getBounds(broadcast.getSource(), getSourceAxes(broadcast, axes),
-                     rows);
+    return getBounds(broadcast.getSource(), getSourceAxes(broadcast, axes));
   }
-  if (auto iota = dyn_cast_or_null<tile::IotaOp>(op)) {
-    bool isColumn = axes[iota.getDim()] == Axis::Column;
-    int64_t number =
-        isColumn ? tileType(tile).getDimSize(iota.getDim()) : rows.number;
-    Value first = isColumn ? d.index(0) : rows.first;
-    Pair ends = {first, d.add(first, number - 1)};
+  if (auto iota = dyn_cast_or_null<tile::IotaOp>(op);
+      iota && axes[iota.getDim()] == Axis::Column) {
+    Pair ends = {d.index(0),
+                 d.index(tileType(tile).getDimSize(iota.getDim()) - 1)};
     if (!type.isIndex())
       for (Value &end : ends)
         end = d.create<arith::IndexCastOp>(type, end);
@@ -62,30 +65,35 @@ Fragments::getBounds(Value tile, const TileAxes &axes, const Rows &rows) {
   auto add = dyn_cast_or_null<arith::AddIOp>(op);
   if (!add)
     return std::nullopt;
-  auto lhs = getBounds(add.getLhs(), axes, rows),
-       rhs = getBounds(add.getRhs(), axes, rows);
+  auto lhs = getBounds(add.getLhs(), axes), rhs = getBounds(add.getRhs(), axes);
   if (!lhs || !rhs)
     return std::nullopt;
   return Pair{d.add((*lhs)[0], (*rhs)[0]), d.add((*lhs)[1], (*rhs)[1])};
 }
 
-Value Fragments::getUniform(Value condition, const Rows &rows) {
+Value Fragments::getUniform(Value condition, const TileAxes &axes) {
+  if (auto broadcast = condition.getDefiningOp<tile::BroadcastOp>();
+      broadcast && isTile(broadcast.getSource()))
+    return getUniform(broadcast.getSource(), getSourceAxes(broadcast, axes));
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || !form.transposed ||
-      compare.getPredicate() != arith::CmpIPredicate::sle)
+  if (!compare || !llvm::is_contained(
+                      {arith::CmpIPredicate::sle, arith::CmpIPredicate::slt},
+                      compare.getPredicate()))
     return {};
-  TileAxes axes = getAxes(condition);
-  auto lhs = getBounds(compare.getLhs(), axes, rows),
-       rhs = getBounds(compare.getRhs(), axes, rows);
+  auto lhs = getBounds(compare.getLhs(), axes),
+       rhs = getBounds(compare.getRhs(), axes);
   if (!lhs || !rhs)
     return {};
-  return d.create<arith::CmpIOp>(arith::CmpIPredicate::sle, (*lhs)[1],
-                                 (*rhs)[0]);
+  Value holds =
+      d.create<arith::CmpIOp>(compare.getPredicate(), (*lhs)[1], (*rhs)[0]);
+  return d.create<NVVM::VoteSyncOp>(d.b.getI1Type(), d.i32(-1), holds,
+                                    NVVM::VoteSyncKind::all);
 }
 
-void Fragments::select(arith::SelectOp op, unsigned groups, Value firstRow,
-                       int64_t numRows) {
-  Value uniform = getUniform(op.getCondition(), {firstRow, numRows});
+void Fragments::select(arith::SelectOp op, unsigned groups) {
+  Value condition = op.getCondition();
+  Value uniform =
+      form.transposed ? getUniform(condition, getAxes(condition)) : Value();
   if (!uniform)
     return;
   auto evaluateAll = [&](Value tile) {

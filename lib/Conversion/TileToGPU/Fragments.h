@@ -36,12 +36,11 @@ public:
   /// Sets the values of a thread's two rows.
   void setRows(mlir::Value tile, const Pair &rows) { rowRoots[tile] = rows; }
 
-  /// Sets the elements of a select of the given number of groups. Where a
-  /// scalar says that the condition holds for all rows from `firstRow` on and
-  /// all columns, nothing is selected. Without such a scalar the elements are
+  /// Sets the elements of a select of the given number of groups. Where the
+  /// bounds of a comparison say that it holds for the rows of the warp and all
+  /// columns, nothing is selected. Without such bounds the elements are
   /// computed on demand.
-  void select(mlir::arith::SelectOp op, unsigned groups, mlir::Value firstRow,
-              int64_t numRows);
+  void select(mlir::arith::SelectOp op, unsigned groups);
   /// Reduces along the columns of the given number of groups: over the thread's
   /// elements, then over the four threads that share its rows.
   void reduce(tile::ReduceOp op, unsigned groups);
@@ -67,17 +66,12 @@ private:
     mlir::Value inBounds;
   };
 
-  /// The rows of a warpgroup, of which a scalar condition is computed.
-  struct Rows {
-    mlir::Value first;
-    int64_t number;
-  };
-  /// Returns the least and the greatest element of an integer tile.
-  std::optional<Pair> getBounds(mlir::Value tile, const TileAxes &axes,
-                                const Rows &rows);
-  /// Returns a scalar that is true only if all elements of the tile are; null
-  /// if none is known.
-  mlir::Value getUniform(mlir::Value condition, const Rows &rows);
+  /// Returns the least and the greatest element of an integer tile in the rows
+  /// of the thread and in all columns.
+  std::optional<Pair> getBounds(mlir::Value tile, const TileAxes &axes);
+  /// Returns a condition, equal in all threads of the warp, that is true only
+  /// if all their elements of the tile are; null if none is known.
+  mlir::Value getUniform(mlir::Value condition, const TileAxes &axes);
   Pair evaluate(mlir::Value tile, TileAxes axes, unsigned half, unsigned group);
   Pair compute(mlir::Value tile, const TileAxes &axes, unsigned half,
                unsigned group);

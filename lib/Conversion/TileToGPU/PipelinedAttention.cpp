@@ -266,13 +266,11 @@ PipelinedKernel::Values PipelinedAttention::computeRows(Fragments &fragments,
                                                         Value scores) {
   tile::Attention &attention = *plan.attention;
   fragments.setRoot(attention.scores.getResult(), getElements(scores));
-  // The triangle hides nothing of most blocks.
+  // A triangle, or the end of the keys, hides nothing of most blocks.
   for (auto select : attention.loop.getBody()->getOps<arith::SelectOp>())
     if (isTile(select.getResult()) &&
         tileType(select.getResult()).getRank() == 2)
-      fragments.select(select, plan.n / kCoreColumns,
-                       d.toIndex(d.mul(warpgroup, kInstructionRows)),
-                       kInstructionRows);
+      fragments.select(select, plan.n / kCoreColumns);
   for (auto reduce : attention.loop.getBody()->getOps<tile::ReduceOp>())
     fragments.reduce(reduce, plan.n / kCoreColumns);
   Values rows;

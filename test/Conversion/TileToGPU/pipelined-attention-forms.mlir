@@ -65,7 +65,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 // -----
 
 // A block of threads computes two blocks of 128 rows of a head, the late one first. The
-// mask of a block of keys is computed on the diagonal only.
+// mask of a block of keys is computed by the warps on the diagonal only.
 // CHECK-LABEL: llvm.func @triangle
 // CHECK: nvvm.setmaxregister increase
 // CHECK: scf.for
@@ -77,7 +77,8 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 // CHECK: scf.for
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 1
 // CHECK: %[[SEEN:.*]] = arith.cmpi sle
-// CHECK: scf.if %[[SEEN]] -> (f32
+// CHECK: %[[ALL:.*]] = nvvm.vote.sync all %{{.*}}, %[[SEEN]] -> i1
+// CHECK: scf.if %[[ALL]] -> (f32
 // CHECK-NEXT: scf.yield
 // CHECK: else
 // CHECK-COUNT-64: arith.select
