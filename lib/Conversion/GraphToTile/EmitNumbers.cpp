@@ -4,6 +4,7 @@
 #include "Families.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace adze;
@@ -37,6 +38,9 @@ FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
   TileElementBuilder builder(*this, position.axes);
   position.value =
       buildCast(builder, position.value, b.getI64Type(), graphType);
+  if (matchPattern(start->value, m_Zero()) &&
+      matchPattern(delta->value, m_One()))
+    return position;
   Value first = broadcast(*start, position.axes),
         step = broadcast(*delta, position.axes);
   if (isa<FloatType>(graphType)) {

@@ -1,11 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rematerializes values that depend on positions and sizes only in each of
-// their users.
+// Rematerializes values that depend on positions and sizes only, and masks made
+// of these and of smaller values, in each of their users.
 #include "IndexFunctions.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -29,7 +30,7 @@ private:
   void copyFor(Operation *reader);
 
   Block &block;
-  /// Splats, functions of splats and positions, and copies of these.
+  /// Splats; functions of splats and positions, and masks; copies of these.
   DenseSet<Operation *> uniform, functions, copies;
 };
 
@@ -51,6 +52,21 @@ static bool isInputShape(Operation *op) {
                       [](AffineExpr dim) { return bool(dim); });
 }
 
+/// Returns true if the op broadcasts the operand to a mask, so that the operand
+/// is smaller than the result.
+static bool expandsToMask(OpOperand &operand) {
+  Value result = operand.getOwner()->getResult(0);
+  if (!isPointwise(operand.getOwner()) ||
+      !getElementTypeOrSelf(result).isInteger(1))
+    return false;
+  Dims from = getDims(operand.get()), to = getDims(result);
+  for (auto [d, size] : llvm::enumerate(llvm::reverse(to)))
+    if (getConstant(size) != 1 &&
+        (d >= from.size() || getConstant(from[from.size() - 1 - d]) == 1))
+      return true;
+  return false;
+}
+
 void Copier::classify(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -65,21 +81,28 @@ void Copier::classify(Operation *op) {
   bool isSource = isa<RangeOp, TriluOp>(op);
   if (!isSource && !isPointwise(op) && !movesElements(op))
     return;
-  bool isUniform = !isSource;
+  bool isUniform = !isSource, isFunction = isSource;
   for (OpOperand &operand : op->getOpOperands()) {
-    bool isNumber = reaches(operand.get(), uniform);
+    bool isNumber = reaches(operand.get(), uniform),
+         hasPositions = reaches(operand.get(), functions);
     isUniform &= isNumber;
-    if (!isNumber && !reaches(operand.get(), functions))
+    isFunction |= hasPositions;
+    if (!isNumber && !hasPositions && !expandsToMask(operand))
       return;
   }
-  (isUniform ? uniform : functions).insert(op);
+  if (isUniform)
+    uniform.insert(op);
+  else if (isFunction)
+    functions.insert(op);
 }
 
-/// Collects the ops that compute the value, in order. Returns false if they are
-/// too many to be duplicated.
+/// Collects the ops that compute the value from values in memory, in order.
+/// Returns false if they are too many to be duplicated.
 bool Copier::collect(Value value, llvm::SetVector<Operation *> &ops) const {
   constexpr unsigned most = 32;
   Operation *op = value.getDefiningOp();
+  if (!reaches(value, uniform) && !reaches(value, functions))
+    return true;
   if (ops.contains(op) || isa<ConstantOp>(op))
     return true;
   if (!isInputShape(op))

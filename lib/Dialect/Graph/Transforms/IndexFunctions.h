@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Values that depend on positions and sizes only, such as positions of tokens
-// and causal masks. They are not stored: each user computes them.
+// and causal masks, and masks that compare positions with smaller values, such
+// as lengths. They are not stored: each user computes them.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_INDEXFUNCTIONS_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_INDEXFUNCTIONS_H
 

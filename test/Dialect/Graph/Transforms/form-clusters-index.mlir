@@ -96,3 +96,40 @@ func.func @sizes(%x: tensor<4x?x8xf32, #b>) -> (tensor<4x?x?xf32, #s>, tensor<4x
   %3 = graph.softmax %2 {axis = 1 : i64} : (tensor<4x?x?xf32, #s>) -> tensor<4x?x?xf32, #s>
   return %1, %3 : tensor<4x?x?xf32, #s>, tensor<4x?x?xf32, #s>
 }
+
+// -----
+
+#p = affine_map<()[s0, s1] -> (s0, 1)>
+#m = affine_map<()[s0, s1] -> (s1)>
+#pm = affine_map<()[s0, s1] -> (s0, s1)>
+
+// A mask that compares positions with a smaller tensor is computed by its users, which
+// read that tensor. One that compares tensors of its own size is stored once.
+// CHECK-LABEL: func.func @mask
+// CHECK: %[[WIDE:.*]] = graph.cluster({{.*}}) anchor "pointwise" : (tensor<?x?xf32, #{{.*}}>) -> tensor<?x?xi1
+// CHECK: graph.less
+// CHECK: graph.cluster({{.*}} = %arg1, {{.*}} = %[[WIDE]]) anchor "softmax" : (tensor<?x1xi64
+// CHECK: graph.range
+// CHECK-NEXT: graph.less_equal
+// CHECK: graph.softmax
+// CHECK: graph.range
+// CHECK-NEXT: graph.less_equal
+// CHECK: graph.yield
+// CHECK: graph.cluster({{.*}} = %[[WIDE]]) anchor "softmax"
+// CHECK-NOT: graph.less
+func.func @mask(%x: tensor<?x?xf32, #pm>, %at: tensor<?x1xi64, #p>) -> (tensor<?x?xf32, #pm>, tensor<?x?xf32, #pm>) attributes {graph.symbols = ["n", "m"]} {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %one = graph.constant dense<1> : tensor<i64>
+  %hidden = graph.constant dense<-1.0e38> : tensor<f32>
+  %j = graph.range %zero, %zero, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #m>
+  %seen = graph.less_equal %j, %at : (tensor<?xi64, #m>, tensor<?x1xi64, #p>) -> tensor<?x?xi1, #pm>
+  %wide = graph.less %x, %hidden : (tensor<?x?xf32, #pm>, tensor<f32>) -> tensor<?x?xi1, #pm>
+  %0 = graph.select %seen, %x, %hidden : (tensor<?x?xi1, #pm>, tensor<?x?xf32, #pm>, tensor<f32>) -> tensor<?x?xf32, #pm>
+  %1 = graph.softmax %0 {axis = 1 : i64} : (tensor<?x?xf32, #pm>) -> tensor<?x?xf32, #pm>
+  %2 = graph.select %seen, %1, %hidden : (tensor<?x?xi1, #pm>, tensor<?x?xf32, #pm>, tensor<f32>) -> tensor<?x?xf32, #pm>
+  %3 = graph.select %wide, %2, %hidden : (tensor<?x?xi1, #pm>, tensor<?x?xf32, #pm>, tensor<f32>) -> tensor<?x?xf32, #pm>
+  %4 = graph.softmax %3 {axis = 1 : i64} : (tensor<?x?xf32, #pm>) -> tensor<?x?xf32, #pm>
+  %5 = graph.select %wide, %4, %hidden : (tensor<?x?xi1, #pm>, tensor<?x?xf32, #pm>, tensor<f32>) -> tensor<?x?xf32, #pm>
+  %6 = graph.softmax %5 {axis = 1 : i64} : (tensor<?x?xf32, #pm>) -> tensor<?x?xf32, #pm>
+  return %4, %6 : tensor<?x?xf32, #pm>, tensor<?x?xf32, #pm>
+}
