@@ -12,10 +12,10 @@
 // TILE-NEXT: return
 
 // CHECK-NOT: no matrix unit
-// CHECK: .entry slice_slice_slice_transpose
+// CHECK: .entry slice_slice_slice_attention
 // CHECK: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
 // CHECK: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
-// BF16: .entry slice_slice_slice_transpose
+// BF16: .entry slice_slice_slice_attention
 // BF16: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 // F32-NOT: wgmma
 

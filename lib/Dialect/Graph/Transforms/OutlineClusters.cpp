@@ -25,21 +25,21 @@ using namespace adze::graph;
 
 namespace {
 
-/// Returns "conv_add_relu" for a body of these ops; long names are truncated.
-std::string nameBody(Block &body) {
+/// Returns "conv_add_relu" for a body of these ops. Long names are truncated,
+/// but keep the anchor.
+std::string nameBody(ClusterOp cluster) {
   constexpr unsigned maxOps = 4;
-  std::string name;
-  unsigned count = 0;
-  for (Operation &op : body.without_terminator()) {
+  SmallVector<StringRef> names;
+  for (Operation &op : cluster.getBody().front().without_terminator()) {
     if (op.hasTrait<OpTrait::ConstantLike>())
       continue;
-    if (count++ == maxOps)
-      break;
-    if (!name.empty())
-      name += "_";
-    name += op.getName().stripDialect();
+    StringRef name = op.getName().stripDialect();
+    if (names.size() < maxOps)
+      names.push_back(name);
+    else if (name == cluster.getAnchor() && !llvm::is_contained(names, name))
+      names.back() = name;
   }
-  return name.empty() ? "copy" : name;
+  return names.empty() ? "copy" : llvm::join(names, "_");
 }
 
 /// Creates the functions of one module, and remembers their bodies.
@@ -96,7 +96,7 @@ private:
   }
 
   func::FuncOp makeKernel(ClusterOp cluster) {
-    std::string base = nameBody(cluster.getBody().front());
+    std::string base = nameBody(cluster);
     std::string name;
     do
       name = base + "_" + std::to_string(counters[base]++);
