@@ -468,6 +468,9 @@ LogicalResult GroupQuery::run() {
   // [B, 1, S, 1] is compared with [T].
   Value query = b.unsqueeze(positions, {1, 3}), key = h.a.iota(k, 2);
   scores.kept = h.a.lessEqual(key, query);
+  // Positions are at most those of the last tokens. So a triangle masks no
+  // more, but bounds the keys that a block of queries has to read.
+  scores.kept = h.a.both(h.isCausal(q, k), scores.kept);
   if (int64_t window = b.getInt("local_window_size", -1); window > 0)
     scores.kept =
         h.a.both(scores.kept, h.a.greater(key, h.a.sub(query, double(window))));
