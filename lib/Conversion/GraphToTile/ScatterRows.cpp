@@ -13,8 +13,9 @@ using namespace adze::graph;
 
 namespace {
 
-/// Stores a block of columns of one row of the updates in each program. The
-/// places of the rows are distinct.
+/// Stores a block of columns of one row of the updates in each program, or of
+/// several rows that have the same place, such as those of the heads of a
+/// token. The places of rows are distinct.
 class RowScatter {
 public:
   RowScatter(KernelEmitter &e, ScatterElementsOp op)
@@ -31,6 +32,7 @@ public:
   LogicalResult run();
 
 private:
+  std::pair<unsigned, int64_t> chooseRows(int64_t columns);
   LogicalResult setTiling();
   LogicalResult storePieces(Value place);
   void setViews();
@@ -45,25 +47,54 @@ private:
 
 } // namespace
 
-/// Determines the program ids: a block of columns, and all other dims.
+constexpr int64_t kMostElements = 1024; ///< of a program
+
+/// Chooses the dim of the rows of a program, along which the indices are
+/// broadcast, and their number. One row is none of a dim.
+std::pair<unsigned, int64_t> RowScatter::chooseRows(int64_t columns) {
+  Dims dims = getDims(op.getUpdates()), indices = getDims(op.getIndices());
+  for (unsigned dim = dims.size() - 1; dim-- > 0;) {
+    auto size = getConstant(dims[dim]);
+    if (dim == axis || !size || getConstant(indices[dim]) != 1)
+      continue;
+    for (int64_t rows = std::min(*size, kMostElements / columns); rows > 1;
+         --rows)
+      if (*size % rows == 0)
+        return {dim, rows};
+  }
+  return {dims.size(), 1};
+}
+
+/// Determines the program ids: a block of columns, one of rows, and all other
+/// dims.
 LogicalResult RowScatter::setTiling() {
-  constexpr int64_t maxColumns = 1024;
   Dims dims = getDims(op.getUpdates());
   auto all = emitLengths(e, pieces, dims.size() - 1);
   if (failed(all))
     return failure();
   lengths = all->values;
-  Value block = e.param("BLOCK_N", std::min(all->known, maxColumns));
+  int64_t columns = std::min(all->known, kMostElements);
+  Value block = e.param("BLOCK_N", columns), blockRows;
   e.setAxis(1, block);
+  auto [rowDim, rows] = chooseRows(columns);
+  if (rows > 1) {
+    blockRows = e.param("BLOCK_M", rows);
+    e.setAxis(0, blockRows);
+  }
   SmallVector<Value> counts{e.ceilDiv(all->longest, block)};
-  for (AffineExpr dim : llvm::reverse(llvm::drop_end(dims))) {
-    counts.push_back(e.size(dim));
-    if (!counts.back())
+  for (unsigned dim = dims.size() - 1; dim-- > 0;) {
+    Value size = e.size(dims[dim]);
+    if (!size)
       return failure();
+    counts.push_back(dim == rowDim ? e.ceilDiv(size, blockRows) : size);
   }
   SmallVector<Value> ids = e.programIds(counts);
-  for (Value id : llvm::reverse(llvm::drop_begin(ids)))
-    ranges.push_back(point(id));
+  for (auto [dim, id] : llvm::enumerate(llvm::reverse(llvm::drop_begin(ids)))) {
+    if (dim == rowDim)
+      ranges.push_back({e.mul(id, blockRows), 0, 1, 1});
+    else
+      ranges.push_back(point(id));
+  }
   ranges.push_back({e.mul(ids.front(), block), 1, 1, 1});
   return success();
 }

@@ -1,9 +1,9 @@
 // RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: sed '/^\/\/ -----/,$d' %s | aopt -tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --tile-choose-schedule -o %t.mlir
 // RUN: cuda-emulate %t.mlir --symbols=3,7 | FileCheck %s --check-prefix=EMULATED
-// EMULATED: rows: 6 programs of {{.*}} agree
+// EMULATED: rows: 3 programs of {{.*}} agree
 
-// A program stores a row of the updates to the place of its index; the other rows are
+// A program stores the rows of the updates that have one index to its place; other rows are
 // neither read nor copied. Both operands of the concatenation are stored there.
 #x = affine_map<()[s0, s1] -> (s0, 2, 4)>
 #w = affine_map<()[s0, s1] -> (s0, 2, 8)>
@@ -11,7 +11,9 @@
 #d = affine_map<()[s0, s1] -> (s1, 2, 8)>
 // CHECK-LABEL: tile.kernel @rows
 // CHECK-SAME: %[[D:[a-z0-9]*]]: memref<?x2x8xf32>{{[^,]*}}, %[[I:[a-z0-9]*]]: memref<?x1x1xi64>{{[^,]*}}, %[[X:[a-z0-9]*]]: memref<?x2x4xf32>{{[^,]*}}, %[[OUT:[a-z0-9]*]]: memref<?x2x8xf32> {{{.*}}adze.tied = 0 : i64}
+// CHECK: %[[ROWS:.*]] = tile.param "BLOCK_M"
 // CHECK: %[[P:.*]]:3 = tile.program_id
+// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#1, %[[ROWS]]
 // CHECK: %[[LEFT:.*]] = memref.subview %[[OUT]][0, 0, 0] [%{{.*}}, 2, 4]
 // CHECK: %[[RIGHT:.*]] = memref.subview %[[OUT]][0, 0, 4] [%{{.*}}, 2, 4]
 // CHECK: memref.load %[[I]][%[[P]]#2, %{{.*}}, %{{.*}}]
@@ -19,8 +21,8 @@
 // CHECK: %[[PLACE:.*]] = arith.maxsi %[[LIMITED]]
 // CHECK: scf.if
 // CHECK: tile.load %[[X]]
-// CHECK: tile.store %{{.*}}, %[[LEFT]][%[[PLACE]], %[[P]]#1, %{{.*}}]
-// CHECK: tile.store %{{.*}}, %[[RIGHT]][%[[PLACE]], %[[P]]#1, %{{.*}}]
+// CHECK: tile.store %{{.*}}, %[[LEFT]][%[[PLACE]], %[[ROW]], %{{.*}}]
+// CHECK: tile.store %{{.*}}, %[[RIGHT]][%[[PLACE]], %[[ROW]], %{{.*}}]
 func.func private @rows(%d: tensor<?x2x8xf32, #d>, %i: tensor<?x1x1xi64, #i>, %x: tensor<?x2x4xf32, #x>) -> tensor<?x2x8xf32, #d> attributes {adze.kernel} {
   %0 = graph.exp %x : (tensor<?x2x4xf32, #x>) -> tensor<?x2x4xf32, #x>
   %1 = graph.neg %x : (tensor<?x2x4xf32, #x>) -> tensor<?x2x4xf32, #x>
