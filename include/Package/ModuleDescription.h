@@ -59,7 +59,8 @@ struct TensorMap {
 struct DeviceKernel {
   std::string entry; // empty: not in this image
   std::string programs;
-  uint32_t blockThreads = 0, sharedBytes = 0, residentBlocks = 0, flags = 0;
+  uint32_t blockThreads = 0, sharedBytes = 0, residentBlocks = 0, flags = 0,
+           mostShared = 0;
   std::vector<TensorMap> maps;
   std::string mapValues; // `void f(const int64_t *syms, int64_t *values)`
 };

@@ -188,6 +188,7 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
   result.numSymbols = numSymbols;
   result.threads = std::max(1u, context.getNumThreads());
   result.remarks = options.verbose;
+  result.batchInvariant = options.batchInvariant;
   // At -O0 kernels are the reference of CPUs.
   result.loops = options.optLevel > 0;
   return result;
@@ -213,6 +214,7 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   row.sharedBytes = kernel.sharedBytes;
   row.residentBlocks = kernel.residentBlocks;
   row.flags = kernel.flags;
+  row.mostShared = kernel.mostShared;
   row.mapValues = rename(kernel.mapValues);
   for (const cuda::TensorMap &map : kernel.maps)
     row.maps.push_back(

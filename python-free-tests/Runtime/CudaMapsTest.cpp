@@ -48,7 +48,7 @@ const adze_tensor_map kMaps[] = {
     {0, ADZE_TENSOR_MAP_F16, 2, 128, {8, 4, 0, 0, 0}, {1, 2, 1, 1, 1}}};
 const adze_device_kernel kDeviceKernels[] = {
     {"mapped", countRows, 64, 0, 1, 1, sizeof(adze_tensor_map),
-     ADZE_KERNEL_WAITS, kMaps, writeMapValues}};
+     ADZE_KERNEL_WAITS, kMaps, writeMapValues, /*most_shared=*/4, 0}};
 const char kPtx[] = ".entry mapped";
 const adze_device_image kImages[] = {
     {"cuda:sm_90", 90, ADZE_IMAGE_PTX, kPtx, sizeof(kPtx), kDeviceKernels}};
@@ -153,6 +153,18 @@ TEST_F(CudaMaps, KernelsThatWaitOverlap) {
   call.expectRight();
   EXPECT_EQ(fakeCount("fake_cuda_launches") - launches, 1);
   EXPECT_EQ(fakeCount("fake_cuda_overlaps") - overlaps, 1);
+}
+
+// Blocks share programs if there are more multiprocessors (two) than programs.
+TEST_F(CudaMaps, BlocksShareFewPrograms) {
+  Call one(1), two(2);
+  int64_t clusters = fakeCount("fake_cuda_clusters");
+  ASSERT_ADZE_OK(two.run(context.get()));
+  two.expectRight();
+  EXPECT_EQ(fakeCount("fake_cuda_clusters") - clusters, 0);
+  ASSERT_ADZE_OK(one.run(context.get()));
+  one.expectRight();
+  EXPECT_EQ(fakeCount("fake_cuda_clusters") - clusters, 1);
 }
 
 // Maps require addresses at multiples of 16 bytes: other tensors of the device

@@ -41,7 +41,7 @@ typedef struct {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks, *reserved; /* the latter without storage */
-static int64_t num_graph_launches, num_launches, num_overlaps, num_maps,
+static int64_t num_graph_launches, num_launches, num_overlaps, num_maps, num_clusters,
     num_clears, held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
@@ -50,6 +50,7 @@ API int64_t fake_cuda_graph_launches(void);
 API int64_t fake_cuda_launches(void);
 API int64_t fake_cuda_clears(void);
 API int64_t fake_cuda_overlaps(void);
+API int64_t fake_cuda_clusters(void);
 API int64_t fake_cuda_maps(void);
 API int64_t fake_cuda_held_bytes(void);
 API int64_t fake_cuda_bytes_in(void);
@@ -59,6 +60,7 @@ int64_t fake_cuda_graph_launches(void) { return num_graph_launches; }
 int64_t fake_cuda_launches(void) { return num_launches; }
 int64_t fake_cuda_clears(void) { return num_clears; }
 int64_t fake_cuda_overlaps(void) { return num_overlaps; }
+int64_t fake_cuda_clusters(void) { return num_clusters; }
 int64_t fake_cuda_maps(void) { return num_maps; }
 int64_t fake_cuda_held_bytes(void) { return held_bytes; }
 int64_t fake_cuda_bytes_in(void) { return copied_bytes[0]; }
@@ -180,8 +182,9 @@ FN(cuTensorMapEncodeTiled, tensor_map *map, int type, uint32_t rank,
   return OK;
 }
 
-/* Two blocks per multiprocessor; its map is that of its first tensor: rows of 8
- * numbers of 16 bits, in boxes of every second of 4 rows. */
+/* One block per multiprocessor, of which there are two: they share one program.
+ * Its map is that of its first tensor: rows of 8 numbers of 16 bits, in boxes of
+ * every second of 4 rows. */
 static int check_mapped(unsigned grid, void **arguments) {
   const tensor_map *map = arguments[5];
   uint64_t rows = *(const uint64_t *)arguments[2],
@@ -189,7 +192,7 @@ static int check_mapped(unsigned grid, void **arguments) {
   return map->address == *(const uint64_t *)arguments[0] &&
                  map->sizes[0] == 8 && map->sizes[1] == rows &&
                  map->stride == 16 && map->box[0] == 8 && map->box[1] == 7 &&
-                 programs == rows && grid == (rows < 2 ? rows : 2)
+                 programs == rows && grid == 2
              ? OK
              : INVALID;
 }
@@ -347,7 +350,7 @@ FN(cuLaunchKernel, const char *name, unsigned x, unsigned y, unsigned z,
 /* The launch's layout is that of the driver. */
 typedef struct {
   int id, pad;
-  int allowed, rest[15];
+  unsigned values[16];
 } launch_attribute;
 typedef struct {
   unsigned grid[3], block[3], shared;
@@ -363,10 +366,21 @@ FN(cuDriverGetVersion, int *version) {
 
 FN(cuLaunchKernelEx, const launch_config *config, const char *name,
    void **arguments, void **extra) {
-  const launch_attribute *overlaps = config->attributes;
-  if (config->num_attributes != 1 || overlaps->id != 6 || !overlaps->allowed)
+  if (!config->num_attributes)
     return INVALID;
-  __atomic_fetch_add(&num_overlaps, 1, __ATOMIC_RELAXED);
+  for (unsigned i = 0; i < config->num_attributes; ++i) {
+    const launch_attribute *attribute = &config->attributes[i];
+    const unsigned *values = attribute->values;
+    if (attribute->id == 6 && values[0])
+      __atomic_fetch_add(&num_overlaps, 1, __ATOMIC_RELAXED);
+    else if (attribute->id == 4 && values[0] > 1 && values[0] <= 8 &&
+             config->grid[0] % values[0] == 0 && values[1] == 1 &&
+             values[2] == 1)
+      __atomic_fetch_add(&num_clusters, config->grid[0] / values[0],
+                         __ATOMIC_RELAXED);
+    else
+      return INVALID;
+  }
   return cuLaunchKernel(name, config->grid[0], config->grid[1], config->grid[2],
                         config->block[0], config->block[1], config->block[2],
                         config->shared, config->s, arguments, extra);

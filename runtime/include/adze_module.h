@@ -223,6 +223,12 @@ typedef struct {
   const adze_tensor_map *maps;
   /* Writes ADZE_TENSOR_MAP_VALUES values for each map. */
   void (*map_values)(const int64_t *syms, int64_t *values);
+  /* Not 0: up to this many blocks, a cluster, may share a program, so that more
+   * multiprocessors take part: all if each of them then has at most one block,
+   * else the greatest power of two of which that holds. The grid has that many
+   * times as many blocks as programs. At most 8. */
+  uint32_t most_shared;
+  uint32_t reserved;
 } adze_device_kernel;
 
 typedef struct {

@@ -44,9 +44,8 @@ static void load(void) {
   CU_NEWER_FUNCTIONS(X)
 #undef X
   int version = 0;
-  if (!driver.driver_version || driver.driver_version(&version) ||
-      version < CU_VERSION_OVERLAPS)
-    driver.launch_overlapping = NULL;
+  if (driver.driver_version && !driver.driver_version(&version))
+    driver.overlaps = version >= CU_VERSION_OVERLAPS;
   cu_result result = driver.init(0);
   if (result) {
     const char *name = NULL;

@@ -68,13 +68,15 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
   X(event_elapsed, "cuEventElapsedTime", (float *ms, cu_event, cu_event))      \
   X(event_destroy, "cuEventDestroy_v2", (cu_event))
 
-/* A launch with one attribute, of the driver's layout. */
+/* Attributes of a launch, of the driver's layout. */
+#define CU_LAUNCH_CLUSTER 4  /* blocks of a cluster, along each dim */
 #define CU_LAUNCH_OVERLAPS 6 /* programmatic stream serialization */
 typedef struct {
   int id;
   int pad;
   union {
     int allowed;
+    unsigned cluster[3];
     unsigned char bytes[64];
   } value;
 } cu_launch_attribute;
@@ -91,7 +93,7 @@ typedef struct {
 /* Functions of newer drivers; null in older ones. */
 #define CU_NEWER_FUNCTIONS(X)                                                  \
   X(driver_version, "cuDriverGetVersion", (int *))                             \
-  X(launch_overlapping, "cuLaunchKernelEx",                                    \
+  X(launch_extended, "cuLaunchKernelEx",                                       \
     (const cu_launch_config *, cu_function, void **, void **))                 \
   X(encode_tensor_map, "cuTensorMapEncodeTiled",                               \
     (void *map, int type, uint32_t rank, void *address, const uint64_t *sizes, \
@@ -103,6 +105,7 @@ typedef struct {
   CU_FUNCTIONS(X)
   CU_NEWER_FUNCTIONS(X)
 #undef X
+  bool overlaps; /* graphs support overlapping launches */
 } cu_driver;
 
 /* The size of a tensor map on the device, and the largest number per kernel. */

@@ -12,20 +12,41 @@
 
 /* ---- Launches ------------------------------------------------------------ */
 
-/* Launches a kernel; one with ADZE_KERNEL_WAITS may start before the previous
-   launches end. */
+/* Launches a kernel as clusters of `shared` blocks, if they are several. One
+   with ADZE_KERNEL_WAITS may start before the previous launches end. */
 static cu_result submit(const rt_device_context *state, cu_function function,
-                        const adze_device_kernel *code, unsigned blocks) {
+                        const adze_device_kernel *code, unsigned blocks,
+                        unsigned shared) {
   const cu_driver *cu = state->device->cu;
-  if (!(code->flags & ADZE_KERNEL_WAITS) || !cu->launch_overlapping)
+  cu_launch_attribute attributes[2];
+  unsigned count = 0;
+  if ((code->flags & ADZE_KERNEL_WAITS) && cu->launch_extended && cu->overlaps)
+    attributes[count++] =
+        (cu_launch_attribute){.id = CU_LAUNCH_OVERLAPS, .value.allowed = 1};
+  if (shared > 1)
+    attributes[count++] = (cu_launch_attribute){
+        .id = CU_LAUNCH_CLUSTER, .value.cluster = {shared, 1, 1}};
+  if (!count)
     return cu->launch(function, blocks, 1, 1, code->block_threads, 1, 1,
                       code->shared_bytes, state->stream, state->arguments,
                       NULL);
-  cu_launch_attribute overlaps = {.id = CU_LAUNCH_OVERLAPS, .value.allowed = 1};
   cu_launch_config config = {{blocks, 1, 1},     {code->block_threads, 1, 1},
                              code->shared_bytes, state->stream,
-                             &overlaps,          1};
-  return cu->launch_overlapping(&config, function, state->arguments, NULL);
+                             attributes,         count};
+  return cu->launch_extended(&config, function, state->arguments, NULL);
+}
+
+/* Returns how many blocks share a program (adze_device_kernel.most_shared). */
+static unsigned count_shared(const rt_device *device,
+                             const adze_device_kernel *code, int64_t programs) {
+  if (!device->cu->launch_extended)
+    return 1;
+  int64_t most = code->most_shared, shared = 1;
+  if (programs * most <= device->multiprocessors)
+    return most ? (unsigned)most : 1;
+  while (shared * 2 <= most && programs * shared * 2 <= device->multiprocessors)
+    shared *= 2;
+  return (unsigned)shared;
 }
 
 static adze_status launch(adze_context *context, uint32_t kernel,
@@ -49,13 +70,14 @@ static adze_status launch(adze_context *context, uint32_t kernel,
     RT_TRY(rt_maps_fill(context, kernel, ptrs, maps));
   for (uint32_t i = 0; i < code->num_maps; ++i)
     state->arguments[count++] = &maps[i];
-  int64_t blocks = programs;
+  unsigned shared = count_shared(state->device, code, programs);
+  int64_t blocks = programs * shared;
   int64_t resident =
       (int64_t)code->resident_blocks * state->device->multiprocessors;
-  if (resident && resident < blocks)
+  if (shared == 1 && resident && resident < blocks)
     blocks = resident;
-  cu_result result =
-      submit(state, state->device->functions[kernel], code, (unsigned)blocks);
+  cu_result result = submit(state, state->device->functions[kernel], code,
+                            (unsigned)blocks, shared);
   return result ? rt_cuda_error(state->device->cu, result, "launch") : NULL;
 }
 

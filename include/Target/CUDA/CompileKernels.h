@@ -26,7 +26,7 @@ struct CompiledKernel {
       programs; ///< llvm.func @..(ptr symbols) -> i64 for the host module
   uint32_t blockThreads = 0, sharedBytes = 0;
   unsigned registers = 0, spillBytes = 0; ///< 0 in a PTX image
-  uint32_t residentBlocks = 0, flags = 0;
+  uint32_t residentBlocks = 0, flags = 0, mostShared = 0;
   std::vector<TensorMap> maps;
   std::string mapValues; ///< llvm.func @..(ptr symbols, ptr values), or empty
   /// How the iterations of loops are distributed, and why the kernel is not
@@ -54,6 +54,7 @@ struct CompileOptions {
   int64_t numSymbols = -1; ///< of the module; -1: as many as the kernels name
   unsigned threads = 1;    ///< to compile with
   bool remarks = false;    ///< on products that no matrix unit takes
+  bool batchInvariant = false; ///< no dynamic size changes the order of sums
   /// True if kernels of the reference path are compiled, too.
   bool loops = true;
 };

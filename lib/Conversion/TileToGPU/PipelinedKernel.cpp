@@ -62,8 +62,10 @@ void PipelinedKernel::emitSetup() {
       d.fold<arith::DivUIOp>(thread, d.i32(kWarpgroupThreads)), d.i32(0),
       d.i32(warpThreads - 1), NVVM::ShflKind::idx,
       /*return_value_and_is_valid=*/UnitAttr());
-  if (plan.split > 1)
+  if (plan.split > 1) {
     rank = d.create<NVVM::ClusterId>(b.getI32Type());
+    split = d.create<NVVM::ClusterDim>(b.getI32Type());
+  }
   shared = d.create<LLVM::AddressOfOp>(
       LLVM::LLVMPointerType::get(b.getContext(), 3), frame.sharedSymbol);
   full = d.at(shared, plan.getFullOffset());
@@ -117,11 +119,9 @@ Value PipelinedKernel::getProgram(Value tile) {
 void PipelinedKernel::forEachTile(ValueRange inits, TileBody body) {
   Value block = d.create<NVVM::BlockIdXOp>(b.getI32Type()),
         blocks = d.create<NVVM::GridDimXOp>(b.getI32Type()), tiles = programs;
-  if (rank) { // a grid has as many clusters as there are tiles
-    Value split = d.i32(plan.split);
+  if (rank) { // the blocks of a cluster compute the same tile
     block = d.fold<arith::DivUIOp>(block, split);
     blocks = d.fold<arith::DivUIOp>(blocks, split);
-    tiles = d.fold<arith::DivUIOp>(tiles, split);
   }
   if (plan.attention && plan.attention->isTriangular())
     return forEachPair(block, blocks, inits, body);
@@ -210,7 +210,7 @@ std::pair<Value, Value> PipelinedKernel::getPart(Value lower, Value upper,
   Value trips =
       d.fold<arith::CeilDivUIOp>(d.fold<arith::SubIOp>(upper, lower), step);
   Value each = d.fold<arith::MulIOp>(
-      d.fold<arith::CeilDivUIOp>(trips, d.index(plan.split)), step);
+      d.fold<arith::CeilDivUIOp>(trips, d.toIndex(split)), step);
   Value first = d.add(lower, d.fold<arith::MulIOp>(number, each));
   return {first, d.fold<arith::MinUIOp>(upper, d.add(first, each))};
 }

@@ -85,6 +85,8 @@ protected:
   /// Reduces the accumulators of all blocks of the cluster and stores the
   /// results.
   void storeJoined(const KernelFrame &at, mlir::ValueRange sums);
+  Values joinSums(Values sums);
+  void meetCluster();
   /// Returns the address of the accumulators of this thread in the shared
   /// memory of a block of the cluster.
   mlir::Value getSumsPlace(mlir::Value shared, unsigned number);
@@ -114,7 +116,9 @@ protected:
   mlir::Value thread, inGroup, lane, warp;
   mlir::Value warpgroup, leads; ///< among those that multiply; the first thread
   mlir::Value shared, full, empty;
-  mlir::Value rank; ///< of the block in its cluster, or null
+  /// Of the block in its cluster, and the number of the cluster's blocks; null
+  /// if no blocks share a tile.
+  mlir::Value rank, split;
   mlir::Value lhsDescriptor, rhsDescriptor;
   unsigned numPieces = 0; ///< staged so far
 };

@@ -220,68 +220,90 @@ Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
   return d.at(d.at(shared, number * threads * bytes), d.mul(own, bytes));
 }
 
-/// The first block of the cluster adds the partial sums from the shared memory
-/// of the other blocks, in the order of their ranks, and stores the result. All
-/// copies to a ring are complete when the accumulators of its block are.
-void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
+/// Makes the other blocks of the cluster write their partial sums to shared
+/// memory, and returns those of the first block plus theirs, in the order of
+/// their ranks. All copies to a ring are complete when the accumulators of its
+/// block are.
+PipelinedKernel::Values PipelinedKernel::joinSums(Values sums) {
   constexpr unsigned together = 4;
   auto vector = VectorType::get({together}, plan.getSumElement());
-  auto meet = [&] {
-    d.create<NVVM::ClusterArriveOp>(/*aligned=*/UnitAttr());
-    d.create<NVVM::ClusterWaitOp>(/*aligned=*/UnitAttr());
-  };
-  Values elements;
-  for (Value block : sums)
-    llvm::append_range(elements, getElements(block));
-  unsigned count = elements.size() / together;
-  Value isFirst = d.equal(rank, 0);
   // No other warpgroup of this block still reads the ring.
   if (plan.warpgroups > 1)
     d.create<NVVM::BarrierOp>(/*res=*/Type(), d.i32(plan.warpgroups + 1),
                               d.i32(plan.warpgroups * kWarpgroupThreads),
                               /*reductionOp=*/NVVM::BarrierReductionAttr(),
                               /*reductionPredicate=*/Value());
-  d.when(d.fold<arith::XOrIOp>(
-             isFirst, d.create<arith::ConstantOp>(b.getBoolAttr(true))),
-         [&] {
-           for (unsigned i = 0; i < count; ++i) {
-             Value part = d.create<LLVM::UndefOp>(vector);
-             for (unsigned j = 0; j < together; ++j)
-               part = d.create<LLVM::InsertElementOp>(
-                   part, elements[i * together + j], d.i32(j));
-             d.create<LLVM::StoreOp>(part, getSumsPlace(shared, i),
-                                     /*alignment=*/16);
-           }
-         });
-  meet();
-  d.when(isFirst, [&] {
-    for (int64_t other = 1; other < plan.split; ++other) {
-      Value theirs = d.create<NVVM::MapaOp>(
-          LLVM::LLVMPointerType::get(b.getContext(), 7), shared, d.i32(other));
-      for (unsigned i = 0; i < count; ++i) {
-        Value part = d.create<LLVM::LoadOp>(vector, getSumsPlace(theirs, i),
-                                            /*alignment=*/16);
-        for (unsigned j = 0; j < together; ++j) {
-          Value &sum = elements[i * together + j];
-          sum = tile::createCombine(
-              b, d.loc, tile::ReduceKind::add, sum,
-              d.create<LLVM::ExtractElementOp>(part, d.i32(j)));
-        }
-      }
+  unsigned count = sums.size() / together;
+  Value isFirst = d.equal(rank, 0);
+  Value isOther = d.fold<arith::XOrIOp>(
+      isFirst, d.create<arith::ConstantOp>(b.getBoolAttr(true)));
+  d.when(isOther, [&] {
+    for (unsigned i = 0; i < count; ++i) {
+      Value part = d.create<LLVM::UndefOp>(vector);
+      for (unsigned j = 0; j < together; ++j)
+        part = d.create<LLVM::InsertElementOp>(part, sums[i * together + j],
+                                               d.i32(j));
+      d.create<LLVM::StoreOp>(part, getSumsPlace(shared, i), /*alignment=*/16);
     }
+  });
+  meetCluster();
+  auto others = d.create<scf::ForOp>(
+      d.i32(1), d.select(isFirst, split, d.i32(1)), d.i32(1), sums);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(others.getBody());
+  Value theirs =
+      d.create<NVVM::MapaOp>(LLVM::LLVMPointerType::get(b.getContext(), 7),
+                             shared, others.getInductionVar());
+  Values added(others.getRegionIterArgs());
+  for (unsigned i = 0; i < count; ++i) {
+    Value part = d.create<LLVM::LoadOp>(vector, getSumsPlace(theirs, i),
+                                        /*alignment=*/16);
+    for (unsigned j = 0; j < together; ++j)
+      added[i * together + j] = tile::createCombine(
+          b, d.loc, tile::ReduceKind::add, added[i * together + j],
+          d.create<LLVM::ExtractElementOp>(part, d.i32(j)));
+  }
+  d.create<scf::YieldOp>(added);
+  return Values(others.getResults());
+}
+
+void PipelinedKernel::meetCluster() {
+  d.create<NVVM::ClusterArriveOp>(/*aligned=*/UnitAttr());
+  d.create<NVVM::ClusterWaitOp>(/*aligned=*/UnitAttr());
+}
+
+/// Stores the sums of a tile. If several blocks share it, the first one stores
+/// those of all.
+void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
+  Values elements;
+  for (Value block : sums)
+    llvm::append_range(elements, getElements(block));
+  Value isShared =
+      d.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, split, d.i32(1));
+  auto branch =
+      d.create<scf::IfOp>(ValueRange(elements).getTypes(), isShared,
+                          /*addThenBlock=*/true, /*addElseBlock=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    d.create<scf::YieldOp>(joinSums(elements));
+    b.setInsertionPointToStart(branch.elseBlock());
+    d.create<scf::YieldOp>(elements);
+  }
+  d.when(d.equal(rank, 0), [&] {
     Values joined;
     unsigned each = elements.size() / sums.size();
     for (auto [number, block] : llvm::enumerate(sums)) {
       Value all = d.create<LLVM::UndefOp>(block.getType());
       for (unsigned i = 0; i < each; ++i)
-        all = d.create<LLVM::InsertValueOp>(all, elements[number * each + i],
-                                            int64_t(i));
+        all = d.create<LLVM::InsertValueOp>(
+            all, branch.getResult(number * each + i), int64_t(i));
       joined.push_back(all);
     }
     storeResults(at, joined);
   });
   // A block must not exit before its shared memory has been read.
-  meet();
+  d.when(isShared, [&] { meetCluster(); });
 }
 
 /// Stages elements of 16 bits: an instruction of a warp stores four matrices of

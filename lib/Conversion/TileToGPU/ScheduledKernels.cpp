@@ -142,15 +142,12 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
   }
   function->setAttr("adze.shared_bytes",
                     b.getI64IntegerAttr(plan->getSharedBytes()));
-  // If blocks share a tile, all of them are launched.
-  function->setAttr("adze.resident_blocks",
-                    b.getI64IntegerAttr(plan->split > 1 ? 0 : 1));
+  function->setAttr("adze.resident_blocks", b.getI64IntegerAttr(1));
   if (plan->split > 1)
-    function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
-                      b.getDenseI32ArrayAttr({int32_t(plan->split), 1, 1}));
+    function->setAttr("adze.most_shared", b.getI64IntegerAttr(plan->split));
   function->setAttr("adze.tensor_maps", describeMaps(b, *plan));
   addGlobals(function, frame, sharedAlign);
-  makePrograms(kernel, spreads, plan->split);
+  makePrograms(kernel, spreads);
   makeMapSizes(kernel, spreads, *plan);
   return true;
 }

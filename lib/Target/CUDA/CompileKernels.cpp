@@ -228,7 +228,8 @@ void buildLoopPipeline(OpPassManager &manager, const CompileOptions &options) {
 
 void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(std::make_unique<KeepTileKernelsPass>(options.target));
-  manager.addPass(tile::createTileChooseSchedule({options.remarks}));
+  manager.addPass(tile::createTileChooseSchedule(
+      {options.remarks, options.batchInvariant}));
   manager.addPass(tile::createTileSpecialize({"", "cuda"}));
   ConvertTileToGPUOptions convert;
   convert.numSymbols = options.numSymbols;
@@ -286,8 +287,8 @@ splitKernels(gpu::GPUModuleOp device) {
         f.removeArgAttr(i, tile::kConstantAttribute);
       for (StringRef name :
            {"adze.kernel", "adze.threads", "adze.shared_bytes",
-            "adze.resident_blocks", "adze.tensor_maps", "adze.waits",
-            "adze.loops", "adze.refusal", "gpu.kernel"})
+            "adze.resident_blocks", "adze.tensor_maps", "adze.most_shared",
+            "adze.waits", "adze.loops", "adze.refusal", "gpu.kernel"})
         f->removeAttr(name);
     });
     modules.push_back(std::move(one));
@@ -323,6 +324,8 @@ static void addMaps(CompiledKernel &kernel, LLVM::LLVMFuncOp function,
   kernel.mapValues = kernel.kernel + "_cuda_maps";
   kernel.residentBlocks =
       function->getAttrOfType<IntegerAttr>("adze.resident_blocks").getInt();
+  if (auto most = function->getAttrOfType<IntegerAttr>("adze.most_shared"))
+    kernel.mostShared = most.getInt();
   for (Attribute attribute : maps) {
     ArrayRef<int64_t> row = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
     TensorMap &map = kernel.maps.emplace_back();

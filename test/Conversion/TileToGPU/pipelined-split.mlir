@@ -1,35 +1,43 @@
 // RUN: aopt %s --split-input-file --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse --verify-diagnostics | FileCheck %s
 
-// Four blocks of threads, a cluster, each compute a part of the depth: rank * 2 steps of
-// 64 from rank * 128 on. All but the first one store their sums to shared memory; the
-// first one adds these in order and stores the results.
+// Up to four blocks of threads, a cluster, each compute a part of the depth of a tile; a
+// run chooses how many. All but the first one store their sums to shared memory; the first
+// one adds these in order and stores the results.
 // CHECK: llvm.func @matmul(
-// CHECK-SAME: adze.resident_blocks = 0 : i64
-// CHECK-SAME: nvvm.cluster_dim = array<i32: 4, 1, 1>
+// CHECK-SAME: adze.most_shared = 4 : i64
+// CHECK-SAME: adze.resident_blocks = 1 : i64
 // CHECK: %[[RANK:.*]] = nvvm.read.ptx.sreg.cluster.ctarank
+// CHECK: %[[SPLIT:.*]] = nvvm.read.ptx.sreg.cluster.nctarank
 // CHECK: %[[NUMBER:.*]] = arith.index_cast{{.*}} %[[RANK]]
-// CHECK: %[[FIRST:.*]] = arith.muli %[[NUMBER]], %c128
-// CHECK: %[[LAST:.*]] = arith.addi %[[FIRST]], %c128
+// CHECK: %[[BLOCKS:.*]] = arith.index_cast{{.*}} %[[SPLIT]]
+// CHECK: %[[PART:.*]] = arith.ceildivui %c8, %[[BLOCKS]]
+// CHECK: %[[EACH:.*]] = arith.muli %[[PART]], %c64
+// CHECK: %[[FIRST:.*]] = arith.muli %[[NUMBER]], %[[EACH]]
+// CHECK: %[[LAST:.*]] = arith.addi %[[FIRST]], %[[EACH]]
 // CHECK: %[[UPPER:.*]] = arith.minui %[[LAST]], %c512
 // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[UPPER]] step %c64
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: %[[SHARED:.*]] = arith.cmpi ugt, %[[SPLIT]], %c1_i32
+// CHECK: scf.if %[[SHARED]] -> (f32
 // CHECK: scf.if
 // CHECK-COUNT-8: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
 // CHECK: nvvm.cluster.arrive
 // CHECK-NEXT: nvvm.cluster.wait
-// CHECK: scf.if
-// CHECK: nvvm.mapa %{{.*}}, %c1_i32
+// CHECK: %[[END:.*]] = arith.select %{{.*}}, %[[SPLIT]], %c1_i32
+// CHECK: scf.for %[[OTHER:.*]] = %c1_i32 to %[[END]]
+// CHECK: nvvm.mapa %{{.*}}, %[[OTHER]]
 // CHECK-COUNT-8: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<7> -> vector<4xf32>
-// CHECK: nvvm.mapa %{{.*}}, %c2_i32
-// CHECK: nvvm.mapa %{{.*}}, %c3_i32
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
 // CHECK: nvvm.stmatrix
 // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: scf.if %[[SHARED]]
 // CHECK: nvvm.cluster.arrive
 // CHECK-NEXT: nvvm.cluster.wait
-// The host launches four blocks per tile.
+// The host counts tiles.
 // CHECK: llvm.func @matmul_cuda_programs(
-// CHECK: arith.muli %{{.*}}, %c8
+// CHECK: arith.muli %{{.*}}, %c2
 #split = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 4>],
   operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>],
   gpu = #tile.gpu<warps = [4, 4], stages = 2, inflight = 1, persistent = 16>>

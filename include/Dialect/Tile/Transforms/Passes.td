@@ -43,7 +43,9 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"remarks", "remarks", "bool", /*default=*/"false",
-           "Remark on products that no unit takes">];
+           "Remark on products that no unit takes">,
+    Option<"batchInvariant", "batch-invariant", "bool", /*default=*/"false",
+           "The order of sums does not depend on dynamic sizes">];
   let statistics = [
     Statistic<"numScheduled", "scheduled", "Kernels that got a schedule">,
     Statistic<"numRefused", "refused", "Products that no unit takes">];

@@ -6,6 +6,7 @@
 #include "Dialect/Tile/Analysis/Products.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "ProductCosts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SmallSet.h"
@@ -29,88 +30,16 @@ ParamOp tile::getSizeParam(LoadOp load, unsigned dim) {
 
 namespace {
 
-/// The sizes of a product; dynamic sizes are assumed to be large. The rows are
-/// one dim, or the rows and columns of images. `depth` is the contracted size
-/// of a stage, of which `k` is a multiple.
-struct ProductSizes {
-  SmallVector<int64_t, 2> rows;
-  int64_t n, k, batch, depth;
-  int64_t parts;       ///< of k, which blocks of threads may share
-  bool isKnown = true; ///< true if all sizes are static
-};
-
-/// A block of the result, and the warpgroups that compute it. A warpgroup has
-/// multiples of 64 rows, and at most 256 x 64 accumulators, or two times 128 x
-/// 64, in its registers.
-struct ResultBlock {
-  int64_t m, n, warpgroups;
-};
 constexpr ResultBlock kResultBlocks[] = {
     {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
     {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
-constexpr int64_t kWarpgroup = 4;       ///< warps
-constexpr int64_t kStageRowBytes = 128; ///< along k, at most
+constexpr int64_t kWarpgroup = 4; ///< warps
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two in a stage
 constexpr int64_t kTilesTogether = 16;   ///< rows of tiles in a group
 /// The numbers of blocks of threads that may share k of a tile.
 constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};
-
-int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
-  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
-  if (!ShapedType::isDynamic(size))
-    return size;
-  isKnown = false;
-  return otherwise;
-}
-
-/// Returns the sizes of a product; `unit`, which computes it, may be null.
-ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
-  constexpr int64_t manyRows = 2048, someMatrices = 16;
-  ProductSizes sizes;
-  StoreOp store = product.stores.front();
-  SmallVector<int64_t> dims = store.getMemDims();
-  unsigned numRows = product.getNumRowDims();
-  auto size = [&](Value memref, int64_t dim, int64_t otherwise) {
-    return getSizeOr(memref, dim, otherwise, sizes.isKnown);
-  };
-  for (unsigned i = 0; i < numRows; ++i)
-    sizes.rows.push_back(size(store.getMemref(), dims[i], manyRows));
-  sizes.n = size(store.getMemref(), dims[numRows], manyRows);
-  sizes.k = size(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
-                 manyRows);
-  // A stage of a window has one tap, which may have fewer channels.
-  int64_t least = unit ? unit.getShape()[2] : 1;
-  sizes.depth = unit ? kStageRowBytes / getElementBytes(unit) : 1;
-  while (numRows > 1 && sizes.depth > least && sizes.k <= sizes.depth / 2)
-    sizes.depth /= 2;
-  sizes.k = llvm::alignTo(sizes.k, sizes.depth);
-  sizes.parts = sizes.k / sizes.depth;
-  for (scf::ForOp loop : ArrayRef(product.loops).drop_back()) {
-    int64_t trips =
-        loop.getStaticTripCount().value_or(llvm::APInt(64, 1)).getSExtValue();
-    if (loop == product.loops.front())
-      sizes.parts = trips;
-    sizes.k *= trips;
-  }
-  sizes.batch = 1;
-  int64_t rank = cast<MemRefType>(store.getMemref().getType()).getRank();
-  for (int64_t d = 0; d < rank; ++d)
-    if (!llvm::is_contained(dims, d))
-      sizes.batch *= size(store.getMemref(), d, someMatrices);
-  return sizes;
-}
-
-/// Returns the number of blocks of these rows and columns that cover the
-/// result.
-double countTiles(const ProductSizes &sizes, ArrayRef<int64_t> rows,
-                  int64_t columns) {
-  double tiles = double(llvm::divideCeil(sizes.n, columns)) * sizes.batch;
-  for (auto [size, block] : llvm::zip(sizes.rows, rows))
-    tiles *= double(llvm::divideCeil(size, block));
-  return tiles;
-}
 
 /// Returns the shapes of a block of this many rows: one dim, or rows and
 /// columns of an image.
@@ -123,53 +52,6 @@ SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
     if (columns <= rows)
       blocks.push_back({rows / columns, columns});
   return blocks;
-}
-
-/// Returns the cycles of all tiles. The rates are those of one multiprocessor
-/// of sm_90 (measurements: docs/performance.md): an instruction of 64 rows by
-/// 256 columns takes 128 cycles for all types, and 60 bytes per cycle arrive
-/// from the second-level cache. The two overlap, except for three tenths of the
-/// shorter one. For equal numbers of waves, fewer tiles cost less. Blocks that
-/// share k of a tile synchronize twice, and the first one reads the
-/// accumulators of the others.
-double getCycles(const ProductSizes &sizes, const ResultBlock &block,
-                 ArrayRef<int64_t> rows, int64_t split, TargetUnitAttr unit,
-                 int64_t multiprocessors) {
-  constexpr double instructionCycles = 128, bytesFromCache = 60, exposed = 0.3,
-                   start = 1500, meeting = 1200, sumBytes = 4;
-  ArrayRef<int64_t> shape = unit.getShape();
-  double multiplyAdds =
-      double(shape[0] * shape[1] * shape[2]) / instructionCycles;
-  auto elementBytes = double(getElementBytes(unit));
-  double tiles = countTiles(sizes, rows, block.n);
-  double waves = std::ceil(tiles * double(split) / double(multiprocessors));
-  double depth = double(sizes.k) / double(sizes.parts) *
-                 double(llvm::divideCeil(sizes.parts, split));
-  double join = split == 1 ? 0
-                           : meeting + double((split - 1) * block.m * block.n) *
-                                           sumBytes / bytesFromCache;
-  double multiply = depth * block.m * block.n / multiplyAdds;
-  double copy = depth * (block.m + block.n) * elementBytes / bytesFromCache;
-  return waves *
-             (std::max(multiply, copy) + exposed * std::min(multiply, copy)) +
-         start + join + tiles;
-}
-
-/// Returns true if this many blocks of threads may share k of a tile: all run
-/// at the same time, each has a part, and their accumulators fit into the
-/// memory of the ring.
-bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
-              ArrayRef<int64_t> rows, int64_t split, int64_t stages,
-              int64_t elementBytes, int64_t multiprocessors) {
-  constexpr int64_t sumBytes = 4;
-  if (split == 1)
-    return true;
-  int64_t each = llvm::divideCeil(sizes.parts, split);
-  return sizes.isKnown && each * (split - 1) < sizes.parts &&
-         countTiles(sizes, rows, block.n) * double(split) <=
-             double(multiprocessors) &&
-         block.m * block.n * sumBytes <=
-             stages * (block.m + block.n) * sizes.depth * elementBytes;
 }
 
 /// A block of the result that stays in the registers of its threads, and its
@@ -204,8 +86,8 @@ int64_t getProductDepth(int64_t size, bool isKnown, int64_t step) {
 
 class Scheduler {
 public:
-  Scheduler(KernelOp kernel, CudaTargetAttr target)
-      : kernel(kernel), target(target) {}
+  Scheduler(KernelOp kernel, CudaTargetAttr target, bool batchInvariant)
+      : kernel(kernel), target(target), batchInvariant(batchInvariant) {}
 
   /// Fails with the reason in `why`, which is empty if the kernel is not a
   /// product.
@@ -503,8 +385,10 @@ private:
                 std::string &why) {
     int64_t multiprocessors = target.getMultiprocessors();
     int64_t stages = getStages(sizes, block, rows, split);
-    if (stages < 2 || !maySplit(sizes, block, rows, split, stages,
-                                getElementBytes(unit), multiprocessors))
+    bool runAtOnce = countTiles(sizes, rows, block.n) * double(split) <=
+                     double(multiprocessors);
+    if (stages < 2 || (split > 1 && !(sizes.isKnown && runAtOnce)) ||
+        !maySplit(sizes, block, split, stages, getElementBytes(unit)))
       return;
     double cycles = getCycles(sizes, block, rows, split, unit, multiprocessors);
     SmallVector<int64_t> values = llvm::to_vector(rows);
@@ -532,8 +416,30 @@ private:
         why = "no blocks fit the values of the kernel's parameters";
       return failure();
     }
+    if (!sizes.isKnown && sizes.isDepthKnown && !batchInvariant)
+      best.split = chooseMostShared(sizes, best);
     write(best, sizes.depth);
     return success();
+  }
+
+  /// Returns how many blocks may share a tile of a product with dynamic sizes,
+  /// if a run has few tiles: those that compute one tile in the least time.
+  int64_t chooseMostShared(const ProductSizes &sizes, const Choice &choice) {
+    ProductSizes tile = sizes;
+    tile.rows = choice.rows;
+    tile.n = choice.block->n;
+    tile.batch = 1;
+    int64_t best = 1;
+    auto getTime = [&](int64_t split) {
+      return getCycles(tile, *choice.block, choice.rows, split, unit,
+                       target.getMultiprocessors());
+    };
+    for (int64_t split : kSplits)
+      if (maySplit(tile, *choice.block, split, choice.stages,
+                   getElementBytes(unit)) &&
+          getTime(split) < getTime(best))
+        best = split;
+    return best;
   }
 
   void write(const Choice &choice, int64_t depth) {
@@ -566,6 +472,7 @@ private:
 
   KernelOp kernel;
   CudaTargetAttr target;
+  bool batchInvariant;
   TargetUnitAttr unit, warpUnit; ///< of warpgroups, of warps: may be null
   Product product;
   SmallVector<ParamOp> params; ///< of the rows, n and k
@@ -583,7 +490,7 @@ struct TileChooseSchedule final
       if (getSchedule(kernel))
         continue;
       std::string why;
-      if (succeeded(Scheduler(kernel, target).run(why))) {
+      if (succeeded(Scheduler(kernel, target, batchInvariant).run(why))) {
         ++numScheduled;
         continue;
       }

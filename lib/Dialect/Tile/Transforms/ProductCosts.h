@@ -1,0 +1,62 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The cost model of products that tile-choose-schedule assigns to the matrix
+// unit of warpgroups.
+#ifndef ADZE_LIB_DIALECT_TILE_TRANSFORMS_PRODUCTCOSTS_H
+#define ADZE_LIB_DIALECT_TILE_TRANSFORMS_PRODUCTCOSTS_H
+
+#include "Dialect/Tile/Analysis/Products.h"
+#include "Dialect/Tile/IR/Targets.h"
+
+namespace adze::tile {
+
+/// The sizes of a product; dynamic sizes are assumed to be large. The rows are
+/// one dim, or the rows and columns of images. `depth` is the contracted size
+/// of a stage, of which `k` is a multiple.
+struct ProductSizes {
+  llvm::SmallVector<int64_t, 2> rows;
+  int64_t n, k, batch, depth;
+  int64_t parts;            ///< of k, which blocks of threads may share
+  bool isKnown = true;      ///< true if all sizes are static
+  bool isDepthKnown = true; ///< true if the contracted size is static
+};
+
+/// A block of the result, and the warpgroups that compute it. A warpgroup has
+/// multiples of 64 rows, and at most 256 x 64 accumulators, or two times 128 x
+/// 64, in its registers.
+struct ResultBlock {
+  int64_t m, n, warpgroups;
+};
+
+/// Returns a size of a memref, or `otherwise` if it is dynamic; then `isKnown`
+/// becomes false.
+int64_t getSizeOr(mlir::Value memref, int64_t dim, int64_t otherwise,
+                  bool &isKnown);
+
+/// Returns the sizes of a product; `unit`, which computes it, may be null.
+ProductSizes getSizes(Product &product, TargetUnitAttr unit);
+
+/// Returns the number of blocks of these rows and columns that cover the
+/// result.
+double countTiles(const ProductSizes &sizes, llvm::ArrayRef<int64_t> rows,
+                  int64_t columns);
+
+/// Returns the cycles of all tiles. The rates are those of one multiprocessor
+/// of sm_90 (measurements: docs/performance.md): an instruction of 64 rows by
+/// 256 columns takes 128 cycles for all types, and 60 bytes per cycle arrive
+/// from the second-level cache. The two overlap, except for three tenths of the
+/// shorter one. For equal numbers of waves, fewer tiles cost less. Blocks that
+/// share k of a tile synchronize twice, and the first one reads the
+/// accumulators of the others: 8 bytes per cycle, if all clusters do so.
+double getCycles(const ProductSizes &sizes, const ResultBlock &block,
+                 llvm::ArrayRef<int64_t> rows, int64_t split,
+                 TargetUnitAttr unit, int64_t multiprocessors);
+
+/// Returns true if this many blocks of threads may share k of a tile: each has
+/// a part, and their accumulators fit into the memory of the ring.
+bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
+              int64_t split, int64_t stages, int64_t elementBytes);
+
+} // namespace adze::tile
+
+#endif // ADZE_LIB_DIALECT_TILE_TRANSFORMS_PRODUCTCOSTS_H
