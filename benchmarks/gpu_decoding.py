@@ -5,7 +5,7 @@
   gpu_decoding.py BUILD MODEL.onnx [--precision f16] [--past 512,2000] [--tokens 1] [--modes reduce-overhead,max-autotune]
                   [--no-peer] [--kernels N] [--check] [--rounds 12] [--runs 50] [--json FILE]
 
-MODEL is written by `language_models.py write` with its weights, in f32 or in blocks of 4 bits. BUILD has bin/atranslate and
+MODEL is written by `language_models.py write` with its weights, in floats or in blocks of 4 bits. BUILD has bin/atranslate and
 lib/libadze_rt.so (ADZE_LIBRARY_DIR names its folder). Caches stay in place on the device, and every run is replayed. PyTorch runs
 the same shapes with random weights: f16, or int4 by `_weight_int4pack_mm` in bf16. A turn is `runs` calls between two CUDA
 events; each figure is the median of `rounds` turns in milliseconds, taken one after the other. `speed` is the faster peer's
@@ -29,7 +29,7 @@ SPARE = 8  # rows of a cache beyond those of the step
 
 
 def make_step(path, tokens, past):
-    """Returns an engine that runs a step of `tokens` after `past` others, with caches in place."""
+    """Returns an engine that runs a step of `tokens` after `past` others, with caches in place, and computes the last logits."""
     module = adze.load(path, device="cuda:0")
     generator = torch.Generator(device="cuda").manual_seed(0)
     caches = [torch.randn((1, info.shape[1], past + tokens + SPARE, info.shape[3]), generator=generator, device="cuda",
@@ -37,8 +37,8 @@ def make_step(path, tokens, past):
     ids = torch.arange(1, tokens + 1, device="cuda").reshape(1, tokens)
     mask = torch.ones((1, past + tokens), dtype=torch.int64, device="cuda")
     inputs = [ids, mask, *(cache[:, :, :past] for cache in caches)]
-    shapes = module.infer_shapes(*(tuple(t.shape) for t in inputs))
-    logits = torch.empty(shapes[0], device="cuda", dtype=getattr(torch, module.outputs[0].dtype))
+    batch, _, words = module.infer_shapes(*(tuple(t.shape) for t in inputs))[0]
+    logits = torch.empty((batch, 1, words), device="cuda", dtype=getattr(torch, module.outputs[0].dtype))
     return Engine(module, inputs, [logits, *(cache[:, :, :past + tokens] for cache in caches)], rows=2)
 
 
@@ -113,7 +113,7 @@ def check(args, step, past):
     torch.cuda.synchronize()
     expected = adze.load(path)(*arrays, like="numpy")
     got = [t.cpu().numpy() for t in step.outputs]
-    error = lambda a, b: float(np.abs(a - b).max() / np.abs(b).max())
+    error = lambda a, b: float(np.abs(a.astype(np.float32) - b).max() / np.abs(b).max())
     return error(got[0][:, -1:], expected[0][:, -1:]), max(error(a, b) for a, b in zip(got[1:], expected[1:]))
 
 

@@ -2,14 +2,15 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """Writes decoder models with random weights, and times steps of them.
 
-    language_models.py write MODEL.onnx [--shape llama|qwen|tiny] [--precision int4|f32]
+    language_models.py write MODEL.onnx [--shape llama|qwen|small|tiny] [--precision int4|f32] [--type f32|f16]
     language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2] [--peers ..]
     language_models.py batch MODEL.onnx [--shape ..] [--tools build/bin]
 
 The graphs are those that onnxruntime-genai's model builder writes for CPUs:
 GroupQueryAttention with rotary embedding and a cache that grows by the new
 tokens, SkipSimplifiedLayerNormalization, MatMulNBits in blocks of 32 with
-accuracy_level 4. The weights are seeded random numbers, so the generated text
+accuracy_level 4. With `--type f16` activations, caches and scales are f16, as it
+writes them for GPUs. The weights are seeded random numbers, so the generated text
 is meaningless. `time` compares a decoding step and a prompt with ONNX Runtime,
 interleaved, with caches in place and copied, and prints medians and their
 ratio; with `--peers` also with onnxruntime-genai and llama.cpp (language_peers.py).
@@ -33,7 +34,9 @@ SHAPES = {
     "llama": (2048, 8, 8192, 32, 8, 64, 32000),
     "qwen": (896, 24, 4864, 14, 2, 64, 151936),  # that of Qwen2.5-0.5B
     "tiny": (128, 2, 256, 4, 2, 32, 512),
+    "small": (256, 2, 512, 4, 2, 64, 512),
 }
+TYPES = {"f32": np.float32, "f16": np.float16}
 BLOCK = 32
 LONGEST = 4096
 
@@ -41,17 +44,19 @@ LONGEST = 4096
 class Writer:
     """Collects nodes, and writes weights to a file next to the model."""
 
-    def __init__(self, path, precision, seed):
+    def __init__(self, path, precision, element, seed):
         self.nodes, self.weights = [], []
         self.name = os.path.basename(path) + ".data"
         self.file = open(path + ".data", "wb")
-        self.random, self.precision = np.random.default_rng(seed), precision
+        self.random, self.precision, self.element = np.random.default_rng(seed), precision, np.dtype(element)
 
     def node(self, op, inputs, outputs, domain="", **attributes):
         self.nodes.append(helper.make_node(op, inputs, outputs, name=outputs[0], domain=domain, **attributes))
         return outputs[0]
 
     def weight(self, name, array):
+        if array.dtype == np.float32:
+            array = array.astype(self.element)
         offset = -(-self.file.tell() // LONGEST) * LONGEST
         self.file.seek(offset)
         array.tofile(self.file)
@@ -84,10 +89,11 @@ class Writer:
         return self.node("Add", [y, self.weight(name + ".bias", numbers)], [name + ".biased"])
 
 
-def write_model(path, shape="llama", precision="int4", seed=0):
+def write_model(path, shape="llama", precision="int4", element="f32", seed=0):
     """Writes the model to `path`, and its weights next to it."""
     hidden, layers, inner, heads, kv, size, words = SHAPES[shape]
-    w = Writer(path, precision, seed)
+    w = Writer(path, precision, TYPES[element], seed)
+    float_type = helper.np_dtype_to_tensor_dtype(w.element)
 
     def norm(name):
         numbers = 1 + 0.1 * w.random.standard_normal(hidden)
@@ -109,11 +115,11 @@ def write_model(path, shape="llama", precision="int4", seed=0):
     normal = w.node("SimplifiedLayerNormalization", [x, norm("norm")], ["normal"], axis=-1, epsilon=1e-5, stash_type=1)
 
     def state(kind, name, rows):
-        return helper.make_tensor_value_info(f"{kind}.{name}", TensorProto.FLOAT, ["batch", kv, rows, size])
+        return helper.make_tensor_value_info(f"{kind}.{name}", float_type, ["batch", kv, rows, size])
 
     inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "sequence"]),
               helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["batch", "all"])]
-    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", "sequence", words])]
+    outputs = [helper.make_tensor_value_info("logits", float_type, ["batch", "sequence", words])]
     for i in range(layers):
         p = f"layer{i}."
         qkv = [w.product(p + n, normal, hidden, c * size, bias=shape == "qwen")
@@ -301,14 +307,15 @@ def main():
     parser.add_argument("action", choices=("write", "time", "batch"))
     parser.add_argument("model")
     parser.add_argument("--shape", choices=SHAPES, default="llama")
-    parser.add_argument("--precision", choices=("int4", "f32"), default="int4")
+    parser.add_argument("--precision", choices=("int4", "f32"), default="int4", help="int4, or f32 for weights of --type")
+    parser.add_argument("--type", choices=TYPES, default="f32", help="of activations, caches and all other weights")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tools", default="build/bin")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--peers", default="", help="beside ONNX Runtime: " + ",".join(PEERS))
     arguments = parser.parse_args()
     if arguments.action == "write":
-        write_model(arguments.model, arguments.shape, arguments.precision, arguments.seed)
+        write_model(arguments.model, arguments.shape, arguments.precision, arguments.type, arguments.seed)
     elif arguments.action == "batch":
         time_batches(arguments.model, arguments.shape, arguments.tools)
     else:
