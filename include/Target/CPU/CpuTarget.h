@@ -52,8 +52,9 @@ struct CpuTarget {
 /// Optimises `module` at O<optLevel> and appends its object code to `object`.
 /// O0 compiles fast, and its code is slow; O1 takes about two thirds of the
 /// time of O2. Code that accesses memory by vectors is only simplified, and
-/// unrolled at O2, as convert-tile-to-vector has optimised it. Functions and
-/// data have separate sections; all code is position independent.
+/// unrolled at O2, as convert-tile-to-vector has optimised it. Scalar code
+/// without loops is compiled as at O0. Functions and data have separate
+/// sections; all code is position independent.
 llvm::Error emitObject(llvm::Module &module, const CpuTarget &target,
                        unsigned optLevel, llvm::SmallVectorImpl<char> &object);
 

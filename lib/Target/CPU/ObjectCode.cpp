@@ -7,6 +7,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -71,6 +72,23 @@ static void limitUnrolling(Module &module) {
   }
 }
 
+/// Returns true if the instruction loads or stores a vector, or elements of one
+/// that a mask selects.
+static bool accessesVector(const Instruction &instruction) {
+  if (getLoadStorePointerOperand(&instruction))
+    return getLoadStoreType(&instruction)->isVectorTy();
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  switch (call ? call->getIntrinsicID() : Intrinsic::not_intrinsic) {
+  case Intrinsic::masked_load:
+  case Intrinsic::masked_store:
+  case Intrinsic::masked_gather:
+  case Intrinsic::masked_scatter:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /// Returns true if the code has the form of tile kernels: each function with
 /// control flow accesses memory through vectors.
 static bool isVectorized(const Module &module) {
@@ -79,8 +97,7 @@ static bool isVectorized(const Module &module) {
     bool hasBranch = false, hasVector = false;
     for (const Instruction &instruction : instructions(function)) {
       hasBranch |= isa<BranchInst>(instruction);
-      const Value *pointer = getLoadStorePointerOperand(&instruction);
-      hasVector |= pointer && getLoadStoreType(&instruction)->isVectorTy();
+      hasVector |= accessesVector(instruction);
     }
     if (hasBranch && !hasVector)
       return false;
@@ -89,10 +106,11 @@ static bool isVectorized(const Module &module) {
   return found;
 }
 
-/// Returns whether no function has loops: formulas of sizes, and the sequence
-/// of launches of a host program.
+/// Returns true if a call of a function executes each instruction at most once,
+/// on scalars: formulas of sizes, and the sequence of launches of a host
+/// program. To optimize these takes longer than many runs gain.
 static bool isStraight(Module &module) {
-  return llvm::none_of(module, [](Function &function) {
+  return !isVectorized(module) && llvm::none_of(module, [](Function &function) {
     if (function.isDeclaration())
       return false;
     DominatorTree dominators(function);
@@ -167,7 +185,7 @@ static void optimize(Module &module, TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  if (isVectorized(module) || isStraight(module)) {
+  if (isVectorized(module)) {
     ModulePassManager manager;
     // Value ranges of indices show which rows of a last block are equal.
     manager.addPass(IPSCCPPass());
@@ -236,7 +254,7 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   if (verifyModule(module, &problemStream))
     return createStringError("invalid LLVM IR: " + problem);
 
-  bool isOptimized = optLevel > 0 && !isHuge(module);
+  bool isOptimized = optLevel > 0 && !isHuge(module) && !isStraight(module);
   if (machine->getTargetTriple().isX86())
     avoidHalfRegisters(module, isOptimized);
   if (!isOptimized) {

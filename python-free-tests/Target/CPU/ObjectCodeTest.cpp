@@ -116,6 +116,61 @@ TEST(ObjectCodeTest, ScalarsBecomeVectors) {
   EXPECT_GE(count(code, "fadd <16 x float>"), 1u) << code;
 }
 
+/// Code that accesses vectors only by masks is simplified, as other code with
+/// vectors is: the passes for scalars would inline the call.
+TEST(ObjectCodeTest, MaskedAccessesAreVectors) {
+  const char *text = R"(
+declare <16 x float> @llvm.masked.load.v16f32.p0(ptr, <16 x i1>, <16 x float>)
+declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, <16 x i1>)
+define internal <16 x float> @twice(<16 x float> %a) {
+  %b = fadd <16 x float> %a, %a
+  ret <16 x float> %b
+}
+define void @f(ptr noalias %x, <16 x i1> %mask) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%next, %body]
+  %more = icmp slt i64 %i, 256
+  br i1 %more, label %body, label %done
+body:
+  %p = getelementptr float, ptr %x, i64 %i
+  %a = call <16 x float> @llvm.masked.load.v16f32.p0(ptr align 4 %p, <16 x i1> %mask, <16 x float> zeroinitializer)
+  %b = call <16 x float> @twice(<16 x float> %a)
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %b, ptr align 4 %p, <16 x i1> %mask)
+  %next = add i64 %i, 16
+  br label %head
+done:
+  ret void
+}
+)";
+  std::string code = getOptimized(text, 2);
+  EXPECT_GE(count(code, "call <16 x float> @twice"), 1u) << code;
+}
+
+/// Scalar code without loops stays as it is, as it runs once; the same code in
+/// a loop is optimized.
+TEST(ObjectCodeTest, StraightCodeIsNotOptimized) {
+  std::string text = "define i64 @f(i64 %n) {\nentry:\n  br label %body\n"
+                     "body:\n  %i = phi i64 [0, %entry], [%s, %LATCH]\n"
+                     "  %a = mul i64 %n, 6\n  %b = mul i64 %n, 6\n"
+                     "  %s = add i64 %a, %b\n"
+                     "  %c = icmp slt i64 %s, %i\n"
+                     "  br i1 %c, label %LATCH, label %done\n"
+                     "done:\n  ret i64 %s\n}\n";
+  auto replace = [&](std::string from, std::string to) {
+    for (size_t at; (at = text.find(from)) != std::string::npos;)
+      text.replace(at, from.size(), to);
+  };
+  std::string loop = text;
+  replace(", [%s, %LATCH]", "");
+  replace("%LATCH", "%done");
+  EXPECT_EQ(count(getOptimized(text, 2), "mul i64 %n, 6"), 2u);
+  std::swap(text, loop);
+  replace("%LATCH", "%body");
+  EXPECT_LT(count(getOptimized(text, 2), "mul i64 %n"), 2u);
+}
+
 /// By the range of the variable, its bound has no effect: equal rows of a last
 /// block are computed once.
 TEST(ObjectCodeTest, RangesOfIndicesAreKnown) {
