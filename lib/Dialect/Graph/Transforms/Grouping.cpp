@@ -498,10 +498,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
         !llvm::all_of(producer.ops,
                       [&](Operation *op) { return suitsWindow(op, conv); }))
       return windows;
-    // Groups of bytes are read at once, so they have to be contiguous.
-    constexpr unsigned byteBits = 8;
-    if (getElementTypeOrSelf(conv.getInput()).getIntOrFloatBitWidth() ==
-            byteBits &&
+    if (readsGroups(conv) &&
         !llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>))
       return windows;
     Value moved = producer.ops.back()->getResult(0);

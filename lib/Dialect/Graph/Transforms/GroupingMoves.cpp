@@ -5,6 +5,7 @@
 // to their final places.
 #include "Dialect/Graph/IR/Move.h"
 #include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "Fusion.h"
 #include "Grouping.h"
 
@@ -76,6 +77,20 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
   return isOneMatrix && !matmul.getTransposeA()
              ? "the consumer's rows would not be contiguous"
              : "";
+}
+
+bool adze::graph::readsGroups(ConvOp op) {
+  constexpr unsigned byteBits = 8;
+  Type element = getElementTypeOrSelf(op.getInput());
+  if (element.getIntOrFloatBitWidth() == byteBits)
+    return true;
+  return llvm::any_of(adze::tile::getTargets(op), [&](Attribute target) {
+    auto cpu = dyn_cast<adze::tile::CpuTargetAttr>(target);
+    auto unit =
+        cpu ? cpu.findUnit(element, element, Float32Type::get(op.getContext()))
+            : adze::tile::TargetUnitAttr();
+    return unit && unit.getGroup() > 1;
+  });
 }
 
 StringRef adze::graph::whyNoPiece(const Group &producer, InsertSliceOp insert) {
