@@ -123,7 +123,10 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
     in f32. The casts of weights are folded, and those of activations become part
     of the kernels that store them. Grouped convolutions, products of two
     activations, and products whose contracted dim is not a multiple of the
-    group of the unit stay in f32.
+    group of the unit stay in f32. Channels of an image are padded to whole
+    groups, together with the borders of the convolution, if the products of
+    padding cost less than those of groups gain; not for units that multiply
+    matrices, which would mostly multiply padding.
 
     For GPUs, attention also rounds query, keys and values, before ops that only
     move their elements, and its weights and result. Scores, biases, maxima and

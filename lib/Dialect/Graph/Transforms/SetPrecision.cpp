@@ -55,6 +55,8 @@ public:
     IRRewriter b(&getContext());
     for (Operation *op : products) {
       b.setInsertionPoint(op);
+      if (auto conv = dyn_cast<ConvOp>(op))
+        padChannels(b, conv);
       for (OpOperand &operand : op->getOpOperands().take_front(2)) {
         Value x = operand.get();
         operand.set(
@@ -165,7 +167,41 @@ private:
     Dims weight = getDims(op->getOperand(1));
     auto depth = getConstant(
         matmul ? weight.end()[matmul.getTransposeB() ? -1 : -2] : weight[1]);
-    return depth && *depth % group == 0;
+    return depth && (*depth % group == 0 || (!matmul && paysPadding(*depth)));
+  }
+
+  /// Returns true if products of groups are faster than those of f32 if the
+  /// channels of an image are padded to whole groups. Matrix units would mostly
+  /// multiply padding.
+  bool paysPadding(int64_t channels) {
+    Type f32 = Float32Type::get(&getContext());
+    return int64_t(llvm::alignTo(channels, group)) < group * channels &&
+           llvm::all_of(
+               tile::getTargets(getOperation()),
+               [&](Attribute target) {
+                 auto cpu = dyn_cast<tile::CpuTargetAttr>(target);
+                 return cpu && !cpu.findMatrixUnit(narrow, narrow, f32);
+               });
+  }
+
+  /// Pads the channels of the images and of the filter to whole groups. As the
+  /// images are copied, the pads of the convolution become part of them, too.
+  void padChannels(OpBuilder &b, ConvOp op) {
+    auto channels = getConstant(getDims(op.getFilter())[1]);
+    if (!channels || *channels % group == 0 || !paysPadding(*channels))
+      return;
+    int64_t rank = getRank(op.getInput());
+    SmallVector<int64_t> low(rank), high(rank), pads(op.getPads());
+    high[1] = llvm::alignTo(*channels, group) - *channels;
+    op.setOperand(
+        1, PadOp::create(b, op.getLoc(), op.getFilter(), Value(), low, high));
+    for (int64_t d = 2; d < rank; ++d) {
+      std::swap(low[d], pads[d - 2]);
+      std::swap(high[d], pads[rank - 4 + d]);
+    }
+    op.setOperand(
+        0, PadOp::create(b, op.getLoc(), op.getInput(), Value(), low, high));
+    op.setPads(pads);
   }
 
   /// Rounds query, keys and values before data movement, so that the kernels
