@@ -3,7 +3,7 @@
 """Writes decoder models with random weights, and times steps of them.
 
     language_models.py write MODEL.onnx [--shape llama|qwen|small|tiny] [--precision int4|f32] [--type f32|f16]
-    language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2] [--peers ..]
+    language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2] [--rounds 3] [--peers ..]
     language_models.py batch MODEL.onnx [--shape ..] [--tools build/bin]
 
 The graphs are those that onnxruntime-genai's model builder writes for CPUs:
@@ -12,8 +12,9 @@ tokens, SkipSimplifiedLayerNormalization, MatMulNBits in blocks of 32 with
 accuracy_level 4. With `--type f16` activations, caches and scales are f16, as it
 writes them for GPUs. The weights are seeded random numbers, so the generated text
 is meaningless. `time` compares a decoding step and a prompt with ONNX Runtime,
-interleaved, with caches in place and copied, and prints medians and their
-ratio; with `--peers` also with onnxruntime-genai and llama.cpp (language_peers.py).
+interleaved, with caches in place and copied, and prints medians, and those of the
+ratios (of CPU time with one thread, of wall time with several); with `--peers` also
+with onnxruntime-genai and llama.cpp (language_peers.py).
 `batch` compares steps of one sequence with those of several that share runs of the
 model, by the CPU time of one thread. Both need the Python package
 (ADZE_LIBRARY_DIR=build/lib PYTHONPATH=python).
@@ -237,17 +238,16 @@ class Theirs:
         return step
 
 
-def time_steps(step, seconds):
-    step()
+def time_steps(step, seconds, clock):
     times, end = [], time.time() + seconds
-    while time.time() < end or len(times) < 3:
-        begin = time.perf_counter()
+    while not times or time.time() < end:
+        begin = clock()
         step()
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     return float(np.median(times)) * 1e3
 
 
-def time_model(path, shape, tools, threads, peers, rounds=3, seconds=2):
+def time_model(path, shape, tools, threads, peers, rounds, seconds=1):
     words = SHAPES[shape][-1]
     with tempfile.TemporaryDirectory() as folder:
         module = os.path.join(folder, "module.so")
@@ -256,6 +256,7 @@ def time_model(path, shape, tools, threads, peers, rounds=3, seconds=2):
         print("| step | cache | threads | Adze ms | " + " | ".join(f"{n} ms | ratio" for n in names) + " |")
         print("|---" * (4 + 2 * len(names)) + "|")
         for count in threads:
+            clock = time.process_time if count == 1 else time.perf_counter
             both = Ours(module, count), Theirs(path, count)
             others = [PEERS[name](path, SHAPES[shape], count, LONGEST) for name in peers]
             for past, rows in (128, 1), (512, 1), (2000, 1), (0, 128), (0, 512):
@@ -266,11 +267,14 @@ def time_model(path, shape, tools, threads, peers, rounds=3, seconds=2):
                     steps = [runner.prepare(feeds, buffers, words) for runner in both]
                     if in_place:
                         steps += [peer.prepare(feeds["input_ids"][0], past, capacity)[0] for peer in others]
-                    turns = [[time_steps(step, seconds) for step in steps] for _ in range(rounds)]
+                    for step in steps:
+                        step()
+                    turns = np.array([[time_steps(step, seconds, clock) for step in steps] for _ in range(rounds)])
                     ours, *theirs = np.median(turns, axis=0)
+                    ratios = np.median(turns / turns[:, :1], axis=0)[1:]
                     what = f"1 token, past {past}" if past else f"prompt of {rows}"
                     where = "in place" if in_place else "copied"
-                    columns = "".join(f" {ms:.1f} | {ms / ours:.2f} |" for ms in theirs)
+                    columns = "".join(f" {ms:.1f} | {ratio:.2f} |" for ms, ratio in zip(theirs, ratios))
                     columns += " | |" * (len(names) - len(theirs))
                     print(f"| {what} | {where} | {count} | {ours:.1f} |{columns}", flush=True)
 
@@ -312,6 +316,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tools", default="build/bin")
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", default="", help="beside ONNX Runtime: " + ",".join(PEERS))
     arguments = parser.parse_args()
     if arguments.action == "write":
@@ -320,7 +325,8 @@ def main():
         time_batches(arguments.model, arguments.shape, arguments.tools)
     else:
         peers = [name for name in arguments.peers.split(",") if name]
-        time_model(arguments.model, arguments.shape, arguments.tools, map(int, arguments.threads.split(",")), peers)
+        time_model(arguments.model, arguments.shape, arguments.tools, map(int, arguments.threads.split(",")), peers,
+                   arguments.rounds)
 
 
 if __name__ == "__main__":
