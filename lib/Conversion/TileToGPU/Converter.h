@@ -39,9 +39,9 @@ private:
   bool convertScheduled(tile::KernelOp kernel);
   mlir::LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, llvm::StringRef name,
                                    int64_t blockThreads, unsigned numMaps = 0);
-  /// Creates the function that returns the number of programs; with `split`,
-  /// each program has this many blocks of threads.
-  void makePrograms(tile::KernelOp kernel, KernelPlan &plan, int64_t split = 1);
+  /// Creates the function that returns the number of programs, times the blocks
+  /// of threads that the plan has for each.
+  void makePrograms(tile::KernelOp kernel, KernelPlan &plan);
   void makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
                     PipelinePlan &plan);
   /// Begins the host function `void or i64 NAME(ptr symbols, ..)`. The frame

@@ -269,14 +269,13 @@ void eraseUnused(LLVM::LLVMFuncOp function) {
 
 /// Creates `@NAME_cuda_programs(symbols)`, which returns the blocks of the grid
 /// to the host.
-void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan,
-                             int64_t split) {
+void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan) {
   Location loc = kernel.getLoc();
   LLVM::LLVMFuncOp function = table.makePrograms(loc, kernel.getName());
   OpBuilder at = OpBuilder::atBlockEnd(function.addEntryBlock(b));
   KernelFrame frame =
       beginHostFunction(at, kernel, plan, function.getArgument(0));
-  Value programs = arith::ConstantIndexOp::create(at, loc, split);
+  Value programs = arith::ConstantIndexOp::create(at, loc, plan.getBlocks());
   kernel.walk([&](tile::ProgramIdOp ids) {
     for (Value extent : ids.getGrid())
       programs = at.createOrFold<arith::MulIOp>(loc, programs,
@@ -361,7 +360,7 @@ bool Converter::convert(tile::KernelOp kernel) {
   }
   function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
   addGlobals(function, frame, /*sharedAlign=*/128);
-  makePrograms(kernel, plan, blocks);
+  makePrograms(kernel, plan);
   return true;
 }
 
