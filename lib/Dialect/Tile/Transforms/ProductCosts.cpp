@@ -7,6 +7,7 @@ using namespace mlir;
 namespace adze::tile {
 
 constexpr int64_t kStageRowBytes = 128; ///< along k, at most
+constexpr int64_t kSumBytes = 4;        ///< of an accumulator
 
 int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
@@ -67,7 +68,7 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  int64_t multiprocessors) {
   constexpr double instructionCycles = 128, bytesFromCache = 60,
                    bytesFromOthers = 8, exposed = 0.3, start = 1500,
-                   meeting = 1200, sumBytes = 4;
+                   meeting = 1200;
   ArrayRef<int64_t> shape = unit.getShape();
   double multiplyAdds =
       double(shape[0] * shape[1] * shape[2]) / instructionCycles;
@@ -78,7 +79,7 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  double(llvm::divideCeil(sizes.parts, split));
   double join = split == 1 ? 0
                            : meeting + double((split - 1) * block.m * block.n) *
-                                           sumBytes / bytesFromOthers;
+                                           kSumBytes / bytesFromOthers;
   double multiply = depth * block.m * block.n / multiplyAdds;
   double copy = depth * (block.m + block.n) * elementBytes / bytesFromCache;
   return waves *
@@ -88,12 +89,11 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
 
 bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
               int64_t split, int64_t stages, int64_t elementBytes) {
-  constexpr int64_t sumBytes = 4;
   if (split == 1)
     return true;
   int64_t each = llvm::divideCeil(sizes.parts, split);
   return each * (split - 1) < sizes.parts &&
-         block.m * block.n * sumBytes <=
+         block.m * block.n * kSumBytes <=
              stages * (block.m + block.n) * sizes.depth * elementBytes;
 }
 
