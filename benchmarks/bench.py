@@ -90,9 +90,11 @@ class OpenVino(Peer):
     package = "openvino"
     settings = "latency hint, N threads, f32"
 
-    def __init__(self, path, feeds, threads):
+    def __init__(self, path, feeds, threads, precision="f32"):
         import openvino
-        config = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32"}
+        config = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads}
+        if precision:  # else that of the CPU
+            config["INFERENCE_PRECISION_HINT"] = precision
         compiled = openvino.Core().compile_model(path, "CPU", config)
         request = compiled.create_infer_request()
         arrays = list(feeds.values())

@@ -14,6 +14,7 @@ medians of the ratios to Adze's. Needs the Python package (ADZE_LIBRARY_DIR=buil
 PYTHONPATH=python).
 """
 import argparse
+import functools
 import os
 import subprocess
 import tempfile
@@ -21,7 +22,7 @@ import time
 
 import numpy as np
 import onnx
-from bench import OnnxRuntime, load_feeds
+from bench import OnnxRuntime, OpenVino, load_feeds
 
 
 class Ours:
@@ -36,21 +37,11 @@ class Ours:
         self.call = lambda: context.run(feeds)
 
 
-class OpenVino:
-    def __init__(self, path, feeds, threads):
-        import openvino
-
-        config = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads}
-        request = openvino.Core().compile_model(path, "CPU", config).create_infer_request()
-        arrays = list(feeds.values())
-        self.call = lambda: request.infer(arrays, share_inputs=True, share_outputs=True)
-
-
-def time_turn(call, clock, seconds=0.2):
-    """Returns the least milliseconds of a call, after one to warm up."""
+def time_turn(call, clock, seconds=0.2, least=3):
+    """Returns the least milliseconds of a call, of at least this many after one to warm up."""
     call()
     times, end = [], time.perf_counter() + seconds
-    while len(times) < 3 or time.perf_counter() < end:
+    while len(times) < least or time.perf_counter() < end:
         begin = clock()
         call()
         times.append((clock() - begin) * 1e3)
@@ -64,7 +55,7 @@ def make_engines(name, args):
     engines = {"Adze": Ours(args.tools, path, feeds, args.threads, args.precision)}
     if args.other:
         engines["other"] = Ours(args.other, path, feeds, args.threads, args.precision)
-    for label, kind in ("OpenVINO", OpenVino), ("ONNX Runtime", OnnxRuntime):
+    for label, kind in ("OpenVINO", functools.partial(OpenVino, precision=None)), ("ONNX Runtime", OnnxRuntime):
         try:
             engines[label] = kind(path, feeds, args.threads)
             engines[label].call()

@@ -25,6 +25,7 @@ import time
 
 import numpy as np
 import onnx
+from narrow import time_turn
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -173,22 +174,12 @@ class LlamaCpp:
 PEERS = {peer.name: peer for peer in (OnnxRuntime, LlamaCpp)}
 
 
-def time_turn(call, seconds=0.05):
-    """Returns the least CPU time of a call."""
-    call()
-    times, end = [], time.perf_counter() + seconds
-    while len(times) < 2 or time.perf_counter() < end:
-        begin = time.thread_time()
-        call()
-        times.append(time.thread_time() - begin)
-    return min(times)
-
-
 def compare(engines, rows, depth, layers, rounds):
     """Returns the microseconds of a layer by engine and turn, and the largest differences from ours, by range."""
     x = np.random.default_rng(rows).standard_normal((rows, depth), dtype=np.float32)
     calls, results = zip(*(engine.prepare(x) for engine in engines))
-    times = np.array([[time_turn(call) for call in calls] for _ in range(rounds)]) * 1e6 / layers
+    turns = [[time_turn(call, time.thread_time, seconds=0.05, least=2) for call in calls] for _ in range(rounds)]
+    times = np.array(turns) * 1e3 / layers
     ours, *others = (np.array(result()) for result in results)
     return times, [np.abs(other - ours).max() / np.ptp(ours) for other in others]
 
