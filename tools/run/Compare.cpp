@@ -136,6 +136,16 @@ static Error compareBits(const Tensor &got, const Tensor &expected,
 Error compare(const Tensor &got, const Tensor &expected,
               const Tolerance &tolerance, std::string &summary) {
   summary = "differ";
+  if (expected.unshaped) {
+    if (expected.bytes.size() != got.bytes.size())
+      return "expected " + std::to_string(expected.bytes.size()) +
+             " bytes, but got " + std::to_string(got.bytes.size());
+    Tensor shaped = expected;
+    shaped.dtype = got.dtype;
+    shaped.dims = got.dims;
+    shaped.unshaped = false;
+    return compare(got, shaped, tolerance, summary);
+  }
   bool sameType = got.dtype.bits == expected.dtype.bits &&
                   (expected.untyped || got.dtype.code == expected.dtype.code);
   if (!sameType)

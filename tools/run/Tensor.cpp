@@ -327,7 +327,7 @@ Error readTensor(const std::string &path, const std::vector<int64_t> &dims,
   } else if (endsWith(path, ".pb")) {
     error = readTensorProto(file, tensor, name);
   } else if (endsWith(path, ".bin")) {
-    tensor.untyped = true;
+    tensor.untyped = tensor.unshaped = true;
     tensor.dims = dims;
     int64_t elements = tensor.elements();
     tensor.bytes = std::move(file);

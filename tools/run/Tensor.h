@@ -60,6 +60,9 @@ struct Tensor {
   /// The file specifies the width of elements but not their type (raw bytes,
   /// numpy's void types): the tensor gets the type that the module requires.
   bool untyped = false;
+  /// The file specifies no shape either: an expected tensor gets that of the
+  /// output.
+  bool unshaped = false;
 
   int64_t elements() const;
   /// Allocates the elements.
