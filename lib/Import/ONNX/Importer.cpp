@@ -490,7 +490,7 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
   for (auto [i, name] : llvm::enumerate(function.outputs))
     if (auto rank = binder.getDeclaredRank(i))
       scope.ranks[name] = *rank;
-  addRanks({}, body, scope.ranks);
+  addRanks({}, body, scope);
   scope.infos = function.values;
   size_t faultsBefore = numFaults;
   nodes(body, function.outputs, scope, &position);
@@ -545,7 +545,7 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
   for (const TensorData &tensor : graph.initializers)
     scope.constants[tensor.name] = &tensor;
   scope.ranks = graph.ranks;
-  addRanks(graph.outputs, graph.nodes, scope.ranks);
+  addRanks(graph.outputs, graph.nodes, scope);
   scope.infos = graph.values;
   scope.outputInfos = graph.outputs;
   // Placeholders in a body are derived from its operands; values from outside
@@ -589,7 +589,7 @@ void Importer::run() {
   mainScope.infos = model->graph.values;
   mainScope.outputInfos = model->graph.outputs;
   mainScope.ranks = model->graph.ranks;
-  addRanks(model->graph.outputs, model->graph.nodes, mainScope.ranks);
+  addRanks(model->graph.outputs, model->graph.nodes, mainScope);
   nodes(model->graph.nodes, getNames(model->graph.outputs), mainScope, nullptr);
   addReturn(model->graph);
   if (issues.empty() && mlir::failed(mlir::verify(*module)))

@@ -33,10 +33,10 @@ struct Scope {
   Scope *parent = nullptr;
 };
 
-/// Adds the ranks that graph outputs declare, and those of values that
-/// operators which preserve the rank compute them from.
+/// Adds the ranks that graph outputs declare, and those of the values they are
+/// computed from, as far as operators and constants of the scope imply them.
 void addRanks(llvm::ArrayRef<ValueInfo> outputs, llvm::ArrayRef<Node> nodes,
-              llvm::StringMap<int64_t> &ranks);
+              Scope &scope);
 
 /// Returns how to export without operators of this domain, or an empty string.
 llvm::StringRef getExportHint(llvm::StringRef domain, llvm::StringRef op);
