@@ -180,7 +180,7 @@ AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
 }
 
 LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
-  if (e.version == RowVersion::Few)
+  if (e.version.isFew)
     return emitFewRows(e, op);
   Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs());
   unsigned rank = result.size(), batch = rank - 2;
@@ -210,9 +210,11 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getRhs(), e.version == RowVersion::Many
-                          ? packAlongDepth(op)
-                          : packMatrix(op, blocks.panel, group));
+  e.pack(op.getRhs(), e.version.isAll() ? packMatrix(op, blocks.panel, group)
+                                        : packAlongDepth(op));
+  if (e.version.most)
+    e.getKernel()->setAttr(tile::kUsualSizeAttribute,
+                           e.builder().getI64IntegerAttr(*e.version.most / 2));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> counts{countForVersion(e, rows, e.ceilDiv(rows, rowStep)),
                             e.ceilDiv(columns, blockN)};

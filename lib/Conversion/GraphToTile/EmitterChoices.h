@@ -8,9 +8,17 @@
 
 namespace adze {
 
-/// The numbers of rows that a kernel computes. A kernel with versions has no
-/// programs for the numbers of another version.
-enum class RowVersion { All, Few, Many };
+/// The numbers of rows that a kernel computes: more than `above`, and at most
+/// `most` if that is given. A kernel with versions has no programs for the
+/// numbers of another version.
+struct RowVersion {
+  /// Rows are so few that a kernel's time is that of reading the right operand.
+  bool isFew = false;
+  int64_t above = 0;
+  std::optional<int64_t> most;
+
+  bool isAll() const { return !isFew && !above && !most; }
+};
 
 struct EmitterChoices {
   /// No choice may depend on the number of rows.
@@ -20,7 +28,7 @@ struct EmitterChoices {
   /// Positions along merged dims may be split by divisions.
   bool splitsPoints = false;
   /// The numbers of rows of the kernel.
-  RowVersion version = RowVersion::All;
+  RowVersion version;
   /// The target CPU; for a GPU kernel, a typical one.
   tile::CpuTargetAttr target;
   /// The first target GPU, or null for a CPU kernel.

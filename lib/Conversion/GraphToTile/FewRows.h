@@ -8,9 +8,9 @@
 
 namespace adze {
 
-/// Returns the versions of a kernel on a GPU by its number of rows: all, few,
-/// or many and few. `isConstant` returns true for an operand that can be
-/// packed.
+/// Returns the versions of a kernel on a GPU by its number of rows: one for
+/// all, or those for most rows first. `isConstant` returns true for an operand
+/// that can be packed.
 llvm::SmallVector<RowVersion>
 chooseRowVersions(mlir::Operation *anchor,
                   llvm::function_ref<bool(mlir::Value)> isConstant);
@@ -33,6 +33,8 @@ Emitted reshapeOn(KernelEmitter &e, mlir::Value tile, llvm::ArrayRef<int> axes);
 /// Splits `axis` of the tile, if it has it, into two.
 Emitted splitAxis(KernelEmitter &e, const Emitted &tile, int axis, int outer,
                   int inner);
+/// Returns the name of a version's kernel, whose first version has this name.
+std::string getVersionName(llvm::StringRef name, const RowVersion &version);
 /// Returns `programs` if `rows` is a number of rows of the version of the
 /// kernel, else 0.
 mlir::Value countForVersion(KernelEmitter &e, mlir::Value rows,

@@ -186,12 +186,15 @@ static void chooseStreams(KernelEmitter &e) {
 
 /// Names the other versions of a kernel after the first one, and lists them in
 /// it.
-static void linkVersions(ArrayRef<tile::KernelOp> kernels) {
+static void linkVersions(ArrayRef<tile::KernelOp> kernels,
+                         ArrayRef<RowVersion> versions) {
   tile::KernelOp first = kernels.front();
   SmallVector<Attribute> others;
-  for (tile::KernelOp kernel : kernels.drop_front()) {
-    kernel.setSymName((kernel.getSymName() + "_few").str());
-    others.push_back(FlatSymbolRefAttr::get(kernel));
+  for (auto [kernel, version] :
+       llvm::drop_begin(llvm::zip_equal(kernels, versions))) {
+    tile::KernelOp other = kernel;
+    other.setSymName(getVersionName(other.getSymName(), version));
+    others.push_back(FlatSymbolRefAttr::get(other));
   }
   if (!others.empty())
     first->setAttr(host::versionsAttr,
@@ -338,7 +341,7 @@ private:
   bool emitVersions(func::FuncOp function,
                     function_ref<bool(unsigned)> packable, Operation *anchor,
                     ArrayRef<host::LaunchOp> launches, std::string &reasons) {
-    SmallVector<RowVersion> versions{RowVersion::All};
+    SmallVector<RowVersion> versions{RowVersion()};
     // Versions sum in different orders.
     if (tile::findCudaTarget(function) && !batchInvariant)
       versions = chooseRowVersions(anchor, [&](Value operand) {
@@ -354,13 +357,13 @@ private:
       kernels.push_back(kernel);
     }
     if (kernels.size() == versions.size()) {
-      linkVersions(kernels);
+      linkVersions(kernels, versions);
       return true;
     }
     for (tile::KernelOp kernel : kernels)
       kernel.erase();
-    return versions.front() != RowVersion::All &&
-           emitVersion(function, packable, anchor, RowVersion::All, launches,
+    return !versions.front().isAll() &&
+           emitVersion(function, packable, anchor, RowVersion(), launches,
                        reasons);
   }
 

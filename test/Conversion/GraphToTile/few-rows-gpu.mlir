@@ -2,16 +2,29 @@
 // RUN: aopt %s --convert-graph-to-tile=batch-invariant | FileCheck %s --check-prefix=INVARIANT
 // RUN: aopt %s --convert-graph-to-tile -o %t.mlir
 // RUN: cuda-emulate %t.mlir --symbols=3 --tolerance=1e-3 | FileCheck %s --check-prefix=FEW
-// RUN: cuda-emulate %t.mlir --symbols=21 --tolerance=1e-3 | FileCheck %s --check-prefix=MANY
+// RUN: cuda-emulate %t.mlir --symbols=21 --tolerance=1e-3 | FileCheck %s --check-prefix=TENS
+// RUN: cuda-emulate %t.mlir --symbols=300 --tolerance=1e-3 | FileCheck %s --check-prefix=HUNDREDS
+// RUN: cuda-emulate %t.mlir --symbols=1025 --tolerance=1e-3 | FileCheck %s --check-prefix=MANY
 
-// Products of an unknown number of rows by constants have two versions on GPUs,
-// which share the packed constant: columns are contiguous along the depth.
+// Products of an unknown number of rows by constants have versions on GPUs, which share the
+// packed constant: columns are contiguous along the depth.
 // CHECK: #[[ALONG:.*]] = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK: tile.kernel @dynamic(
 // CHECK-SAME: memref<256x24xf16, #[[ALONG]]>
-// CHECK-SAME: adze.versions = [@dynamic_few]
-// CHECK: %[[IS:.*]] = arith.cmpi ugt, %{{.*}}, %c4
+// CHECK-SAME: adze.versions = [@dynamic_to_1024, @dynamic_to_256, @dynamic_few]
+// CHECK: %[[IS:.*]] = arith.cmpi ugt, %{{.*}}, %c1024
 // CHECK: arith.select %[[IS]]
+// CHECK: tile.dot
+// Other blocks are best for fewer rows.
+// CHECK: tile.kernel @dynamic_to_1024(
+// CHECK-SAME: tile.usual_size = 512 : i64
+// CHECK: %[[ABOVE:.*]] = arith.cmpi ugt, %[[ROWS:.*]], %c256
+// CHECK: %[[COUNT:.*]] = arith.select %[[ABOVE]]
+// CHECK: %[[MOST:.*]] = arith.cmpi ule, %[[ROWS]], %c1024
+// CHECK: arith.select %[[MOST]], %[[COUNT]], %c0
+// CHECK: tile.dot
+// CHECK: tile.kernel @dynamic_to_256(
+// CHECK-SAME: tile.usual_size = 128 : i64
 // CHECK: tile.dot
 // CHECK: tile.kernel @dynamic_few(
 // CHECK-SAME: memref<256x24xf16, #[[ALONG]]>
@@ -47,8 +60,15 @@
 // FEW-DAG: dynamic_few: 9 programs of {{.*}} agree
 // FEW-DAG: dynamic: 0 programs
 // FEW-DAG: one: {{.*}} agree
+// TENS-DAG: dynamic_to_256: {{.*}} agree
+// TENS-DAG: dynamic: 0 programs
+// TENS-DAG: dynamic_to_1024: 0 programs
+// TENS-DAG: dynamic_few: 0 programs
+// HUNDREDS-DAG: dynamic_to_1024: {{.*}} agree
+// HUNDREDS-DAG: dynamic: 0 programs
+// HUNDREDS-DAG: dynamic_to_256: 0 programs
 // MANY-DAG: dynamic: {{.*}} agree
-// MANY-DAG: dynamic_few: 0 programs
+// MANY-DAG: dynamic_to_1024: 0 programs
 
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>
 #x = affine_map<()[s0] -> (s0, 256)>

@@ -72,6 +72,13 @@ module attributes {tile.schedule = 1 : i64} {
 
 // -----
 
+// expected-error @below {{expected tile.usual_size to be a positive size of a kernel}}
+tile.kernel @none() attributes {tile.usual_size = 0 : i64} {
+  tile.return
+}
+
+// -----
+
 // expected-error @below {{expected 32 to 1024 threads, a power of two, but got 96}}
 module attributes {tile.x = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 96>]>} {
 }

@@ -8,6 +8,10 @@
 // CHECK: "name": "matmul_0",
 // CHECK: "flops": [[FLOPS]],
 // CHECK-NOT: other_version
+// CHECK: "name": "matmul_0_to_1024",
+// CHECK: "other_version": true
+// CHECK: "name": "matmul_0_to_256",
+// CHECK: "other_version": true
 // CHECK: "name": "matmul_0_few",
 // CHECK: "flops": [[FLOPS]],
 // CHECK-NEXT: "other_version": true

@@ -33,6 +33,9 @@ CudaTargetAttr findCudaTarget(mlir::Operation *op);
 
 /// An attribute of a kernel: its schedule for a unit of its target.
 inline constexpr llvm::StringLiteral kScheduleAttribute = "tile.schedule";
+/// An attribute of a kernel: the value that cost models assume for its dynamic
+/// sizes.
+inline constexpr llvm::StringLiteral kUsualSizeAttribute = "tile.usual_size";
 
 /// The unit of a schedule whose program is computed by threads: `split` blocks
 /// of `threads` threads.

@@ -273,6 +273,13 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
              << kScheduleAttribute << " to be the schedule of a kernel";
     return success();
   }
+  if (attribute.getName() == kUsualSizeAttribute) {
+    auto size = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!isa<FunctionOpInterface>(op) || !size || size.getInt() < 1)
+      return op->emitError("expected ")
+             << kUsualSizeAttribute << " to be a positive size of a kernel";
+    return success();
+  }
   if (attribute.getName() != kTargetsAttribute)
     return success();
   auto targets = dyn_cast<ArrayAttr>(attribute.getValue());

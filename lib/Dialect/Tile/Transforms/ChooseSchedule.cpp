@@ -387,7 +387,8 @@ private:
     int64_t stages = getStages(sizes, block, rows, split);
     bool runAtOnce = countTiles(sizes, rows, block.n) * double(split) <=
                      double(multiprocessors);
-    if (stages < 2 || (split > 1 && !(sizes.isKnown && runAtOnce)) ||
+    bool mayShare = sizes.isKnown || (sizes.isDepthKnown && !batchInvariant);
+    if (stages < 2 || (split > 1 && !(mayShare && runAtOnce)) ||
         !maySplit(sizes, block, split, stages, getElementBytes(unit)))
       return;
     double cycles = getCycles(sizes, block, rows, split, unit, multiprocessors);
@@ -417,7 +418,7 @@ private:
       return failure();
     }
     if (!sizes.isKnown && sizes.isDepthKnown && !batchInvariant)
-      best.split = chooseMostShared(sizes, best);
+      best.split = std::max(best.split, chooseMostShared(sizes, best));
     write(best, sizes.depth);
     return success();
   }

@@ -18,8 +18,12 @@ int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
 }
 
 ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
-  constexpr int64_t manyRows = 2048, someMatrices = 16;
+  constexpr int64_t someMatrices = 16;
   ProductSizes sizes;
+  auto usual =
+      product.dot->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(
+          kUsualSizeAttribute);
+  int64_t manyRows = usual ? usual.getInt() : 2048;
   StoreOp store = product.stores.front();
   SmallVector<int64_t> dims = store.getMemDims();
   unsigned numRows = product.getNumRowDims();
