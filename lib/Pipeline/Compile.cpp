@@ -15,6 +15,7 @@
 #include "Tune.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
@@ -147,6 +148,11 @@ CompileStatus Compilation::load() {
 }
 
 void Compilation::instrument(PassManager &manager) {
+  // The verifier takes a third of the time of large programs. runStage verifies
+  // the result of a stage; passes of others, and those that are searched for a
+  // failure, are verified one by one.
+  manager.enableVerifier(!options.stagePasses.empty() ||
+                         !options.reproducer.empty());
   if (options.timing)
     manager.enableTiming(rootTiming);
   if (options.stats)
@@ -187,7 +193,8 @@ LogicalResult Compilation::runStage(Stage stage, Program &program) {
   if (isLimited)
     limiter->begin(manager);
   if (failed(manager.run(*program.module)) || sawCancel ||
-      (isLimited && failed(continueAsReference(stage, program))))
+      (isLimited && failed(continueAsReference(stage, program))) ||
+      failed(verify(*program.module)))
     return failure();
   return dumpPhase(stage, *program.module, program.prefix);
 }
