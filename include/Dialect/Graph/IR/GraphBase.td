@@ -43,6 +43,8 @@ def Graph_Dialect : Dialect {
     /// Returns the table of the files that #graph.blob attributes refer to. It
     /// lives as long as the context.
     BlobTable &getBlobs() { return *blobs; }
+    /// Returns the known normal forms of expressions of the context.
+    NormalForms &getNormalForms() { return *normalForms; }
 
     /// Function attribute: the names of the symbols, "" for an unnamed one.
     static constexpr ::llvm::StringLiteral getSymbolsAttrName() {
@@ -59,6 +61,7 @@ def Graph_Dialect : Dialect {
 
   private:
     std::unique_ptr<BlobTable> blobs = std::make_unique<BlobTable>();
+    std::unique_ptr<NormalForms> normalForms = std::make_unique<NormalForms>();
   }];
 }
 

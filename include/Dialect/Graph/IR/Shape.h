@@ -8,6 +8,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
+#include "llvm/Support/RWMutex.h"
 #include <optional>
 
 namespace adze::graph {
@@ -24,6 +25,20 @@ using Dims = llvm::SmallVector<mlir::AffineExpr, 4>;
 /// remainders, in a fixed order. Expressions of equal polynomials have one
 /// AffineExpr.
 mlir::AffineExpr normalize(mlir::AffineExpr expr);
+
+/// The normal forms that `normalize` computed in a context, since the dims of a
+/// type are requested many times. Threads may use it at once.
+class NormalForms {
+public:
+  /// Returns the form of an expression, which is null if it is too large, or
+  /// nothing if it was not computed.
+  std::optional<mlir::AffineExpr> find(mlir::AffineExpr expr);
+  void insert(mlir::AffineExpr expr, mlir::AffineExpr form);
+
+private:
+  llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> forms;
+  llvm::sys::RWMutex mutex;
+};
 
 /// Normalised arithmetic; the result is null if an operand is.
 mlir::AffineExpr addExprs(mlir::AffineExpr lhs, mlir::AffineExpr rhs);

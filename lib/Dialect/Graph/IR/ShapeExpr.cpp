@@ -3,7 +3,7 @@
 // The normal form of symbolic dims: polynomials over symbols, quotients and
 // remainders.
 #include "Dialect/Graph/IR/Broadcast.h"
-#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/IR/Graph.h"
 #include "ExprFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -343,7 +343,26 @@ Polynomial parse(AffineExpr expr) {
 AffineExpr adze::graph::normalize(AffineExpr expr) {
   if (!expr || isa<AffineConstantExpr, AffineSymbolExpr>(expr))
     return expr;
-  return build(parse(expr), expr.getContext());
+  auto *dialect = expr.getContext()->getLoadedDialect<GraphDialect>();
+  if (!dialect)
+    return build(parse(expr), expr.getContext());
+  NormalForms &forms = dialect->getNormalForms();
+  if (std::optional<AffineExpr> form = forms.find(expr))
+    return *form;
+  AffineExpr form = build(parse(expr), expr.getContext());
+  forms.insert(expr, form);
+  return form;
+}
+
+std::optional<AffineExpr> NormalForms::find(AffineExpr expr) {
+  llvm::sys::ScopedReader lock(mutex);
+  auto it = forms.find(expr);
+  return it == forms.end() ? std::nullopt : std::make_optional(it->second);
+}
+
+void NormalForms::insert(AffineExpr expr, AffineExpr form) {
+  llvm::sys::ScopedWriter lock(mutex);
+  forms.try_emplace(expr, form);
 }
 
 AffineExpr adze::graph::addExprs(AffineExpr lhs, AffineExpr rhs) {
