@@ -212,9 +212,6 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   e.setAxis(N, blockN);
   e.pack(op.getRhs(), e.version.isAll() ? packMatrix(op, blocks.panel, group)
                                         : packAlongDepth(op));
-  if (e.version.most)
-    e.getKernel()->setAttr(tile::kUsualSizeAttribute,
-                           e.builder().getI64IntegerAttr(*e.version.most / 2));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> counts{countForVersion(e, rows, e.ceilDiv(rows, rowStep)),
                             e.ceilDiv(columns, blockN)};

@@ -397,6 +397,10 @@ private:
         emitter.finish();
         tile::contractSums(emitter.getKernel());
         chooseStreams(emitter);
+        if (version.most && !version.isFew)
+          emitter.getKernel()->setAttr(
+              tile::kUsualSizeAttribute,
+              emitter.builder().getI64IntegerAttr(*version.most / 2));
         setSteps(emitter, anchor, launches);
         return emitter.getKernel();
       }
