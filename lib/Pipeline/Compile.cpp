@@ -148,9 +148,9 @@ CompileStatus Compilation::load() {
 }
 
 void Compilation::instrument(PassManager &manager) {
-  // The verifier takes a third of the time of large programs. runStage verifies
-  // the result of a stage; passes of others, and those that are searched for a
-  // failure, are verified one by one.
+  // Verifying after each pass takes up to a quarter of the time. runStage
+  // verifies the result of a stage; passes from outside, and those that are
+  // searched for a failure, are verified one by one.
   manager.enableVerifier(!options.stagePasses.empty() ||
                          !options.reproducer.empty());
   if (options.timing)

@@ -77,10 +77,10 @@ public:
 
 private:
   void addOperands(const Node &node, int64_t rank) {
-    static const llvm::StringSet<> concat = {"Concat"};
+    bool isConcat = node.opType == "Concat" && node.domain.empty();
     if (keepsRank(node))
       scope.ranks.try_emplace(node.inputs.front(), rank);
-    else if (isOneOf(node, concat) || (broadcasts(node) && rank == 0))
+    else if (isConcat || (broadcasts(node) && rank == 0))
       for (const std::string &input : node.inputs)
         scope.ranks.try_emplace(input, rank);
     else if (broadcasts(node))

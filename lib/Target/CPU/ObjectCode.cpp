@@ -288,7 +288,8 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
     optimize(module, *machine, optLevel);
   }
 
-  alignStack(module);
+  if (machine->getTargetTriple().isX86())
+    alignStack(module);
   raw_svector_ostream stream(object);
   legacy::PassManager codegen;
   if (machine->addPassesToEmitFile(codegen, stream, nullptr,
