@@ -101,7 +101,7 @@ private:
 
   /// Returns true for the version for few queries of a kernel for GPUs, whose
   /// programs have one query and parts of the keys.
-  bool isFew() const { return e.version.isFew; }
+  bool isFew() const { return e.version.isFew(); }
 
   /// Programs of `count` queries, which run if the condition holds. With `few`,
   /// keys are along the vectors or in parts; with `shares`, a program has one

@@ -19,8 +19,7 @@ class BlockMatmul {
 public:
   BlockMatmul(KernelEmitter &e, BlockMatmulOp op)
       : e(e), op(op), f32(e.builder().getF32Type()), bits(op.getBits()),
-        isFew(e.version.isFew),
-        blocks(getKnown(getDims(op.getRhs())[1])),
+        isFew(e.version.isFew()), blocks(getKnown(getDims(op.getRhs())[1])),
         words(getKnown(getDims(op.getRhs())[2])) {}
 
   LogicalResult emit() { return isFew ? emitFew() : emitMany(); }

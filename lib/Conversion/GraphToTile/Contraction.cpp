@@ -180,7 +180,7 @@ AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
 }
 
 LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
-  if (e.version.isFew)
+  if (e.version.isFew())
     return emitFewRows(e, op);
   Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs());
   unsigned rank = result.size(), batch = rank - 2;

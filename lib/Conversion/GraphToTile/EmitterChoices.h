@@ -12,12 +12,13 @@ namespace adze {
 /// `most` if that is given. A kernel with versions has no programs for the
 /// numbers of another version.
 struct RowVersion {
-  /// Rows are so few that a kernel's time is that of reading the right operand.
-  bool isFew = false;
   int64_t above = 0;
   std::optional<int64_t> most;
 
-  bool isAll() const { return !isFew && !above && !most; }
+  bool isAll() const { return !above && !most; }
+  /// Returns true for the version of the least numbers of rows, whose time is
+  /// that of reading the right operand.
+  bool isFew() const { return !above && most; }
 };
 
 struct EmitterChoices {

@@ -40,14 +40,14 @@ AffineExpr adze::getFlatRows(MatmulOp op) {
 /// these bounds.
 static SmallVector<RowVersion> chooseByRows(AffineExpr rows,
                                             ArrayRef<int64_t> bounds = {}) {
-  const RowVersion few{/*isFew=*/true, 0, kFewRows};
+  const RowVersion few{0, kFewRows};
   int64_t known = getKnown(rows);
   if (known >= 0)
     return {known > kFewRows ? RowVersion() : few};
   SmallVector<RowVersion> versions{few};
   for (int64_t bound : bounds)
-    versions.push_back({/*isFew=*/false, *versions.back().most, bound});
-  versions.push_back({/*isFew=*/false, *versions.back().most, std::nullopt});
+    versions.push_back({*versions.back().most, bound});
+  versions.push_back({*versions.back().most, std::nullopt});
   std::reverse(versions.begin(), versions.end());
   return versions;
 }
@@ -80,7 +80,7 @@ adze::chooseRowVersions(Operation *anchor,
 }
 
 std::string adze::getVersionName(StringRef name, const RowVersion &version) {
-  if (version.isFew)
+  if (version.isFew())
     return (name + "_few").str();
   return (name + "_to_" + Twine(*version.most)).str();
 }

@@ -397,7 +397,7 @@ private:
         emitter.finish();
         tile::contractSums(emitter.getKernel());
         chooseStreams(emitter);
-        if (version.most && !version.isFew)
+        if (version.most && !version.isFew())
           emitter.getKernel()->setAttr(
               tile::kUsualSizeAttribute,
               emitter.builder().getI64IntegerAttr(*version.most / 2));
