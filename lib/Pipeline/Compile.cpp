@@ -148,11 +148,6 @@ CompileStatus Compilation::load() {
 }
 
 void Compilation::instrument(PassManager &manager) {
-  // Verifying after each pass takes up to a quarter of the time. runStage
-  // verifies the result of a stage; passes from outside, and those that are
-  // searched for a failure, are verified one by one.
-  manager.enableVerifier(!options.stagePasses.empty() ||
-                         !options.reproducer.empty());
   if (options.timing)
     manager.enableTiming(rootTiming);
   if (options.stats)
@@ -183,6 +178,11 @@ LogicalResult Compilation::runStage(Stage stage, Program &program) {
     return failure();
   progress(getStageName(stage));
   PassManager manager(&context);
+  // Verifying after each pass takes up to a quarter of the time, so the result
+  // of the stage is verified. Passes from outside, and those that are searched
+  // for a failure, are verified one by one.
+  manager.enableVerifier(!options.stagePasses.empty() ||
+                         !options.reproducer.empty());
   instrument(manager);
   StageOptions own = stageOptions;
   own.plainKernels |= tile::isForDebugging(*program.module);
