@@ -136,26 +136,21 @@ static Error compareBits(const Tensor &got, const Tensor &expected,
 Error compare(const Tensor &got, const Tensor &expected,
               const Tolerance &tolerance, std::string &summary) {
   summary = "differ";
-  if (expected.unshaped) {
-    if (expected.bytes.size() != got.bytes.size())
-      return "expected " + std::to_string(expected.bytes.size()) +
-             " bytes, but got " + std::to_string(got.bytes.size());
-    Tensor shaped = expected;
-    shaped.dtype = got.dtype;
-    shaped.dims = got.dims;
-    shaped.unshaped = false;
-    return compare(got, shaped, tolerance, summary);
-  }
-  bool sameType = got.dtype.bits == expected.dtype.bits &&
-                  (expected.untyped || got.dtype.code == expected.dtype.code);
+  if (expected.unshaped && expected.bytes.size() != got.bytes.size())
+    return "expected " + std::to_string(expected.bytes.size()) +
+           " bytes, but got " + std::to_string(got.bytes.size());
+  bool sameType = expected.unshaped ||
+                  (got.dtype.bits == expected.dtype.bits &&
+                   (expected.untyped || got.dtype.code == expected.dtype.code));
   if (!sameType)
     return "expected type " + typeName(expected.dtype) + ", but got " +
            typeName(got.dtype);
-  if (got.dims != expected.dims)
+  if (!expected.unshaped && got.dims != expected.dims)
     return "expected shape " + shapeText(expected.dims) + ", but got " +
            shapeText(got.dims);
   Tensor typed = expected;
   typed.dtype = got.dtype;
+  typed.dims = got.dims;
   return got.isFloat() ? compareFloats(got, typed, tolerance, summary)
                        : compareBits(got, typed, summary);
 }
