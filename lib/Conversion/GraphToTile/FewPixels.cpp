@@ -85,7 +85,8 @@ LogicalResult FewPixelsEmitter::copyPixel(Value pixel) {
                                              channels});
           if (failed(tile))
             return failure();
-          Value value = e.broadcast(e.convert(*tile, type), axes);
+          Type stored = getElementTypeOrSelf(op.getFilter());
+          Value value = e.broadcast(e.convert(*tile, stored), axes);
           return e.store(
               {value, axes}, program.memory,
               {{getTap(y, x), -1, 1, 1}, {pixel, -1, 1, 1}, channels});

@@ -154,7 +154,8 @@ public:
   WinogradEmitter(KernelEmitter &e, WinogradConvOp op, bool hasTwoForms)
       : e(e), op(op), winograd(op.getTile()), hasTwoForms(hasTwoForms),
         element(getSignlessType(getElementTypeOrSelf(op.getResult()))),
-        type(getAccumulatorType(element)) {}
+        type(getAccumulatorType(element)),
+        patchType(getElementTypeOrSelf(op.getFilter())) {}
 
   LogicalResult run();
 
@@ -182,6 +183,8 @@ private:
   Value few;
   FewPixels direct;
   Type element, type;
+  /// The type of transformed patches, which is that of the filter.
+  Type patchType;
   /// True if the rows of patches are merged, including those of all images. If
   /// the size of an image is dynamic, each patch is a row.
   bool patchesAreRows = false;
@@ -201,11 +204,16 @@ private:
 
 /// Returns the packing of a filter [product, input, output]: panels of outputs,
 /// each with all products one after the other, in the order of a program.
-static AffineMap getProductsMap(MLIRContext *context, int64_t panel) {
+/// Inputs are in groups.
+static AffineMap getProductsMap(MLIRContext *context, int64_t panel,
+                                int64_t group) {
   AffineExpr product, input, output;
   bindDims(context, product, input, output);
-  return AffineMap::get(
-      3, 0, {output.floorDiv(panel), product, input, output % panel}, context);
+  SmallVector<AffineExpr> exprs{output.floorDiv(panel), product,
+                                input.floorDiv(group), output % panel};
+  if (group > 1)
+    exprs.push_back(input % group);
+  return AffineMap::get(3, 0, exprs, context);
 }
 
 /// Chooses blocks for images of known size: a whole row is a constant, so that
@@ -250,10 +258,12 @@ void WinogradEmitter::findFew(const WinogradSizes &sizes,
 
 /// Computes sizes, axes, blocks and program ids.
 LogicalResult WinogradEmitter::setTiling() {
-  Dims result = getDims(op.getResult()), input = getDims(op.getInput());
-  std::optional<WinogradSizes> sizes = getWinogradSizes(result, input[3]);
+  Dims result = getDims(op.getResult());
+  std::optional<WinogradSizes> sizes =
+      getWinogradSizes(op.getInput(), op.getResult(), e.target);
   if (!sizes)
-    return e.fail("the number of channels is dynamic");
+    return e.fail("the number of channels is dynamic, or no vector unit "
+                  "multiplies the elements");
   Value batch = e.size(result[0]), height = e.size(result[1]),
         width = e.size(result[2]);
   if (!batch || !height || !width)
@@ -271,7 +281,8 @@ LogicalResult WinogradEmitter::setTiling() {
   blockK = e.param("BLOCK_K", plan.depth);
   blockN = e.param("BLOCK_N", plan.outputs);
   steps = e.param("STEPS", plan.steps);
-  e.pack(op.getFilter(), getProductsMap(op.getContext(), plan.panel));
+  e.pack(op.getFilter(),
+         getProductsMap(op.getContext(), plan.panel, sizes->group));
   allRows = e.mul(patchRows, batch);
   if (patchesAreRows)
     allRows = e.mul(allRows, inRow);
@@ -311,7 +322,7 @@ void WinogradEmitter::makeScratch(Value depth) {
   e.setAxis(Depth, blockK);
   e.setAxis(Output, blockN);
   Value size = e.index(winograd.size * winograd.size);
-  patches = e.scratch({size, count, depth}, type);
+  patches = e.scratch({size, count, depth}, patchType);
   products = e.scratch({size, count, blockN}, type);
 }
 
@@ -364,7 +375,7 @@ LogicalResult WinogradEmitter::transformInput(Value row) {
        llvm::enumerate(multiplyBoth(combination, winograd.input, x))) {
     DimRanges ranges{
         {e.index(i), -1, 1, 1}, {e.mul(row, columns), Patch, 1, 1}, channel};
-    if (failed(e.store({value, axes}, patches, ranges)))
+    if (failed(e.store(e.convert({value, axes}, patchType), patches, ranges)))
       return failure();
   }
   return success();

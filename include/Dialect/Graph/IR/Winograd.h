@@ -36,14 +36,20 @@ struct Winograd {
 /// the input channels.
 struct WinogradSizes {
   int64_t batch, rows, columns, inputs, outputs;
+  /// The bytes of an element of a transformed patch and of the filter,
+  int64_t bytes = 4;
+  /// and the input channels that an instruction multiplies in each lane.
+  int64_t group = 1;
 };
 
-/// Returns the sizes for a result [batch, rows, columns, outputs]; unknown ones
-/// are assumed to be those of a medium image. Returns nothing if the channels
-/// are unknown or the result is empty.
-std::optional<WinogradSizes>
-getWinogradSizes(llvm::ArrayRef<mlir::AffineExpr> result,
-                 mlir::AffineExpr inputs);
+/// Returns the sizes for an image [.., inputs] and a result [batch, rows,
+/// columns, outputs]; unknown ones are assumed to be those of a medium image.
+/// Returns nothing if the channels are unknown, the result is empty, or the
+/// elements are narrow and no vector unit of `target` (null: a target without
+/// such units) multiplies whole groups of the channels.
+std::optional<WinogradSizes> getWinogradSizes(mlir::Value input,
+                                              mlir::Value result,
+                                              tile::CpuTargetAttr target);
 
 /// The tiling of a kernel into programs. A program transforms its patches with
 /// all channels into memory near its core, and multiplies them by its part of

@@ -366,15 +366,15 @@ def SplitReductionsPass
 def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
   let summary = "Compute 3x3 convolutions by Winograd's algorithm";
   let description = [{
-    A channels-last f32 convolution with 3x3 constant weights, without stride,
-    dilation or groups, becomes a `graph.winograd_conv` with transformed weights.
-    F(2x2, 3x3) has 2.25 times fewer multiplications, F(4x4, 3x3) 4 times. The
-    patches of input and output have to be transformed, and weights grow by a
-    factor of 1.8 or 4; a cost model (WinogradPlan.cpp) chooses the algorithm.
+    A channels-last convolution with 3x3 constant weights, without stride,
+    dilation or groups, becomes a `graph.winograd_conv` with transformed weights,
+    if its elements are f32, or of a type whose products a vector unit computes.
+    F(2x2, 3x3) has 2.25 times fewer multiplications, F(4x4, 3x3) 4 times; weights
+    grow by 1.8 or 4. A cost model (WinogradPlan.cpp) chooses the algorithm.
 
-    For normally distributed inputs and weights with 256 channels, the greatest
-    error, relative to the range of the results, is 1e-6 for tiles of 4, 3e-7 for
-    tiles of 2, and 5e-7 for direct convolution.
+    For normally distributed values and 256 channels, the greatest error by range
+    is 1e-6 for tiles of 4, 3e-7 for tiles of 2, and 5e-7 for direct convolution.
+    Narrow types, which round transformed values again, have tiles of 2 only.
 
     Before:
     ```mlir

@@ -7,9 +7,7 @@ using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
-/// Returns the element type of a product: that of both operands, i32 for ui8 by
-/// i8, f32 for narrower floats if it is wide, or null.
-static Type getProductType(Type lhs, Type rhs, bool isWide) {
+Type adze::graph::op_detail::getProductType(Type lhs, Type rhs, bool isWide) {
   if (isWide)
     return lhs == rhs && (lhs.isF16() || lhs.isBF16())
                ? Type(Float32Type::get(lhs.getContext()))

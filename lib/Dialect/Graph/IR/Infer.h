@@ -23,6 +23,10 @@ inline int64_t getRank(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getRank();
 }
 
+/// Returns the element type of a product: that of both operands, i32 for ui8 by
+/// i8, f32 for narrower floats if it is wide, or null.
+mlir::Type getProductType(mlir::Type lhs, mlir::Type rhs, bool isWide);
+
 /// Checks that `axis` is a dim of a tensor of `rank`.
 template <typename OpT>
 mlir::LogicalResult checkAxis(Where where, int64_t axis, int64_t rank) {

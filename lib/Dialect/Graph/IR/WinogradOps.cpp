@@ -86,6 +86,14 @@ LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
   if (!Winograd::isTile(tile))
     return inferError<WinogradConvOp>(
         where, "expected a tile of 2 or 4, but got ", tile);
+  Type element =
+      getProductType(getElement(adaptor.getInput()),
+                     getElement(adaptor.getFilter()), adaptor.getWideResult());
+  if (!element)
+    return inferError<WinogradConvOp>(where,
+                                      "expected equal element types, but got ",
+                                      getElement(adaptor.getInput()), " and ",
+                                      getElement(adaptor.getFilter()));
   Dims expected{getAffineConstantExpr((tile + 2) * (tile + 2), context),
                 input[3], filter[2]};
   AffineExpr withTaps = expected[0] + Winograd::window;
@@ -108,7 +116,7 @@ LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
     dims.push_back(*size);
   }
   dims.push_back(filter[2]);
-  types.push_back(makeType(getElement(adaptor.getInput()), dims));
+  types.push_back(makeType(element, dims));
   return success();
 }
 

@@ -17,9 +17,11 @@ namespace {
 /// The rates of a core, in cycles and bytes.
 struct Core {
   static constexpr double lanes = 16, multiplyAdds = 2;
-  /// The cost of a weight: read from memory for the first time, as far as
-  /// multiplications do not hide it; and again, in parallel to multiplications,
-  /// from the last-level cache, or from memory if it was evicted.
+  static constexpr int64_t floatBytes = 4;
+  /// The cost of a weight of this many bytes: read from memory for the first
+  /// time, as far as multiplications do not hide it; and again, in parallel to
+  /// multiplications, from the last-level cache, or from memory if it was
+  /// evicted.
   static constexpr double coldWeight = 0.6, weightFromL3 = 4.0 / 18,
                           weightFromMemory = 1.0;
   /// The rows of a register block; fewer leave multipliers idle.
@@ -39,6 +41,19 @@ struct Transforms {
       : input(tile == 2 ? 48 : 205), output(tile == 2 ? 41 : 155) {}
 };
 
+/// Returns the multiply-adds of a lane in a cycle.
+double getRate(const WinogradSizes &sizes) {
+  return Core::multiplyAdds * sizes.group;
+}
+
+/// Returns the cost of reading `matrices` matrices of weights for the first
+/// time.
+double getColdCost(const WinogradSizes &sizes, int64_t matrices,
+                   int64_t outputs) {
+  return double(matrices) * sizes.inputs * outputs * Core::coldWeight *
+         sizes.bytes / Core::floatBytes;
+}
+
 /// The work of one candidate plan.
 class Candidate {
 public:
@@ -50,10 +65,10 @@ public:
         patchColumns(llvm::divideCeil(sizes.columns, tile)) {}
 
   int64_t inputBytes() const {
-    return products * patches() * sizes.inputs * floatBytes;
+    return products * patches() * sizes.inputs * sizes.bytes;
   }
   int64_t productBytes() const {
-    return products * patches() * plan.outputs * floatBytes;
+    return products * patches() * plan.outputs * Core::floatBytes;
   }
 
   double getCost() const {
@@ -64,12 +79,11 @@ public:
     double program = getProgramCost(channels, blocks > 1);
     // The time is between that of one core and that of several.
     double rounds = std::ceil(programs / Core::count) * Core::count;
-    double cold = double(products) * sizes.inputs * sizes.outputs;
-    return program * (programs + rounds) / 2 + cold * Core::coldWeight;
+    return program * (programs + rounds) / 2 +
+           getColdCost(sizes, products, sizes.outputs);
   }
 
 private:
-  static constexpr int64_t floatBytes = 4;
   int64_t patches() const { return plan.rows * plan.columns; }
 
   double getProgramCost(int64_t channels, bool readsWeightsAgain) const {
@@ -78,18 +92,18 @@ private:
                                             uint64_t(Core::leastRows));
     double vectors = llvm::divideCeil(channels, int64_t(Core::lanes));
     double weights = double(products) * sizes.inputs * channels;
-    double multiply =
-        products * rows * sizes.inputs * vectors / Core::multiplyAdds;
-    bool fitsCache = weights * floatBytes + inputBytes() + productBytes() <=
+    double multiply = products * rows * sizes.inputs * vectors / getRate(sizes);
+    bool fitsCache = weights * sizes.bytes + inputBytes() + productBytes() <=
                      target.getL2Bytes();
     // Patches are processed one after the other for the same channels. Half of
     // the last-level cache is assumed to be available, as other programs and
     // processes use it, too.
-    double again = weights * floatBytes <= target.getL3Bytes() / 2
+    double again = weights * sizes.bytes <= target.getL3Bytes() / 2
                        ? Core::weightFromL3
                        : Core::weightFromMemory;
     if (readsWeightsAgain && !fitsCache)
-      multiply = std::max(multiply, weights * again);
+      multiply =
+          std::max(multiply, weights * again * sizes.bytes / Core::floatBytes);
     double moved = llvm::divideCeil(sizes.inputs, int64_t(Core::lanes)) *
                        transforms.input +
                    vectors * transforms.output;
@@ -105,8 +119,30 @@ private:
 
 } // namespace
 
+/// Sets what depends on the type of the elements. Fails unless a unit
+/// multiplies vectors of narrow elements: the transforms would cost more than
+/// the multiplications of a matrix unit.
+static LogicalResult setElement(WinogradSizes &sizes, Type element,
+                                tile::CpuTargetAttr target) {
+  Type f32 = Float32Type::get(element.getContext());
+  if (element == f32)
+    return success();
+  if (!target || !(element.isF16() || element.isBF16()) ||
+      target.findMatrixUnit(element, element, f32))
+    return failure();
+  auto unit = target.findUnit(element, element, f32);
+  if (!unit || sizes.inputs % unit.getGroup() != 0)
+    return failure();
+  sizes.bytes = element.getIntOrFloatBitWidth() / 8;
+  sizes.group = unit.getGroup();
+  return success();
+}
+
 std::optional<WinogradSizes>
-adze::graph::getWinogradSizes(ArrayRef<AffineExpr> result, AffineExpr inputs) {
+adze::graph::getWinogradSizes(Value input, Value image,
+                              tile::CpuTargetAttr target) {
+  Dims result = getDims(image);
+  AffineExpr inputs = getDims(input).back();
   // Networks halve the size of images as they double the channels: 64 channels
   // of 112 pixels, 512 of 14, which is twice the size of those in classifiers.
   // Winograd's algorithm loses little on small images, and direct convolution
@@ -121,7 +157,8 @@ adze::graph::getWinogradSizes(ArrayRef<AffineExpr> result, AffineExpr inputs) {
                       known(result[2], usualSide), known(inputs, 0),
                       known(result[3], 0)};
   if (sizes.batch < 1 || sizes.rows < 1 || sizes.columns < 1 ||
-      sizes.inputs < 1 || sizes.outputs < 1)
+      sizes.inputs < 1 || sizes.outputs < 1 ||
+      failed(setElement(sizes, getElementTypeOrSelf(input), target)))
     return std::nullopt;
   return sizes;
 }
@@ -181,8 +218,9 @@ WinogradLimit adze::graph::getWinogradLimit(const WinogradSizes &sizes,
                                             int64_t tile) {
   // Tenths of cycles for a vector of results and one input.
   constexpr double parts = 10;
-  double row = parts / Core::multiplyAdds;
-  double weight = parts * Core::lanes * Core::coldWeight;
+  double row = parts / getRate(sizes);
+  double weight =
+      parts * Core::lanes * Core::coldWeight * sizes.bytes / Core::floatBytes;
   int64_t products = (tile + 2) * (tile + 2);
   Transforms transforms(tile);
   double moved = parts * (transforms.input / sizes.outputs +
@@ -192,9 +230,9 @@ WinogradLimit adze::graph::getWinogradLimit(const WinogradSizes &sizes,
 }
 
 double adze::graph::getDirectCost(const WinogradSizes &sizes) {
-  double weights =
-      9.0 * sizes.inputs * llvm::alignTo(sizes.outputs, int64_t(Core::lanes));
+  int64_t outputs = llvm::alignTo(sizes.outputs, int64_t(Core::lanes));
+  double weights = double(Winograd::window) * sizes.inputs * outputs;
   double pixels = double(sizes.batch) * sizes.rows * sizes.columns;
-  return weights *
-         (pixels / Core::lanes / Core::multiplyAdds + Core::coldWeight);
+  return weights * pixels / Core::lanes / getRate(sizes) +
+         getColdCost(sizes, Winograd::window, outputs);
 }

@@ -22,8 +22,8 @@ namespace {
 
 /// Returns true if the op is a product that rounds its operands to the type.
 bool isProductOf(Operation *op, Type narrow) {
-  return isa<MatmulOp, ConvOp>(op) && op->hasAttr("wide_result") &&
-         getElement(op->getOperand(0)) == narrow;
+  return isa<MatmulOp, ConvOp, WinogradConvOp>(op) &&
+         op->hasAttr("wide_result") && getElement(op->getOperand(0)) == narrow;
 }
 
 /// Returns true if the op replaces a part of a tensor in place.

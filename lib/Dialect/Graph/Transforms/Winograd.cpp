@@ -6,6 +6,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Matching.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace adze::graph {
@@ -14,6 +15,7 @@ namespace adze::graph {
 } // namespace adze::graph
 
 using namespace mlir;
+using namespace adze;
 using namespace adze::graph;
 
 namespace {
@@ -41,13 +43,12 @@ bool isConstantValue(Value value, unsigned depth = 16) {
          });
 }
 
-std::optional<WinogradSizes> getSizes(ConvOp op) {
-  Dims input = getDims(op.getInput()), filter = getDims(op.getFilter()),
-       result = getDims(op.getResult());
+std::optional<WinogradSizes> getSizes(ConvOp op, tile::CpuTargetAttr target) {
+  Dims filter = getDims(op.getFilter());
   auto isOne = [](int64_t value) { return value == 1; };
-  auto type = cast<RankedTensorType>(op.getInput().getType());
-  if (op.getLayout() != Layout::NHWC || input.size() != 4 ||
-      op.getGroup() != 1 || !type.getElementType().isF32() ||
+  if (op.getLayout() != Layout::NHWC || getRank(op.getInput()) != 4 ||
+      op.getGroup() != 1 ||
+      getElement(op.getFilter()) != getElement(op.getInput()) ||
       !llvm::all_of(op.getStrides(), isOne) ||
       !llvm::all_of(op.getDilations(), isOne) ||
       !llvm::all_of(op.getPads(), [](int64_t pad) { return pad >= 0; }) ||
@@ -55,7 +56,7 @@ std::optional<WinogradSizes> getSizes(ConvOp op) {
       getConstant(filter[3]) != Winograd::taps ||
       !isConstantValue(op.getFilter()))
     return std::nullopt;
-  return getWinogradSizes(result, filter[1]);
+  return getWinogradSizes(op.getInput(), op.getResult(), target);
 }
 
 class WinogradPass final
@@ -64,11 +65,15 @@ public:
   using WinogradPassBase::WinogradPassBase;
 
   void runOnOperation() override {
+    // The plans and costs are those of CPUs.
+    if (forced < 0 && tile::findCudaTarget(getOperation()))
+      return;
+    tile::CpuTargetAttr target = tile::getCpuTarget(getOperation());
     SmallVector<ConvOp> convs;
     getOperation().walk([&](ConvOp op) { convs.push_back(op); });
     for (ConvOp op : convs) {
-      std::optional<WinogradSizes> sizes = getSizes(op);
-      int64_t tile = sizes ? chooseTile(*sizes) : 0;
+      std::optional<WinogradSizes> sizes = getSizes(op, target);
+      int64_t tile = sizes ? chooseTile(*sizes, target) : 0;
       if (tile == 0)
         continue;
       rewrite(op, Winograd(tile));
@@ -77,16 +82,17 @@ public:
   }
 
 private:
-  int64_t chooseTile(const WinogradSizes &sizes) {
+  /// Returns the tile, or 0 for direct convolution. Patches of narrow elements
+  /// are rounded, which the factors of tiles of 4 would magnify.
+  int64_t chooseTile(const WinogradSizes &sizes, tile::CpuTargetAttr target) {
+    SmallVector<int64_t> tiles{2};
+    if (sizes.group == 1)
+      tiles.push_back(4);
     if (forced >= 0)
-      return forced;
-    // The plans and costs are those of CPUs.
-    if (adze::tile::findCudaTarget(getOperation()))
-      return 0;
+      return llvm::is_contained(tiles, forced) ? int64_t(forced) : 0;
     int64_t best = 0;
     double cost = 0.9 * getDirectCost(sizes); // only if the advantage is clear
-    auto target = adze::tile::getCpuTarget(getOperation());
-    for (int64_t tile : {2, 4}) {
+    for (int64_t tile : tiles) {
       double own = planWinograd(sizes, tile, target).cost;
       if (own < cost) {
         best = tile;
@@ -99,6 +105,18 @@ private:
   static RankedTensorType makeStatic(ArrayRef<int64_t> shape,
                                      MLIRContext *context) {
     return RankedTensorType::get(shape, Float32Type::get(context));
+  }
+
+  /// Returns the constant in another type; the source of a cast of it, if that
+  /// has the type.
+  static Value convert(OpBuilder &b, Value constant, Type element) {
+    if (getElement(constant) == element)
+      return constant;
+    auto cast = constant.getDefiningOp<CastOp>();
+    if (cast && getElement(cast.getInput()) == element)
+      return cast.getInput();
+    return CastOp::create(b, constant.getLoc(),
+                          makeType(element, getDims(constant)), constant);
   }
 
   /// Transforms the filter [O, C, 3, 3] to [products, C, O]: `G g G^T`, as one
@@ -144,11 +162,13 @@ private:
     // The number of patches is dynamic.
     Dims sizes = getDims(op.getResult());
     bool keepsTaps = !getConstant(sizes[1]) || !getConstant(sizes[2]);
+    Value filter = convert(b, op.getFilter(), b.getF32Type());
     Value weights =
-        transformFilter(b, loc, op.getFilter(), winograd, keepsTaps);
-    Value result =
-        WinogradConvOp::create(b, loc, op.getResult().getType(), op.getInput(),
-                               weights, winograd.tile, op.getPads());
+        convert(b, transformFilter(b, loc, filter, winograd, keepsTaps),
+                getElement(op.getFilter()));
+    Value result = WinogradConvOp::create(b, loc, op.getResult().getType(),
+                                          op.getInput(), weights, winograd.tile,
+                                          op.getPads(), op.getWideResult());
     if (op.getBias())
       result =
           AddOp::create(b, loc, op.getResult().getType(), result, op.getBias());
