@@ -85,7 +85,7 @@ LogicalResult FewPixelsEmitter::copyPixel(Value pixel) {
                                              channels});
           if (failed(tile))
             return failure();
-          Type stored = getElementTypeOrSelf(op.getFilter());
+          Type stored = getElementTypeOrSelf(program.memory.getType());
           Value value = e.broadcast(e.convert(*tile, stored), axes);
           return e.store(
               {value, axes}, program.memory,
@@ -114,7 +114,9 @@ FailureOr<Value> FewPixelsEmitter::sumTaps() {
                           {Depth, Channel});
     if (failed(left) || failed(right))
       return failure();
-    return Carried{createDot(e, left->value, *right, sum)};
+    Type factor = getElementTypeOrSelf(left->value.getType());
+    Emitted wide = e.convert({*right, {Depth, Channel}}, factor);
+    return Carried{createDot(e, left->value, wide.value, sum)};
   };
   auto sum = forEachTap(zero, [&](Value y, Value x, ValueRange carried) {
     return e.loop(program.depth, program.blockK, carried,

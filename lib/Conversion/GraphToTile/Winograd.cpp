@@ -154,8 +154,7 @@ public:
   WinogradEmitter(KernelEmitter &e, WinogradConvOp op, bool hasTwoForms)
       : e(e), op(op), winograd(op.getTile()), hasTwoForms(hasTwoForms),
         element(getSignlessType(getElementTypeOrSelf(op.getResult()))),
-        type(getAccumulatorType(element)),
-        patchType(getElementTypeOrSelf(op.getFilter())) {}
+        type(getAccumulatorType(element)), patchType(type) {}
 
   LogicalResult run();
 
@@ -183,7 +182,8 @@ private:
   Value few;
   FewPixels direct;
   Type element, type;
-  /// The type of transformed patches, which is that of the filter.
+  /// The type of transformed patches: that of the filter if a unit multiplies
+  /// it, else f32.
   Type patchType;
   /// True if the rows of patches are merged, including those of all images. If
   /// the size of an image is dynamic, each patch is a row.
@@ -268,6 +268,8 @@ LogicalResult WinogradEmitter::setTiling() {
         width = e.size(result[2]);
   if (!batch || !height || !width)
     return failure();
+  if (sizes->patchBytes == sizes->filterBytes)
+    patchType = getElementTypeOrSelf(op.getFilter());
   WinogradPlan plan = planWinograd(*sizes, winograd.tile, e.target);
   Value tile = e.index(winograd.tile);
   patchRows = e.ceilDiv(height, tile);
@@ -397,8 +399,9 @@ LogicalResult WinogradEmitter::multiply(Value product, Value firstPatch,
                                      {Depth, Output});
                if (failed(left) || failed(right))
                  return failure();
+               Emitted wide = e.convert({*right, {Depth, Output}}, patchType);
                return KernelEmitter::Carried{
-                   createDot(e, left->value, *right, acc[0])};
+                   createDot(e, left->value, wide.value, acc[0])};
              });
   if (failed(sum))
     return failure();

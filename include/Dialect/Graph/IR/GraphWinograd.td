@@ -23,9 +23,9 @@ def Graph_WinogradConvOp
     in row-major order. A run uses them for an image of so few pixels that a sum
     of products over the taps has fewer multiplications.
 
-    Patches and products are transformed in f32. The transformed patches are
-    rounded to the type of the image; products of f16 and bf16 are summed in f32.
-    The result has the type of the image, or is f32 with `wide_result`.
+    Patches and products are transformed in f32. Transformed patches of f16 and
+    bf16 are rounded if a unit of the target multiplies them; products are summed
+    in f32. The result has the type of the image, or is f32 with `wide_result`.
 
     Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks",
     2016. Passes make this op from graph.conv.

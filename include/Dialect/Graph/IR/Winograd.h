@@ -36,17 +36,17 @@ struct Winograd {
 /// the input channels.
 struct WinogradSizes {
   int64_t batch, rows, columns, inputs, outputs;
-  /// The bytes of an element of a transformed patch and of the filter,
-  int64_t bytes = 4;
-  /// and the input channels that an instruction multiplies in each lane.
+  /// The bytes of an element of a transformed patch, and of the filter.
+  int64_t patchBytes = 4, filterBytes = 4;
+  /// The input channels that an instruction multiplies in each lane.
   int64_t group = 1;
 };
 
 /// Returns the sizes for an image [.., inputs] and a result [batch, rows,
 /// columns, outputs]; unknown ones are assumed to be those of a medium image.
-/// Returns nothing if the channels are unknown, the result is empty, or the
-/// elements are narrow and no vector unit of `target` (null: a target without
-/// such units) multiplies whole groups of the channels.
+/// Patches of narrow elements are narrow if a vector unit of `target` (may be
+/// null) multiplies them, else f32. Returns nothing if the channels are unknown
+/// or not in whole groups of the unit, or the result is empty.
 std::optional<WinogradSizes> getWinogradSizes(mlir::Value input,
                                               mlir::Value result,
                                               tile::CpuTargetAttr target);

@@ -368,13 +368,13 @@ def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
   let description = [{
     A channels-last convolution with 3x3 constant weights, without stride,
     dilation or groups, becomes a `graph.winograd_conv` with transformed weights,
-    if its elements are f32, or of a type whose products a vector unit computes.
+    if its elements are f32, or f16 or bf16 that no unit multiplies as matrices.
     F(2x2, 3x3) has 2.25 times fewer multiplications, F(4x4, 3x3) 4 times; weights
     grow by 1.8 or 4. A cost model (WinogradPlan.cpp) chooses the algorithm.
 
     For normally distributed values and 256 channels, the greatest error by range
     is 1e-6 for tiles of 4, 3e-7 for tiles of 2, and 5e-7 for direct convolution.
-    Narrow types, which round transformed values again, have tiles of 2 only.
+    f16 and bf16, whose transformed weights are rounded, have tiles of 2 only.
 
     Before:
     ```mlir

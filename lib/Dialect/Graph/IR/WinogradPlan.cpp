@@ -51,7 +51,7 @@ double getRate(const WinogradSizes &sizes) {
 double getColdCost(const WinogradSizes &sizes, int64_t matrices,
                    int64_t outputs) {
   return double(matrices) * sizes.inputs * outputs * Core::coldWeight *
-         sizes.bytes / Core::floatBytes;
+         sizes.filterBytes / Core::floatBytes;
 }
 
 /// The work of one candidate plan.
@@ -65,7 +65,7 @@ public:
         patchColumns(llvm::divideCeil(sizes.columns, tile)) {}
 
   int64_t inputBytes() const {
-    return products * patches() * sizes.inputs * sizes.bytes;
+    return products * patches() * sizes.inputs * sizes.patchBytes;
   }
   int64_t productBytes() const {
     return products * patches() * plan.outputs * Core::floatBytes;
@@ -93,17 +93,18 @@ private:
     double vectors = llvm::divideCeil(channels, int64_t(Core::lanes));
     double weights = double(products) * sizes.inputs * channels;
     double multiply = products * rows * sizes.inputs * vectors / getRate(sizes);
-    bool fitsCache = weights * sizes.bytes + inputBytes() + productBytes() <=
-                     target.getL2Bytes();
+    bool fitsCache =
+        weights * sizes.filterBytes + inputBytes() + productBytes() <=
+        target.getL2Bytes();
     // Patches are processed one after the other for the same channels. Half of
     // the last-level cache is assumed to be available, as other programs and
     // processes use it, too.
-    double again = weights * sizes.bytes <= target.getL3Bytes() / 2
+    double again = weights * sizes.filterBytes <= target.getL3Bytes() / 2
                        ? Core::weightFromL3
                        : Core::weightFromMemory;
     if (readsWeightsAgain && !fitsCache)
-      multiply =
-          std::max(multiply, weights * again * sizes.bytes / Core::floatBytes);
+      multiply = std::max(multiply, weights * again * sizes.filterBytes /
+                                        Core::floatBytes);
     double moved = llvm::divideCeil(sizes.inputs, int64_t(Core::lanes)) *
                        transforms.input +
                    vectors * transforms.output;
@@ -119,9 +120,9 @@ private:
 
 } // namespace
 
-/// Sets what depends on the type of the elements. Fails unless a unit
-/// multiplies vectors of narrow elements: the transforms would cost more than
-/// the multiplications of a matrix unit.
+/// Sets what depends on the type of the elements. Fails if a unit multiplies
+/// matrices of them, which takes less time than the transforms, or groups that
+/// the channels do not fill.
 static LogicalResult setElement(WinogradSizes &sizes, Type element,
                                 tile::CpuTargetAttr target) {
   Type f32 = Float32Type::get(element.getContext());
@@ -130,12 +131,13 @@ static LogicalResult setElement(WinogradSizes &sizes, Type element,
   if (!target || !(element.isF16() || element.isBF16()) ||
       target.findMatrixUnit(element, element, f32))
     return failure();
+  sizes.filterBytes = element.getIntOrFloatBitWidth() / 8;
   auto unit = target.findUnit(element, element, f32);
-  if (!unit || sizes.inputs % unit.getGroup() != 0)
-    return failure();
-  sizes.bytes = element.getIntOrFloatBitWidth() / 8;
+  if (!unit)
+    return success();
+  sizes.patchBytes = sizes.filterBytes;
   sizes.group = unit.getGroup();
-  return success();
+  return success(sizes.inputs % sizes.group == 0);
 }
 
 std::optional<WinogradSizes>
@@ -219,8 +221,8 @@ WinogradLimit adze::graph::getWinogradLimit(const WinogradSizes &sizes,
   // Tenths of cycles for a vector of results and one input.
   constexpr double parts = 10;
   double row = parts / getRate(sizes);
-  double weight =
-      parts * Core::lanes * Core::coldWeight * sizes.bytes / Core::floatBytes;
+  double weight = parts * Core::lanes * Core::coldWeight * sizes.filterBytes /
+                  Core::floatBytes;
   int64_t products = (tile + 2) * (tile + 2);
   Transforms transforms(tile);
   double moved = parts * (transforms.input / sizes.outputs +

@@ -82,11 +82,12 @@ public:
   }
 
 private:
-  /// Returns the tile, or 0 for direct convolution. Patches of narrow elements
-  /// are rounded, which the factors of tiles of 4 would magnify.
+  /// Returns the tile, or 0 for direct convolution. Transformed filters of
+  /// narrow elements are rounded, which the factors of tiles of 4 would
+  /// magnify.
   int64_t chooseTile(const WinogradSizes &sizes, tile::CpuTargetAttr target) {
     SmallVector<int64_t> tiles{2};
-    if (sizes.group == 1)
+    if (sizes.filterBytes == sizeof(float))
       tiles.push_back(4);
     if (forced >= 0)
       return llvm::is_contained(tiles, forced) ? int64_t(forced) : 0;

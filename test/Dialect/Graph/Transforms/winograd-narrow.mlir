@@ -1,10 +1,12 @@
-// Convolutions of bf16: the filter is transformed in f32 and rounded once. Only tiles of 2
-// are legal, and only with a vector unit whose groups the channels fill.
+// Convolutions of bf16 and f16 by tiles of 2: the filter is transformed in f32 and rounded
+// once. If a vector unit multiplies them, the channels fill its groups. A matrix unit needs
+// less time than the transforms.
 // RUN: aopt %s --tile-attach-targets="cpu=znver4" --graph-winograd --split-input-file | FileCheck %s
-// RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4" --graph-winograd --split-input-file | FileCheck %s --check-prefix=NONE
-// RUN: aopt %s --tile-attach-targets="cpu=sapphirerapids" --graph-winograd --split-input-file | FileCheck %s --check-prefix=NONE
-// RUN: aopt %s --tile-attach-targets="cpu=znver4" --graph-winograd=tile=4 --split-input-file | FileCheck %s --check-prefix=NONE
-// NONE-NOT: winograd
+// RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4" --graph-winograd --split-input-file | FileCheck %s --check-prefix=V4
+// RUN: aopt %s --tile-attach-targets="cpu=sapphirerapids" --graph-winograd --split-input-file | FileCheck %s --check-prefix=AMX
+// RUN: aopt %s --tile-attach-targets="cpu=znver4" --graph-winograd=tile=4 --split-input-file | FileCheck %s --check-prefix=FOUR
+// AMX-NOT: winograd_conv {{.*}}bf16
+// FOUR-NOT: winograd_conv
 
 // CHECK-LABEL: func.func @wide
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<64x64x3x3xf32>
@@ -38,9 +40,16 @@ func.func @dynamic(%x: tensor<1x?x?x64xbf16, #x>) -> tensor<1x?x?x64xbf16, #x> {
 
 // -----
 
-// Products of a group of two channels; there is no unit for f16.
+// A unit multiplies groups of two channels of bf16, none multiplies f16.
 // CHECK-LABEL: func.func @others
-// CHECK-NOT: winograd
+// CHECK-NOT: winograd_conv {{.*}}bf16
+// CHECK: graph.winograd_conv {{.*}}tile = 2 : i64} : (tensor<1x28x28x64xf16>, tensor<16x64x64xf16>) -> tensor<1x28x28x64xf16>
+// V4-LABEL: func.func @others
+// V4: graph.winograd_conv {{.*}}tile = 2 : i64} : (tensor<1x28x28x63xbf16>, tensor<16x63x64xbf16>) -> tensor<1x28x28x64xbf16>
+// V4: graph.winograd_conv {{.*}}tile = 2 : i64} : (tensor<1x28x28x64xf16>
+// AMX-LABEL: func.func @others
+// AMX: graph.winograd_conv {{.*}}tile = 2 : i64} : (tensor<1x28x28x64xf16>
+// AMX-NOT: winograd_conv {{.*}}bf16
 func.func @others(%x: tensor<1x28x28x63xbf16>, %h: tensor<1x28x28x64xf16>) -> (tensor<1x28x28x64xbf16>, tensor<1x28x28x64xf16>) {
   %w = graph.constant dense<0.5> : tensor<64x63x3x3xbf16>
   %v = graph.constant dense<0.5> : tensor<64x64x3x3xf16>
