@@ -124,6 +124,16 @@ struct Default {
   std::vector<int64_t> dims;
 };
 
+/// Weights that the run time computes: the windows of a filter multiplied by a
+/// matrix (adze_module_transform).
+struct Transform {
+  uint64_t filter = 0, matrix = 0; // in the weights
+  uint64_t result = 0;             // in the computed weights
+  uint64_t outputs = 0, inputs = 0, window = 0, rows = 0;
+  uint64_t panel = 0, group = 0;
+  uint8_t dtypeCode = 0, dtypeBits = 0;
+};
+
 struct ModuleDescription {
   std::string producer, buildId, modelName;
   /// Digest of the code and of the offsets of the weights, or "".
@@ -141,7 +151,8 @@ struct ModuleDescription {
   std::vector<Operator> operators;
   std::vector<Default> defaults; // of the last inputs
   std::vector<LastRows> lastRows;
-  uint64_t weightsSize = 0;
+  std::vector<Transform> transforms;
+  uint64_t weightsSize = 0, computedSize = 0;
   /// Name and digest of the file with the weights; empty: in the module.
   std::string weightsFile, weightsId;
   std::string run, infer, arenaBytes, arenaLowerBound;

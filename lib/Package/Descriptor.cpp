@@ -277,6 +277,17 @@ static Constant *makeLastRows(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "last_rows");
 }
 
+static Constant *makeTransforms(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const Transform &row : d.transforms)
+    rows.push_back(b.table<adze_module_transform>(
+        {b.i64(row.filter), b.i64(row.matrix), b.i64(row.result),
+         b.i64(row.outputs), b.i64(row.inputs), b.i64(row.window),
+         b.i64(row.rows), b.i64(row.panel), b.i64(row.group),
+         b.i8(row.dtypeCode), b.i8(row.dtypeBits), b.i16(0), b.i32(0)}));
+  return b.array(rows, "transforms");
+}
+
 static Constant *makeRowSizes(TableBuilder &b) {
   const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
   Constant *sizes = b.table<adze_module_row_sizes>(
@@ -284,8 +295,8 @@ static Constant *makeRowSizes(TableBuilder &b) {
        b.i32(rows.string), b.i32(rows.kernel), b.i32(rows.variant),
        b.i32(rows.cpu_kernel), b.i32(rows.image), b.i32(rows.device_kernel),
        b.i32(rows.fault), b.i32(rows.state), b.i32(rows.host_operator),
-       b.i32(rows.attribute), b.i32(rows.default_value),
-       b.i32(rows.last_rows)});
+       b.i32(rows.attribute), b.i32(rows.default_value), b.i32(rows.last_rows),
+       b.i32(rows.transform), b.i32(0)});
   return b.global(sizes, "row_sizes", 4);
 }
 
@@ -355,7 +366,10 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d,
        makeDefaults(b, d),
        b.i64(d.defaults.size()),
        makeLastRows(b, d),
-       b.i64(d.lastRows.size())});
+       b.i64(d.lastRows.size()),
+       makeTransforms(b, d),
+       b.i64(d.transforms.size()),
+       b.i64(d.computedSize)});
 }
 
 template <typename T>

@@ -252,6 +252,36 @@ static void describeDefaults(func::FuncOp program,
     description.defaults.push_back(std::move(value));
 }
 
+/// Several ops may have one offset.
+static void describeTransforms(func::FuncOp program,
+                               package::ModuleDescription &description) {
+  auto getOffset = [](Value constant) {
+    return uint64_t(*constant.getDefiningOp<host::ConstantOp>().getOffset());
+  };
+  std::map<int64_t, package::Transform> transforms; // by offset
+  program.walk([&](host::TransformOp op) {
+    auto filter = cast<MemRefType>(op.getFilter().getType()),
+         matrix = cast<MemRefType>(op.getMatrix().getType());
+    package::Transform row;
+    row.filter = getOffset(op.getFilter());
+    row.matrix = getOffset(op.getMatrix());
+    row.result = *op.getOffset();
+    row.outputs = filter.getDimSize(0);
+    row.inputs = filter.getDimSize(1);
+    row.rows = matrix.getDimSize(0);
+    row.window = matrix.getDimSize(1);
+    std::tie(row.panel, row.group) = op.getPanelAndGroup();
+    auto dtype = graph::getDtype(filter.getElementType());
+    row.dtypeCode = dtype->code;
+    row.dtypeBits = dtype->bits;
+    transforms[row.result] = row;
+  });
+  for (auto &[offset, row] : transforms)
+    description.transforms.push_back(row);
+  auto bytes = program->getAttrOfType<IntegerAttr>(host::computedBytesAttr);
+  description.computedSize = bytes ? bytes.getInt() : 0;
+}
+
 /// Describes the faults of the kernel of a launch.
 static void describeChecks(host::LaunchOp launch, package::Kernel &kernel,
                            std::vector<package::Fault> &faults) {
@@ -283,6 +313,7 @@ LogicalResult describe(func::FuncOp program,
   describeLastRows(program, description);
   describeOperators(program, description);
   describeDefaults(program, description);
+  describeTransforms(program, description);
 
   // The host program numbers its range checks from 0.
   program.walk([&](host::CheckRangeOp check) {

@@ -91,8 +91,10 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createSpaceToDepthPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
-      if (options.winograd)
+      if (options.winograd) {
+        // Filters are constants, or are rounded to another type.
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
+      }
     }
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());

@@ -221,6 +221,8 @@ void ReportBuilder::addReaders(Value place, ReportWeight &weight) {
   for (Operation *user : place.getUsers()) {
     if (auto view = dyn_cast<host::ViewOp>(user))
       addReaders(view.getResult(), weight);
+    else if (auto transform = dyn_cast<host::TransformOp>(user))
+      addReaders(transform.getResult(), weight);
     else if (isa<host::LaunchOp>(user))
       weight.kernels.push_back(numLaunchesBefore[user]);
   }

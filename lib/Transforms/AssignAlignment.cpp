@@ -39,7 +39,7 @@ static Argument join(Argument a, Argument b) {
 /// caller provides it.
 static int64_t getAlignment(Value place) {
   Operation *op = place.getDefiningOp();
-  if (isa_and_present<host::SlotOp, host::ConstantOp>(op))
+  if (isa_and_present<host::SlotOp, host::ConstantOp, host::TransformOp>(op))
     return host::placeAlignment;
   auto view = dyn_cast_or_null<host::ViewOp>(op);
   int64_t source = view ? getAlignment(view.getSource()) : 0;
@@ -54,7 +54,8 @@ static int64_t getAlignment(Value place) {
 static bool isConstant(Value place) {
   while (auto view = place.getDefiningOp<host::ViewOp>())
     place = view.getSource();
-  return place.getDefiningOp<host::ConstantOp>() != nullptr;
+  return isa_and_present<host::ConstantOp, host::TransformOp>(
+      place.getDefiningOp());
 }
 
 void AssignAlignmentPass::runOnOperation() {

@@ -314,35 +314,15 @@ Value Assignment::getPlace(Value value) {
   if (matchPattern(value, m_Constant(&data))) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(value.getDefiningOp());
-    return places[value] = host::ConstantOp::create(
-               builder, value.getLoc(),
-               getPlaceType(cast<RankedTensorType>(value.getType())), data,
-               AffineMapAttr(), IntegerAttr());
+    return places[value] =
+               createConstant(value.getLoc(), data, AffineMapAttr());
+  }
+  if (auto transform = value.getDefiningOp<graph::TransformFilterOp>()) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(transform);
+    return places[value] = createTransform(transform, AffineMapAttr());
   }
   return Value();
-}
-
-/// Returns the place of an operand, packed by the layout of the kernel
-/// argument.
-Value Assignment::getOperandPlace(host::LaunchOp launch, unsigned index) {
-  Value operand = launch.getOperand(index);
-  auto kernel = symbols.lookup<FunctionOpInterface>(launch.getCallee());
-  MemRefType wanted;
-  if (kernel && index < kernel.getNumArguments())
-    wanted = dyn_cast<MemRefType>(kernel.getArgumentTypes()[index]);
-  if (!wanted || wanted.getLayout().isIdentity() ||
-      isa<StridedLayoutAttr>(wanted.getLayout()))
-    return getPlace(operand);
-  ElementsAttr data;
-  if (!matchPattern(operand, m_Constant(&data))) {
-    launch.emitOpError("expected operand ")
-        << index << " to be a constant, because the kernel takes it packed";
-    return Value();
-  }
-  return host::ConstantOp::create(
-      builder, operand.getLoc(),
-      getPlaceType(cast<RankedTensorType>(operand.getType())), data,
-      AffineMapAttr::get(wanted.getLayout().getAffineMap()), IntegerAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -499,8 +479,8 @@ LogicalResult Assignment::assign(Operation *op) {
   builder.setInsertionPoint(op);
   replaced.push_back(op);
   if (op->hasTrait<OpTrait::ConstantLike>() ||
-      isa<func::ReturnOp, graph::CloseStateOp, graph::EmptyOp, graph::YieldOp>(
-          op))
+      isa<func::ReturnOp, graph::CloseStateOp, graph::EmptyOp,
+          graph::TransformFilterOp, graph::YieldOp>(op))
     return success(); // placed at its uses
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, graph::AssignOp, graph::AssumeOp, graph::BindOp,
@@ -524,25 +504,6 @@ LogicalResult Assignment::assign(Block &block) {
     if (failed(assign(op)))
       return failure();
   return success();
-}
-
-/// The values of overridable weights become constants, which no op reads.
-void Assignment::placeDefaults() {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&program.front());
-  for (unsigned index = 0; index < program.getNumArguments(); ++index) {
-    auto value =
-        program.getArgAttrOfType<ElementsAttr>(index, host::defaultAttr);
-    if (!value)
-      continue;
-    ShapedType type = value.getShapedType();
-    auto constant = host::ConstantOp::create(
-        builder, program.getLoc(),
-        getPlaceType(cast<RankedTensorType>(Type(type))), value,
-        AffineMapAttr(), IntegerAttr());
-    constant->setAttr(host::defaultOfAttr, builder.getI64IntegerAttr(index));
-    program.removeArgAttr(index, host::defaultAttr);
-  }
 }
 
 /// Creates copies for outputs that no launch wrote, and erases the ops on

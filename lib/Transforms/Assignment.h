@@ -75,6 +75,12 @@ private:
 
   mlir::Value getPlace(mlir::Value value);
   mlir::Value getOperandPlace(host::LaunchOp launch, unsigned index);
+  mlir::Value createConstant(mlir::Location loc, mlir::ElementsAttr value,
+                             mlir::AffineMapAttr layout);
+  /// Creates weights that the run time computes, or returns null after an
+  /// error.
+  mlir::Value createTransform(graph::TransformFilterOp op,
+                              mlir::AffineMapAttr layout);
   mlir::Value createView(mlir::Location loc, mlir::Value place,
                          mlir::MemRefType type,
                          mlir::Attribute offset = mlir::Attribute());

@@ -23,6 +23,7 @@ public:
 private:
   void planArena(func::FuncOp program);
   void planWeights(func::FuncOp program);
+  void planComputed(func::FuncOp program);
 };
 
 /// A size as a number times an expression, which is 1 for static sizes.
@@ -317,9 +318,31 @@ void PlanMemoryPass::planWeights(func::FuncOp program) {
     else
       ++numShared;
   });
-  program->setAttr(host::weightsBytesAttr,
-                   Builder(&getContext()).getI64IntegerAttr(total));
+  Builder b(&getContext());
+  program->setAttr(host::weightsBytesAttr, b.getI64IntegerAttr(total));
   weightsBytes += total;
+  planComputed(program);
+}
+
+/// Places the weights that the run time computes from those of the module.
+void PlanMemoryPass::planComputed(func::FuncOp program) {
+  llvm::DenseMap<std::tuple<int64_t, int64_t, Attribute>, int64_t> offsets;
+  int64_t total = 0;
+  auto getOffset = [](Value constant) {
+    return *constant.getDefiningOp<host::ConstantOp>().getOffset();
+  };
+  program.walk([&](host::TransformOp op) {
+    auto known =
+        offsets.try_emplace({getOffset(op.getFilter()),
+                             getOffset(op.getMatrix()), op.getLayoutAttr()},
+                            total);
+    op.setOffset(known.first->second);
+    if (known.second)
+      total += llvm::alignTo(op.getStoredBytes(), host::placeAlignment);
+  });
+  if (total)
+    program->setAttr(host::computedBytesAttr,
+                     Builder(&getContext()).getI64IntegerAttr(total));
 }
 
 void PlanMemoryPass::runOnOperation() {

@@ -326,6 +326,24 @@ typedef struct {
   int32_t all, symbol;
 } adze_last_rows;
 
+/* ---- Computed weights --------------------------------------------------- */
+/* The product of each window of a filter [outputs, inputs, window] and a
+ * matrix [rows, window] of f32. Both are in the weights, at multiples of 64;
+ * the filter is f32, f16 or bf16, and so is the result; sums are in f32.
+ * Element (row, input, output) is at element
+ *   ((((output / panel) * rows + row) * ceil(inputs / group) + input / group)
+ *    * panel + output % panel) * group + input % group
+ * of the result; others are 0. */
+typedef struct {
+  uint64_t filter, matrix; /* offsets in the weights */
+  uint64_t result;         /* offset in the computed weights */
+  uint64_t outputs, inputs, window, rows;
+  uint64_t panel, group;
+  uint8_t dtype_code, dtype_bits; /* of filter and result */
+  uint16_t reserved;
+  uint32_t reserved_2;
+} adze_module_transform;
+
 /* ---- Functions that the host program calls ------------------------------ */
 typedef struct adze_exec adze_exec; /* the run time's state of one run */
 
@@ -397,6 +415,8 @@ typedef struct {
    * double), their rank and dims, the number of program ids, and these. */
   void (*print)(const char *kernel, const char *label, const int64_t *numbers,
                 const void *values);
+  /* Returns the computed weights, at 64. Null on failure. */
+  const void *(*computed)(adze_exec *);
 } adze_host_table;
 
 #define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \
@@ -424,7 +444,8 @@ typedef struct {
 
   /* Appended. */
   uint32_t state, host_operator, attribute, default_value;
-  uint32_t last_rows;
+  uint32_t last_rows, transform;
+  uint32_t reserved; /* 0 */
 } adze_module_row_sizes;
 
 /* Those of this header. */
@@ -436,7 +457,8 @@ typedef struct {
    sizeof(adze_device_image),     sizeof(adze_device_kernel),                  \
    sizeof(adze_module_fault),     sizeof(adze_state),                          \
    sizeof(adze_module_operator),  sizeof(adze_module_attribute),               \
-   sizeof(adze_module_default),   sizeof(adze_last_rows)}
+   sizeof(adze_module_default),   sizeof(adze_last_rows),                      \
+   sizeof(adze_module_transform), 0}
 
 #define ADZE_WEIGHTS_BLOCK                                                     \
   ((uint64_t)4 << 20) /* bytes that have a checksum                            \
@@ -513,6 +535,11 @@ typedef struct adze_module_desc {
   uint64_t num_defaults;
   const adze_last_rows *last_rows;
   uint64_t num_last_rows;
+  /* Weights that the run time computes before the first run; the host program
+   * gets them from adze_host_table.computed. */
+  const adze_module_transform *transforms;
+  uint64_t num_transforms;
+  uint64_t computed_size; /* bytes */
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

@@ -216,6 +216,7 @@ static adze_status attach_cpu(adze_context *context) {
   if (!module->variant)
     return no_cpu_code(module->for_devices ? module->for_devices->desc
                                            : module->desc);
+  RT_TRY(rt_compute_weights(module));
   return rt_context_use_cpu(context);
 }
 

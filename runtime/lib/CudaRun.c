@@ -230,7 +230,7 @@ static adze_status execute(adze_context *context, cu_stream stream) {
   state->stream = stream;
   state->allocated = false;
   RT_TRY(rt_states_clear(context));
-  return rt_execute(context, rt_cuda_weights(context));
+  return rt_execute(context, rt_cuda_weights(context), NULL);
 }
 
 /* Captures the run instead of executing it. If the driver cannot capture it,

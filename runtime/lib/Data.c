@@ -70,7 +70,7 @@ int32_t rt_data_bind(adze_exec *exec, const char *node, const int64_t *values,
 
 static adze_status move_box(adze_context *context, rt_box *box, void *data,
                             uint64_t keep) {
-  adze_exec exec = {context, NULL, NULL};
+  adze_exec exec = {.context = context};
   if (context->on_device) {
     if (keep)
       (void)rt_cuda_copy(&exec, data, box->data, keep);

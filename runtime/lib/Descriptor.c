@@ -27,6 +27,7 @@ static const adze_module_row_sizes first_rows = {
     .attribute = 32,
     .default_value = 16,
     .last_rows = 16,
+    .transform = 80,
 };
 
 /* Row sizes of this run time. */
@@ -175,6 +176,8 @@ static void convert_arrays(rt_descriptor *self,
                            from->default_value, own_rows.default_value, false);
   desc->last_rows = convert(self, desc->last_rows, desc->num_last_rows,
                             from->last_rows, own_rows.last_rows, false);
+  desc->transforms = convert(self, desc->transforms, desc->num_transforms,
+                             from->transform, own_rows.transform, false);
 }
 
 /* ---- Checks -------------------------------------------------------------- */
@@ -191,7 +194,8 @@ static bool has_all_arrays(const adze_module_desc *desc) {
          (!desc->num_states || desc->states) &&
          (!desc->num_operators || desc->operators) &&
          (!desc->num_defaults || desc->defaults) &&
-         (!desc->num_last_rows || desc->last_rows);
+         (!desc->num_last_rows || desc->last_rows) &&
+         (!desc->num_transforms || desc->transforms);
 }
 
 /* Reads the module's row sizes. Returns false if they are damaged. */
@@ -290,6 +294,46 @@ static bool has_sound_last_rows(const adze_module_desc *desc) {
   return true;
 }
 
+/* Returns true if an array [sizes..] of `count` sizes and elements of
+ * `element_bytes` bytes at `offset` is inside of `total` bytes. */
+static bool is_inside(uint64_t offset, const uint64_t *sizes, size_t count,
+                      uint64_t element_bytes, uint64_t total) {
+  uint64_t bytes = element_bytes;
+  for (size_t i = 0; i < count; ++i)
+    if (!sizes[i] || __builtin_mul_overflow(bytes, sizes[i], &bytes))
+      return false;
+  return offset % RT_ALIGNMENT == 0 && offset <= total &&
+         bytes <= total - offset;
+}
+
+/* Returns true if the transforms read the weights and write the computed
+ * ones. */
+static bool has_sound_transforms(const adze_module_desc *desc) {
+  for (uint64_t i = 0; i < desc->num_transforms; ++i) {
+    const adze_module_transform *row = &desc->transforms[i];
+    uint64_t bytes = row->dtype_bits / 8;
+    bool is_float = row->dtype_code == kDLFloat &&
+                    (row->dtype_bits == 32 || row->dtype_bits == 16);
+    if (!is_float && !(row->dtype_code == kDLBfloat && row->dtype_bits == 16))
+      return false;
+    if (!row->panel || !row->group ||
+        row->panel > row->outputs + RT_ALIGNMENT || row->group > row->inputs)
+      return false;
+    uint64_t panels = (row->outputs + row->panel - 1) / row->panel,
+             groups = (row->inputs + row->group - 1) / row->group;
+    const uint64_t filter[] = {row->outputs, row->inputs, row->window},
+                   matrix[] = {row->rows, row->window},
+                   result[] = {panels, row->rows, groups, row->panel,
+                               row->group};
+    if (row->window > RT_MOST_WINDOW ||
+        !is_inside(row->filter, filter, 3, bytes, desc->weights_size) ||
+        !is_inside(row->matrix, matrix, 2, sizeof(float), desc->weights_size) ||
+        !is_inside(row->result, result, 5, bytes, desc->computed_size))
+      return false;
+  }
+  return true;
+}
+
 static adze_status check(const adze_module_desc *desc) {
   if (!desc)
     return rt_error(ADZE_INVALID_MODULE,
@@ -329,7 +373,8 @@ adze_status rt_descriptor_create(const adze_module_desc *from,
     convert_arrays(self, &rows);
   if (whole && !self->out_of_memory && has_sound_states(desc) &&
       has_sound_operators(desc) && has_sound_defaults(desc) &&
-      has_sound_last_rows(desc) && has_sound_faults(desc)) {
+      has_sound_last_rows(desc) && has_sound_faults(desc) &&
+      has_sound_transforms(desc)) {
     *descriptor = self;
     return NULL;
   }

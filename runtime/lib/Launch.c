@@ -255,6 +255,8 @@ static int32_t host_fail(adze_exec *exec, const char *node,
                                node ? node : "", message ? message : "failed"));
 }
 
+static const void *host_computed(adze_exec *exec) { return exec->computed; }
+
 static const adze_host_table host_table = {sizeof(adze_host_table),
                                            ADZE_MODULE_ABI,
                                            host_launch,
@@ -272,12 +274,14 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            host_launch_groups,
                                            rt_check_range,
                                            rt_host_state,
-                                           rt_print};
+                                           rt_print,
+                                           host_computed};
 
 const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
 
-adze_status rt_execute(adze_context *context, const void *weights) {
-  adze_exec exec = {context, NULL, NULL};
+adze_status rt_execute(adze_context *context, const void *weights,
+                       const void *computed) {
+  adze_exec exec = {.context = context, .computed = computed};
   const adze_module_desc *desc = context->module->desc;
   void *arena = context->workspace;
   if (!arena && !context->on_device)

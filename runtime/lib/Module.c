@@ -66,6 +66,7 @@ static void destroy(adze_module *module) {
   rt_cuda_release_devices(module);
   rt_operators_free(module);
   rt_pool_destroy(module->pool);
+  rt_free_computed_weights(module);
   rt_memory_release(module->memory);
   pthread_mutex_destroy(&module->mutex);
   pthread_mutex_destroy(&module->weights_mutex);

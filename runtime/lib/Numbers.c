@@ -23,7 +23,7 @@ static uint32_t to_bits(float value) {
   return bits;
 }
 
-static double from_half(uint16_t half) {
+float rt_from_half(uint16_t half) {
   uint32_t sign = (uint32_t)(half & 0x8000) << 16;
   uint32_t rest = half & 0x7FFFu;
   if (rest >= 0x7C00) /* infinity, NaN */
@@ -33,9 +33,8 @@ static double from_half(uint16_t half) {
 }
 
 /* Rounds to nearest even. */
-static uint16_t to_half(double value) {
-  float narrow = (float)value;
-  uint32_t bits = to_bits(narrow), sign = bits >> 16 & 0x8000u;
+uint16_t rt_to_half(float value) {
+  uint32_t bits = to_bits(value), sign = bits >> 16 & 0x8000u;
   bits &= 0x7FFFFFFFu;
   if (bits > 0x7F800000u)
     return (uint16_t)(sign | 0x7E00u);
@@ -49,8 +48,12 @@ static uint16_t to_half(double value) {
   return (uint16_t)(sign | (bits - 0x38000000u) >> 13);
 }
 
-static uint16_t to_bfloat(double value) {
-  uint32_t bits = to_bits((float)value);
+float rt_from_bfloat(uint16_t bfloat) {
+  return from_bits((uint32_t)bfloat << 16);
+}
+
+uint16_t rt_to_bfloat(float value) {
+  uint32_t bits = to_bits(value);
   if ((bits & 0x7FFFFFFFu) > 0x7F800000u)
     return (uint16_t)(bits >> 16 | 0x40u);
   return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
@@ -102,7 +105,7 @@ rt_number rt_read_number(DLDataType dtype, const void *data, uint64_t index) {
     number.f = dtype.bits == 64 ? ((const double *)data)[index]
                : dtype.bits == 32
                    ? ((const float *)data)[index]
-                   : from_half((uint16_t)read_unsigned(data, index, 16));
+                   : rt_from_half((uint16_t)read_unsigned(data, index, 16));
   }
   return number;
 }
@@ -154,14 +157,14 @@ static bool write_float(DLDataType dtype, void *data, uint64_t index,
   if (!ends(text, end))
     return false;
   if (dtype.code == kDLBfloat)
-    ((uint16_t *)data)[index] = to_bfloat(value);
+    ((uint16_t *)data)[index] = rt_to_bfloat((float)value);
   else if (dtype.bits == 64)
     ((double *)data)[index] = value;
   else if (dtype.bits == 32)
     /* Rounds once. */
     ((float *)data)[index] = strtof(text, &end);
   else
-    ((uint16_t *)data)[index] = to_half(value);
+    ((uint16_t *)data)[index] = rt_to_half((float)value);
   return true;
 }
 

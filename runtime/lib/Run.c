@@ -117,7 +117,8 @@ static adze_status run_on_cpu(adze_context *context,
   uint64_t state = rt_float_state_enter();
   adze_module *source = rt_weights_acquire(context->module);
   rt_place_defaults(context, inputs, source->weights);
-  adze_status status = rt_execute(context, source->weights);
+  adze_status status =
+      rt_execute(context, source->weights, atomic_load(&source->computed));
   rt_weights_release(context->module, source);
   rt_float_state_leave(state);
   adze_status fault = rt_faults_take(context);

@@ -178,8 +178,10 @@ struct adze_module {
   void *info_storage;
   pthread_mutex_t weights_mutex; /* held while the weights are checked */
   atomic_bool weights_checked;   /* or verification is disabled */
-  pthread_mutex_t mutex;         /* guards what follows */
-  rt_operator *operators;        /* list, the last one registered first */
+  /* Null, or the computed weights. They are set with `weights_mutex` held. */
+  _Atomic(void *) computed;
+  pthread_mutex_t mutex;  /* guards what follows */
+  rt_operator *operators; /* list, the last one registered first */
   rt_pool *pool;
   rt_device *devices; /* list */
   char *json;
@@ -201,6 +203,12 @@ adze_status rt_check_weights(adze_module *module);
 adze_module *rt_weights_acquire(adze_module *module);
 void rt_weights_release(adze_module *module, adze_module *source);
 bool rt_has_swapped_weights(const adze_module *module);
+/* Computes the weights that the module does not have, once
+ * (ComputedWeights.c). */
+adze_status rt_compute_weights(adze_module *module);
+void rt_free_computed_weights(adze_module *module);
+/* The most elements of a window of a transform. */
+#define RT_MOST_WINDOW 64
 /* XXH3 (64 bits, seed 0). */
 uint64_t rt_checksum(const void *data, size_t bytes);
 /* Maps weights of a separate file (WeightsFile.c). */
@@ -431,11 +439,13 @@ typedef struct rt_block {
 struct adze_exec {
   adze_context *context;
   rt_block *blocks;
-  adze_status status; /* of the first failure */
+  adze_status status;   /* of the first failure */
+  const void *computed; /* weights */
 };
 
 /* Runs the host program on the context's checked and bound arguments. */
-adze_status rt_execute(adze_context *context, const void *weights);
+adze_status rt_execute(adze_context *context, const void *weights,
+                       const void *computed);
 /* Scratch memory for each lane of the context. */
 typedef struct {
   void *data;

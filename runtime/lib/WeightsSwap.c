@@ -29,7 +29,8 @@ static adze_status check(const adze_module *module, adze_module *newer,
                     "other code: compile both models by one compiler with the "
                     "same options, or open it as a separate module",
                     path, module->path);
-  return rt_check_weights(newer);
+  RT_TRY(rt_check_weights(newer));
+  return newer->variant ? rt_compute_weights(newer) : NULL;
 }
 
 /* Locks the program for devices first, as contexts on devices do. */

@@ -324,7 +324,8 @@ private:
              llvm::all_of(launches, [&](host::LaunchOp launch) {
                Operation *source =
                    launch.getOperands()[argument].getDefiningOp();
-               return source && source->hasTrait<OpTrait::ConstantLike>();
+               return source && (source->hasTrait<OpTrait::ConstantLike>() ||
+                                 isa<TransformFilterOp>(source));
              });
     };
     if (*anchor)

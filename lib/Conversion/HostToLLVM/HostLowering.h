@@ -29,6 +29,7 @@ enum HostTableField : int32_t {
   CheckRange,
   State,
   Print,
+  Computed,
   NumHostTableFields
 };
 
@@ -90,7 +91,8 @@ private:
   void lower(host::CheckRangeOp op);
   void lower(host::ViewOp op);
   void lower(mlir::func::ReturnOp op);
-  mlir::LogicalResult lower(host::ConstantOp op);
+  mlir::LogicalResult lowerWeights(mlir::Operation *op, mlir::Value base,
+                                   mlir::IntegerAttr offset);
   mlir::LogicalResult lower(host::SlotOp op);
   void lowerBox(host::SlotOp op);
   mlir::LogicalResult lower(mlir::scf::IfOp op);
@@ -152,6 +154,7 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> operatorNumbers;
   /// Values passed to the run time, and the symbols that they are bound to.
   mlir::Value hostNumbers, hostSymbols;
+  mlir::Value computed; // the weights that the run time computes
 };
 
 } // namespace adze

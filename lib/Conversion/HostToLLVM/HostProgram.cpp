@@ -139,12 +139,12 @@ Value HostLowering::getNodeName(Location loc) {
 // Places
 //===----------------------------------------------------------------------===//
 
-LogicalResult HostLowering::lower(host::ConstantOp op) {
-  if (!op.getOffset())
-    return op.emitOpError("expected an offset from plan-memory");
-  places[op.getResult()] =
-      offsetPointer(op.getLoc(), arguments[RunArgument::Weights],
-                    bytes(op.getLoc(), op.getOffsetAttr()));
+LogicalResult HostLowering::lowerWeights(Operation *op, Value base,
+                                         IntegerAttr offset) {
+  if (!offset)
+    return op->emitOpError("expected an offset from plan-memory");
+  places[op->getResult(0)] =
+      offsetPointer(op->getLoc(), base, bytes(op->getLoc(), offset));
   return success();
 }
 
@@ -482,8 +482,15 @@ LogicalResult HostLowering::lower(Operation *op) {
         lower(op);
         return success();
       })
-      .Case<host::ConstantOp, host::SlotOp, scf::IfOp, scf::WhileOp>(
+      .Case<host::SlotOp, scf::IfOp, scf::WhileOp>(
           [&](auto op) { return lower(op); })
+      .Case([&](host::ConstantOp op) {
+        return lowerWeights(op, arguments[RunArgument::Weights],
+                            op.getOffsetAttr());
+      })
+      .Case([&](host::TransformOp op) {
+        return lowerWeights(op, computed, op.getOffsetAttr());
+      })
       .Case<scf::YieldOp, scf::ConditionOp>([](auto) { return success(); })
       .Case<arith::ConstantOp, arith::AddIOp, arith::AndIOp, arith::CmpIOp>(
           [&](auto op) { return lowerArith(op); })
@@ -566,15 +573,19 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   program.walk([&](host::CheckRangeOp check) {
     faultNumbers.try_emplace(check, faultNumbers.size());
   });
+  bool computes = program->hasAttr(host::computedBytesAttr);
   if (calls || checks || usesBoxes || hostNumbers || hasSteps || hasStates ||
-      prints || !faultNumbers.empty())
-    checkTable(loc, prints                  ? Print
+      prints || computes || !faultNumbers.empty())
+    checkTable(loc, computes                ? Computed
+                    : prints                ? Print
                     : hasStates             ? State
                     : !faultNumbers.empty() ? CheckRange
                     : hasGroups             ? LaunchGroups
                     : hasSteps              ? LaunchSteps
                     : calls                 ? Fetch
                                             : Output);
+  if (computes)
+    computed = callForMemory(loc, Computed, {});
   for (BlockArgument argument : program.getArguments()) {
     int64_t index = argument.getArgNumber();
     Value array = arguments[index < numInputs ? RunArgument::Inputs

@@ -179,3 +179,32 @@ func.func @check_range_bounds(%x: memref<i64>) {
   host.check_range %x, %x, "no" {range = affine_map<() -> (4)>} : memref<i64>
   return
 }
+
+// -----
+
+func.func @transform_c1(%w: memref<20x8x1x2xf32>) {
+  %m = host.constant dense<1.0> : tensor<3x2xf32> -> memref<3x2xf32>
+  // expected-error@+1 {{expected operands that are constants without a layout}}
+  %0 = host.transform %w, %m : memref<20x8x1x2xf32>, memref<3x2xf32> -> memref<3x8x20xf32>
+  return
+}
+
+// -----
+
+func.func @transform_c2() {
+  %w = host.constant dense<0.5> : tensor<20x8x1x2xf32> -> memref<20x8x1x2xf32>
+  %m = host.constant dense<1.0> : tensor<3x2xf32> -> memref<3x2xf32>
+  // expected-error@+1 {{expected a layout of panels of outputs and groups of inputs, but got affine_map<(d0, d1, d2) -> (d2, d1, d0)>}}
+  %0 = host.transform %w, %m {layout = affine_map<(d0, d1, d2) -> (d2, d1, d0)>} : memref<20x8x1x2xf32>, memref<3x2xf32> -> memref<3x8x20xf32>
+  return
+}
+
+// -----
+
+func.func @transform_ranks() {
+  %w = host.constant dense<0.5> : tensor<20x8xf32> -> memref<20x8xf32>
+  %m = host.constant dense<1.0> : tensor<3x2xf32> -> memref<3x2xf32>
+  // expected-error@+1 {{expected a filter [O, C, kernel..], a matrix [P, K] and a result [P, C, O], but got}}
+  %0 = host.transform %w, %m : memref<20x8xf32>, memref<3x2xf32> -> memref<3x8x20xf32>
+  return
+}

@@ -87,3 +87,14 @@ func.func @steps(%x: memref<?xf32>, %y: memref<?xf32>) {
   host.launch @step(%x, %y) {steps = 3 : i64, groups = affine_map<()[s0] -> (s0)>} : (memref<?xf32>, memref<?xf32>) -> ()
   return
 }
+
+// CHECK-LABEL: @transform
+func.func @transform() -> memref<3x8x20xf32> {
+  %w = host.constant dense<0.5> : tensor<20x8x1x2xf32> -> memref<20x8x1x2xf32>
+  %m = host.constant dense<1.0> : tensor<3x2xf32> -> memref<3x2xf32>
+  // CHECK: host.transform %{{.*}}, %{{.*}} {offset = 64 : i64} : memref<20x8x1x2xf32>, memref<3x2xf32> -> memref<3x8x20xf32>
+  %0 = host.transform %w, %m {offset = 64 : i64} : memref<20x8x1x2xf32>, memref<3x2xf32> -> memref<3x8x20xf32>
+  // CHECK: host.transform %{{.*}}, %{{.*}} {layout = #{{.*}}} : memref<20x8x1x2xf32>, memref<3x2xf32> -> memref<3x8x20xf32>
+  %1 = host.transform %w, %m {layout = affine_map<(d0, d1, d2) -> (d2 floordiv 16, d0, d1 floordiv 2, d2 mod 16, d1 mod 2)>} : memref<20x8x1x2xf32>, memref<3x2xf32> -> memref<3x8x20xf32>
+  return %1 : memref<3x8x20xf32>
+}

@@ -41,4 +41,22 @@ def Graph_WinogradConvOp
   let results = (outs Graph_FloatTensor:$result);
 }
 
+def Graph_TransformFilterOp : Graph_InferredOp<"transform_filter", []> {
+  let summary = "Constant filter whose windows are multiplied by a matrix";
+  let description = [{
+    `filter` `[O, C, kernel..]` is a constant with windows of K elements. Each
+    window is multiplied by `matrix` `[P, K]`, which gives `[P, C, O]`; sums are
+    in f32. The module has the filter and the matrix, and the run time computes
+    the result once, before the first run: it is larger than the filter.
+
+    Example:
+    ```mlir
+    %w = graph.constant dense<0.5> : tensor<2x3x1x2xf32>
+    %u = graph.transform_filter %w {matrix = dense<[[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]> : tensor<3x2xf32>} : (tensor<2x3x1x2xf32>) -> tensor<3x3x2xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$filter, ElementsAttr:$matrix);
+  let results = (outs Graph_FloatTensor:$result);
+}
+
 #endif // ADZE_DIALECT_GRAPH_IR_GRAPHWINOGRAD

@@ -38,6 +38,9 @@ inline constexpr llvm::StringLiteral arenaBytesAttr = "adze.arena_bytes";
 inline constexpr llvm::StringLiteral arenaLowerBoundAttr =
     "adze.arena_lower_bound";
 inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
+/// An attribute of the host program: the bytes of the weights that the run time
+/// computes.
+inline constexpr llvm::StringLiteral computedBytesAttr = "adze.computed_bytes";
 /// An attribute of the host program: the number of its boxes.
 inline constexpr llvm::StringLiteral numBoxesAttr = "adze.num_boxes";
 /// An attribute of a kernel: the reason why it has no tile form, or no device

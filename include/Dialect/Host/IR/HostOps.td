@@ -127,6 +127,36 @@ def Host_ConstantOp : Host_Op<"constant", [Pure]> {
   }];
 }
 
+def Host_TransformOp : Host_Op<"transform", [Pure]> {
+  let summary = "Memory of weights that the run time computes";
+  let description = [{
+    The windows of `filter` `[O, C, kernel..]`, multiplied by `matrix` `[P, K]` of
+    f32: the result `[P, C, O]` of graph.transform_filter, packed by `layout`, if
+    there is one. Both operands are places of host.constant without a layout.
+    `plan-memory` adds the offset in the computed weights in bytes.
+
+    C1: operands are results of host.constant without a layout. C2: the layout is
+    `(d0, d1, d2) -> (d2 floordiv P, d0, d1 floordiv G, d2 mod P, d1 mod G)`, where
+    the last result and the division by G are absent if G is 1.
+
+    ```mlir
+    %u = host.transform %w, %m {offset = 0 : i64} : memref<2x3x1x2xf32>, memref<3x2xf32> -> memref<3x3x2xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$filter, AnyMemRef:$matrix,
+      OptionalAttr<AffineMapAttr>:$layout, OptionalAttr<I64Attr>:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$filter `,` $matrix attr-dict `:` type($filter) `,` type($matrix) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the bytes of the packed result.
+    int64_t getStoredBytes();
+    /// Returns the outputs of a panel (all without a layout), and the inputs of
+    /// a group.
+    std::pair<int64_t, int64_t> getPanelAndGroup();
+  }];
+}
+
 def Host_ViewOp : Host_Op<"view", [Pure]> {
   let summary = "View of memory, or of a contiguous part of it, with another shape";
   let description = [{

@@ -120,6 +120,36 @@ LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult TransformFilterOp::inferReturnTypes(MLIRContext *context,
+                                                  Where where, Adaptor adaptor,
+                                                  Types &types) {
+  Dims filter = getDims(adaptor.getFilter());
+  ShapedType matrix = adaptor.getMatrix().getShapedType();
+  std::optional<int64_t> window = 1;
+  for (AffineExpr size :
+       ArrayRef(filter).drop_front(std::min<size_t>(filter.size(), 2)))
+    window = window && getConstant(size)
+                 ? std::optional(*window * *getConstant(size))
+                 : std::nullopt;
+  if (filter.size() < 3 || matrix.getRank() != 2 ||
+      !matrix.getElementType().isF32() || window != matrix.getDimSize(1))
+    return inferError<TransformFilterOp>(
+        where,
+        "expected a filter [O, C, kernel..] and a matrix of f32 with as "
+        "many columns as a window has elements, but got ",
+        toString(filter), " and ", matrix);
+  types.push_back(
+      makeType(getElement(adaptor.getFilter()),
+               {getAffineConstantExpr(matrix.getDimSize(0), context), filter[1],
+                filter[0]}));
+  return success();
+}
+
+/// A run computes nothing.
+AffineExpr TransformFilterOp::getFlops() {
+  return getAffineConstantExpr(0, getContext());
+}
+
 /// There is a multiply-add for each patch and each element of the filter, and
 /// those of the sparse matrices, counted in the generated code.
 AffineExpr WinogradConvOp::getFlops() {

@@ -240,7 +240,7 @@ private:
   }
   bool canFold(Operation *op) {
     return isa_and_nonnull<GraphDialect>(op->getDialect()) &&
-           !isa<ConstantOp>(op) && op->getNumResults() > 0 &&
+           !isa<ConstantOp, TransformFilterOp>(op) && op->getNumResults() > 0 &&
            op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
            !op->hasAttr(messageAttr) && // may raise a fault at run time
            hasStaticTypes(op->getOperandTypes()) &&

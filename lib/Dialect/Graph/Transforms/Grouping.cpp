@@ -45,7 +45,7 @@ static bool isElementLookup(Operation *op) {
 static bool staysOutside(Operation *op) {
   return isa<AssignOp, AssumeOp, BindOp, CallOp, CheckOp, CheckRangeOp,
              CloseStateOp, ClusterOp, ConstantOp, EmptyOp, IfOp, LoopOp,
-             OpenStateOp>(op) ||
+             OpenStateOp, TransformFilterOp>(op) ||
          (isa<ReshapeOp>(op) && !isMovedUnitReshape(op)) ||
          !isa_and_nonnull<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();

@@ -108,53 +108,63 @@ private:
     return RankedTensorType::get(shape, Float32Type::get(context));
   }
 
-  /// Returns the constant in another type; the source of a cast of it, if that
-  /// has the type.
-  static Value convert(OpBuilder &b, Value constant, Type element) {
-    if (getElement(constant) == element)
-      return constant;
-    auto cast = constant.getDefiningOp<CastOp>();
-    if (cast && getElement(cast.getInput()) == element)
-      return cast.getInput();
-    return CastOp::create(b, constant.getLoc(),
-                          makeType(element, getDims(constant)), constant);
+  /// Returns the matrix [products, window] that transforms a window, `G g G^T`.
+  /// With `keepsTaps`, rows of the identity follow.
+  static DenseElementsAttr getMatrix(Builder &b, const Winograd &winograd,
+                                     bool keepsTaps) {
+    int64_t size = winograd.size, products = size * size;
+    int64_t rows = products + (keepsTaps ? Winograd::window : 0);
+    SmallVector<float> matrix;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t tap = 0; tap < Winograd::window; ++tap)
+        matrix.push_back(
+            i >= products
+                ? float(i - products == tap)
+                : float(winograd.filter[i / size][tap / Winograd::taps] *
+                        winograd.filter[i % size][tap % Winograd::taps]));
+    return DenseElementsAttr::get(
+        makeStatic({rows, Winograd::window}, b.getContext()),
+        ArrayRef<float>(matrix));
   }
 
-  /// Transforms the filter [O, C, 3, 3] to [products, C, O]: `G g G^T`, as one
-  /// matmul. With `keepsTaps`, the untransformed taps follow.
-  static Value transformFilter(OpBuilder &b, Location loc, Value filter,
-                               const Winograd &winograd, bool keepsTaps) {
+  /// Multiplies the windows of the filter [O, C, 3, 3] by the matrix at compile
+  /// time, by ops on constants. The result is [rows, C, O].
+  static Value multiplyWindows(OpBuilder &b, Location loc, Value filter,
+                               DenseElementsAttr matrix) {
     MLIRContext *context = b.getContext();
     auto shape = cast<RankedTensorType>(filter.getType()).getShape();
-    int64_t outputs = shape[0], inputs = shape[1], size = winograd.size;
-    int64_t products = size * size;
-    SmallVector<float> matrix; // [taps * taps][products]
-    for (int64_t tap = 0; tap < Winograd::window; ++tap)
-      for (int64_t i = 0; i < products; ++i)
-        matrix.push_back(
-            float(winograd.filter[i / size][tap / Winograd::taps] *
-                  winograd.filter[i % size][tap % Winograd::taps]));
-    auto matrixType = makeStatic({Winograd::window, products}, context);
-    Value both = ConstantOp::create(
-        b, loc, DenseElementsAttr::get(matrixType, ArrayRef<float>(matrix)));
+    int64_t outputs = shape[0], inputs = shape[1],
+            rows = matrix.getType().getDimSize(0);
+    Value both = ConstantOp::create(b, loc, matrix);
     Value flat = ReshapeOp::create(
         b, loc, makeStatic({outputs * inputs, Winograd::window}, context),
         filter);
-    Value product = MatmulOp::create(
-        b, loc, makeStatic({outputs * inputs, products}, context), flat, both,
-        /*transpose_a=*/false, /*transpose_b=*/false);
-    auto lastFirst = [&](Value matrices, int64_t count) -> Value {
-      Value split = ReshapeOp::create(
-          b, loc, makeStatic({outputs, inputs, count}, context), matrices);
-      return TransposeOp::create(b, loc, split, ArrayRef<int64_t>{2, 1, 0});
-    };
-    Value result = lastFirst(product, products);
-    if (!keepsTaps)
+    Value product =
+        MatmulOp::create(b, loc, makeStatic({outputs * inputs, rows}, context),
+                         flat, both, /*transpose_a=*/false,
+                         /*transpose_b=*/true);
+    Value split = ReshapeOp::create(
+        b, loc, makeStatic({outputs, inputs, rows}, context), product);
+    return TransposeOp::create(b, loc, split, ArrayRef<int64_t>{2, 1, 0});
+  }
+
+  /// Returns the transformed filter. The run time computes one that is larger
+  /// than the constant. A filter that was rounded is transformed before.
+  static Value transformFilter(OpBuilder &b, Location loc, Value filter,
+                               DenseElementsAttr matrix) {
+    Type element = getElement(filter), f32 = b.getF32Type();
+    auto rounded = filter.getDefiningOp<CastOp>();
+    if (!rounded && filter.getDefiningOp<ConstantOp>())
+      return TransformFilterOp::create(b, loc, filter, matrix);
+    Value wide = filter;
+    if (rounded && getElement(rounded.getInput()) == f32)
+      wide = rounded.getInput();
+    else if (element != f32)
+      wide = CastOp::create(b, loc, makeType(f32, getDims(filter)), filter);
+    Value result = multiplyWindows(b, loc, wide, matrix);
+    if (element == f32)
       return result;
-    return ConcatOp::create(
-        b, loc,
-        makeStatic({products + Winograd::window, inputs, outputs}, context),
-        ValueRange{result, lastFirst(filter, Winograd::window)}, /*axis=*/0);
+    return CastOp::create(b, loc, makeType(element, getDims(result)), result);
   }
 
   void rewrite(ConvOp op, const Winograd &winograd) {
@@ -163,10 +173,8 @@ private:
     // The number of patches is dynamic.
     Dims sizes = getDims(op.getResult());
     bool keepsTaps = !getConstant(sizes[1]) || !getConstant(sizes[2]);
-    Value filter = convert(b, op.getFilter(), b.getF32Type());
-    Value weights =
-        convert(b, transformFilter(b, loc, filter, winograd, keepsTaps),
-                getElement(op.getFilter()));
+    Value weights = transformFilter(b, loc, op.getFilter(),
+                                    getMatrix(b, winograd, keepsTaps));
     Value result = WinogradConvOp::create(b, loc, op.getResult().getType(),
                                           op.getInput(), weights, winograd.tile,
                                           op.getPads(), op.getWideResult());

@@ -57,6 +57,8 @@ AffineExpr adze::host::getPlaceBytes(Value place) {
     return getBytesExpr(slot.getSizeAttr(), context);
   if (auto constant = dyn_cast_if_present<ConstantOp>(op))
     return getAffineConstantExpr(constant.getStoredBytes(), context);
+  if (auto transform = dyn_cast_if_present<TransformOp>(op))
+    return getAffineConstantExpr(transform.getStoredBytes(), context);
   if (auto view = dyn_cast_if_present<ViewOp>(op))
     return getPlaceBytes(view.getSource());
   if (auto output = dyn_cast_if_present<OutputOp>(op))
@@ -282,15 +284,80 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
+/// Returns the bytes of a dense array, packed by `layout`, if there is one.
+static int64_t getPackedBytes(ArrayRef<int64_t> shape, Type element,
+                              AffineMapAttr layout) {
+  SmallVector<int64_t> sizes(shape);
+  if (layout)
+    sizes = adze::getPackedShape(shape, layout.getValue());
+  unsigned bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+  return llvm::divideCeil(llvm::product_of(sizes) * bits, 8);
+}
+
 int64_t ConstantOp::getStoredBytes() {
   ShapedType type = getValue().getShapedType();
-  int64_t elements = type.getNumElements();
-  if (AffineMapAttr layout = getLayoutAttr()) {
-    elements = 1;
-    for (int64_t size : getPackedShape(type.getShape(), layout.getValue()))
-      elements *= size;
+  return getPackedBytes(type.getShape(), type.getElementType(),
+                        getLayoutAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// TransformOp
+//===----------------------------------------------------------------------===//
+
+int64_t TransformOp::getStoredBytes() {
+  auto type = cast<MemRefType>(getResult().getType());
+  return getPackedBytes(type.getShape(), type.getElementType(),
+                        getLayoutAttr());
+}
+
+/// Returns the layout of C2.
+static AffineMap getPanelLayout(MLIRContext *context, int64_t panel,
+                                int64_t group) {
+  AffineExpr row, input, output;
+  bindDims(context, row, input, output);
+  SmallVector<AffineExpr> exprs{output.floorDiv(panel), row,
+                                input.floorDiv(group), output % panel};
+  if (group > 1)
+    exprs.push_back(input % group);
+  return AffineMap::get(3, 0, exprs, context);
+}
+
+/// Returns the divisor of a result `d floordiv c`, or 1.
+static int64_t getDivisor(AffineMap map, unsigned result) {
+  if (result >= map.getNumResults() ||
+      map.getResult(result).getKind() != AffineExprKind::FloorDiv)
+    return 1;
+  auto division = cast<AffineBinaryOpExpr>(map.getResult(result));
+  auto by = dyn_cast<AffineConstantExpr>(division.getRHS());
+  return by ? by.getValue() : 1;
+}
+
+std::pair<int64_t, int64_t> TransformOp::getPanelAndGroup() {
+  auto type = cast<MemRefType>(getResult().getType());
+  if (!getLayout())
+    return {type.getDimSize(2), 1};
+  return {getDivisor(*getLayout(), 0), getDivisor(*getLayout(), 2)};
+}
+
+LogicalResult TransformOp::verify() {
+  for (Value operand : getOperands()) {
+    auto constant = operand.getDefiningOp<ConstantOp>();
+    if (!constant || constant.getLayout())
+      return emitOpError("expected operands that are constants without a "
+                         "layout"); // C1
   }
-  Type element = type.getElementType();
-  unsigned bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
-  return llvm::divideCeil(elements * bits, 8);
+  auto filter = cast<MemRefType>(getFilter().getType()),
+       matrix = cast<MemRefType>(getMatrix().getType()),
+       result = cast<MemRefType>(getResult().getType());
+  if (filter.getRank() < 3 || matrix.getRank() != 2 || result.getRank() != 3)
+    return emitOpError(
+               "expected a filter [O, C, kernel..], a matrix [P, K] and "
+               "a result [P, C, O], but got ")
+           << filter << ", " << matrix << " and " << result;
+  auto [panel, group] = getPanelAndGroup();
+  if (getLayout() && *getLayout() != getPanelLayout(getContext(), panel, group))
+    return emitOpError("expected a layout of panels of outputs and groups of "
+                       "inputs, but got ")
+           << getLayoutAttr(); // C2
+  return success();
 }

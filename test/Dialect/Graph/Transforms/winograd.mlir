@@ -3,13 +3,10 @@
 // RUN: aopt %s --graph-winograd=tile=0 --split-input-file | FileCheck %s --check-prefix=NONE
 // NONE-NOT: winograd
 
-// The batch may be a symbol; weights are transformed by a matmul of constants.
+// The batch may be a symbol; the run time transforms the weights.
 // CHECK-LABEL: func.func @symbolic
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<64x64x3x3xf32>
-// CHECK-DAG: %[[G:.*]] = graph.constant dense<{{.*}}> : tensor<9x36xf32>
-// CHECK: %[[FLAT:.*]] = graph.reshape %[[W]] : (tensor<64x64x3x3xf32>) -> tensor<4096x9xf32>
-// CHECK: graph.matmul %[[FLAT]], %[[G]]
-// CHECK: %[[U:.*]] = graph.transpose %{{.*}} {perm = array<i64: 2, 1, 0>}
+// CHECK: %[[U:.*]] = graph.transform_filter %[[W]] {matrix = dense<{{.*}}> : tensor<36x9xf32>} : (tensor<64x64x3x3xf32>) -> tensor<36x64x64xf32>
 // CHECK: %[[Y:.*]] = graph.winograd_conv %arg0, %[[U]] {pads = array<i64: 1, 1, 1, 1>, tile = 4 : i64} {{.*}} -> tensor<?x55x56x64xf32, #{{.*}}>
 // CHECK: graph.add %[[Y]], %arg1
 // TWO-LABEL: func.func @symbolic
@@ -24,14 +21,11 @@ func.func @symbolic(%x: tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56,
 
 // Rows and columns may be symbols, which are assumed to be a large image with few
 // channels, and a small one with many. A small number of pixels is detected at run time:
-// the taps follow the transformed filter.
+// the taps follow the transformed filter, by rows of the identity.
 #image = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
 // CHECK-LABEL: func.func @image
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<64x64x3x3xf32>
-// CHECK-DAG: %[[U:.*]] = graph.transpose {{.*}} -> tensor<36x64x64xf32>
-// CHECK-DAG: %[[FLAT:.*]] = graph.reshape %[[W]] : (tensor<64x64x3x3xf32>) -> tensor<64x64x9xf32>
-// CHECK-DAG: %[[TAPS:.*]] = graph.transpose %[[FLAT]] {perm = array<i64: 2, 1, 0>}
-// CHECK: %[[BOTH:.*]] = graph.concat %[[U]], %[[TAPS]] {axis = 0 : i64} : {{.*}} -> tensor<45x64x64xf32>
+// CHECK: %[[BOTH:.*]] = graph.transform_filter %[[W]] {matrix = dense<{{.*}}> : tensor<45x9xf32>} : {{.*}} -> tensor<45x64x64xf32>
 // CHECK: graph.winograd_conv %arg0, %[[BOTH]] {{.*}}tile = 4 : i64
 func.func @image(%x: tensor<1x?x?x64xf32, #image>) -> tensor<1x?x?x64xf32, #image> {
   %w = graph.constant dense<0.5> : tensor<64x64x3x3xf32>
