@@ -92,7 +92,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createSpaceToDepthPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd) {
-        // Filters are constants, or are rounded to another type.
+        if (options.foldConstants) // filters of merged convolutions
+          manager.addPass(graph::createFoldConstantsPass());
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
       }
     }

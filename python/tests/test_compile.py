@@ -69,6 +69,25 @@ def test_weights_in_a_file(tmp_path):
         adze.compile(DIGITS / "digits.onnx", options={"weights": "file"})
 
 
+def test_memory(tmp_path):
+    """Compiling takes twice the memory of the weights, beside what a small model takes."""
+    onnx = pytest.importorskip("onnx")
+    code = "import adze, sys; adze.compile(sys.argv[1], output=sys.argv[2]);"
+    code += "print(next(x.split()[1] for x in open('/proc/self/status') if x.startswith('VmHWM')))"
+    peaks = []
+    for size in (8, 6000):
+        weights = np.random.default_rng(0).standard_normal((size, size), np.float32)
+        model = onnx.load_model_from_string(parse("""
+            <ir_version: 8, opset_import: ["" : 18]>
+            product (float[1, N] x) => (float[1, N] y) { y = MatMul(x, w) }"""))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+        onnx.save(model, tmp_path / "m.onnx")
+        command = [sys.executable, "-c", code, tmp_path / "m.onnx", tmp_path / "m.so"]
+        kibibytes = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+        peaks.append(int(kibibytes) << 10)
+    assert peaks[1] - peaks[0] < 2.2 * weights.nbytes
+
+
 def test_dims():
     assert adze.compile(parse(AFFINE), dims={"N": 3}).inputs[0].shape == (3, 2)
     bounded = adze.compile(parse(AFFINE), dims={"N": (1, 4)})

@@ -95,6 +95,9 @@ public:
   /// this in module order from one thread.
   mlir::FailureOr<Blob *> create(llvm::ArrayRef<char> bytes,
                                  EmitError emitError);
+  /// Returns the pages of all files to the system, which reads them again if
+  /// they are accessed.
+  void releasePages();
   /// Renames the side file to its final name; until then it is a temporary file
   /// in the same directory. Has no effect if nothing was created, or without a
   /// name.

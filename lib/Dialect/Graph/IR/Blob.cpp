@@ -8,6 +8,7 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include <sys/mman.h>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -111,6 +112,15 @@ FailureOr<const char *> BlobTable::map(StringRef path, uint64_t offset,
   ++numMappings;
   regions.push_back({start, std::move(mapping)});
   return regions.back().mapping->const_data() + (offset - start);
+}
+
+void BlobTable::releasePages() {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (auto &entry : files)
+    for (Region &region : entry.getValue())
+      // mapped_file_region::dontNeed has no effect with glibc.
+      madvise(const_cast<char *>(region.mapping->const_data()),
+              region.mapping->size(), MADV_DONTNEED);
 }
 
 //===----------------------------------------------------------------------===//
