@@ -41,7 +41,7 @@ Other sizes that all ways refuse are skipped; more than 5 skipped in 100 are a f
   --seed=N      of the first graph (default 1); graph i has seed N + i
   --count=N     how many graphs       --seconds=N   for how long (default 60)
   --empty=N     so many of a hundred dynamic sizes are 0 (default 3)
-  --pass=NAME   this pass alone, instead of one of all in turn
+  --pass=NAME   this pass (or pipeline of the module) alone, instead of one of all in turn
   --inject=NAME makes this fault (or each, with `all`) while compiling at -O2 and
                 expects that one of the first graphs with a place for it (default
                 80) shows it, and that the search behind --verify=passes
@@ -86,6 +86,19 @@ static std::vector<std::string> takeTurn(uint64_t seed) {
   std::rotate(passes.begin(), passes.begin() + seed % passes.size(),
               passes.end());
   return passes;
+}
+
+/// Replaces the name of a pass by its pipeline in the list of passes. Other
+/// pipelines stay; fails, after an error, for what is none.
+static mlir::LogicalResult resolvePass(mlir::MLIRContext &context,
+                                       std::string &pass) {
+  for (StringRef pipeline : getPasses())
+    if (pipeline.contains(pass)) {
+      pass = pipeline.str();
+      return mlir::success();
+    }
+  mlir::PassManager manager(&context);
+  return mlir::parsePassPipeline(pass, manager);
 }
 
 static Question ask(const Arguments &arguments, uint64_t seed) {
@@ -356,6 +369,8 @@ int main(int argc, char **argv) {
     llvm::outs() << "\n";
     return 0;
   }
+  if (!arguments.pass.empty() && failed(resolvePass(context, arguments.pass)))
+    return 2;
   return arguments.fault.empty() ? checkGraphs(context, arguments)
                                  : checkFaults(context, arguments);
 }
