@@ -18,8 +18,9 @@ using conformance::take;
 
 namespace property {
 
+/// Graphs have channels first, and Winograd's algorithm needs them last.
 static constexpr StringLiteral winogradPass =
-    "func.func(graph-winograd{tile=2})";
+    "func.func(graph-convert-layout,graph-winograd{tile=2})";
 
 ArrayRef<StringLiteral> getPasses() {
   static constexpr StringLiteral passes[] = {
