@@ -5,6 +5,7 @@
 // its matrix of the filter, and transforms the products to pixels.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Convolution.h"
+#include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -202,20 +203,6 @@ private:
 
 } // namespace
 
-/// Returns the packing of a filter [product, input, output]: panels of outputs,
-/// each with all products one after the other, in the order of a program.
-/// Inputs are in groups.
-static AffineMap getProductsMap(MLIRContext *context, int64_t panel,
-                                int64_t group) {
-  AffineExpr product, input, output;
-  bindDims(context, product, input, output);
-  SmallVector<AffineExpr> exprs{output.floorDiv(panel), product,
-                                input.floorDiv(group), output % panel};
-  if (group > 1)
-    exprs.push_back(input % group);
-  return AffineMap::get(3, 0, exprs, context);
-}
-
 /// Chooses blocks for images of known size: a whole row is a constant, so that
 /// the positions of its border are constants.
 void WinogradEmitter::tileRows(int64_t patches, const WinogradPlan &plan) {
@@ -284,7 +271,7 @@ LogicalResult WinogradEmitter::setTiling() {
   blockN = e.param("BLOCK_N", plan.outputs);
   steps = e.param("STEPS", plan.steps);
   e.pack(op.getFilter(),
-         getProductsMap(op.getContext(), plan.panel, sizes->group));
+         host::getTransformLayout(op.getContext(), plan.panel, sizes->group));
   allRows = e.mul(patchRows, batch);
   if (patchesAreRows)
     allRows = e.mul(allRows, inRow);

@@ -89,6 +89,11 @@ inline constexpr llvm::StringLiteral symbolRangesAttr = "graph.symbol_ranges";
 /// The alignment of all places in the arena and the weights, in bytes.
 inline constexpr int64_t placeAlignment = 64;
 
+/// Returns the layout of host.transform: panels of outputs, each with all rows
+/// one after the other, and groups of inputs.
+mlir::AffineMap getTransformLayout(mlir::MLIRContext *context, int64_t panel,
+                                   int64_t group);
+
 /// Returns the expression of a Host_Bytes attribute (0 if absent).
 mlir::AffineExpr getBytesExpr(mlir::Attribute attr, mlir::MLIRContext *context);
 

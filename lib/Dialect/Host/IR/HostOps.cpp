@@ -310,9 +310,8 @@ int64_t TransformOp::getStoredBytes() {
                         getLayoutAttr());
 }
 
-/// Returns the layout of C2.
-static AffineMap getPanelLayout(MLIRContext *context, int64_t panel,
-                                int64_t group) {
+AffineMap adze::host::getTransformLayout(MLIRContext *context, int64_t panel,
+                                         int64_t group) {
   AffineExpr row, input, output;
   bindDims(context, row, input, output);
   SmallVector<AffineExpr> exprs{output.floorDiv(panel), row,
@@ -355,7 +354,8 @@ LogicalResult TransformOp::verify() {
                "a result [P, C, O], but got ")
            << filter << ", " << matrix << " and " << result;
   auto [panel, group] = getPanelAndGroup();
-  if (getLayout() && *getLayout() != getPanelLayout(getContext(), panel, group))
+  if (getLayout() &&
+      *getLayout() != getTransformLayout(getContext(), panel, group))
     return emitOpError("expected a layout of panels of outputs and groups of "
                        "inputs, but got ")
            << getLayoutAttr(); // C2
