@@ -115,12 +115,36 @@ def test_convolutions(batch, inputs, size, outputs, taps, stride, pad, dilation)
         [("y", onnx.TensorProto.FLOAT)],
         {"f": first, "w": w},
     )
-    got = adze.compile(model, precision="bf16", threads=1)(x)
+    # Winograd's algorithm rounds transformed patches instead of pixels.
+    got = adze.compile(model, precision="bf16", threads=1, options={"winograd": "off"})(x)
     hidden = convolve(to_bf16(x), to_bf16(first), 1, 0, 1)
     want = convolve(to_bf16(hidden), to_bf16(w), stride, pad, dilation)
     # A sum next to a tie of bf16 may be rounded differently than in f64.
     assert np.abs(got - want).max() <= 4e-3 * np.abs(want).max()
     assert np.abs(got - want).mean() <= 2e-5 * np.abs(want).max()
+
+
+@needs_bf16
+@pytest.mark.parametrize("batch, inputs, size, outputs", [(1, 64, 28, 64), (3, 256, 14, 128), (2, 32, 40, 48)])
+def test_winograd(batch, inputs, size, outputs):
+    """By Winograd's algorithm errors are at most 2.5 times those of direct convolution."""
+    rng = np.random.default_rng(inputs * size)
+    w = rng.standard_normal((outputs, inputs, 3, 3), np.float32)
+    x = rng.standard_normal((batch, inputs, size, size), np.float32)
+    model = make_model(
+        [onnx.helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4)],
+        [("x", onnx.TensorProto.FLOAT, [batch, inputs, size, size])],
+        [("y", onnx.TensorProto.FLOAT)],
+        {"w": w},
+    )
+    want = convolve(x, w, 1, 1, 1)
+    direct, transformed = (
+        np.abs(adze.compile(model, precision="bf16", threads=1, options={"winograd": choice})(x) - want)
+        for choice in ("off", "on")
+    )
+    assert direct.mean() <= 2e-3 * want.std()
+    assert transformed.max() <= 2.5 * direct.max()
+    assert transformed.mean() <= 2.5 * direct.mean()
 
 
 @needs_bf16
