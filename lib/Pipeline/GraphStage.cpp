@@ -79,9 +79,9 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(
           graph::createConvTransposeToConvPass());
+      if (options.foldConstants) // merged weights are constants
+        manager.addPass(graph::createFoldConstantsPass());
       if (options.precision != "f32") {
-        if (options.foldConstants) // merged weights are constants
-          manager.addPass(graph::createFoldConstantsPass());
         if (options.probesPrecision)
           manager.addPass(graph::createProbePrecisionPass({options.precision}));
         else
@@ -91,11 +91,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createSpaceToDepthPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
-      if (options.winograd) {
-        if (options.foldConstants) // filters of merged convolutions
-          manager.addPass(graph::createFoldConstantsPass());
+      if (options.winograd)
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
-      }
     }
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());

@@ -8,6 +8,11 @@
 // RUN: atranslate %s --precision=bf16 --emit=tile -o %t/t.mlir && FileCheck %s --check-prefix=TILE < %t/t.mlir
 // TILE: tile.kernel @winograd_conv{{.*}}memref<{{16|25}}x64x64xbf16
 // TILE: tile.dot {{.*}} : tensor<{{.*}}xbf16>, tensor<{{.*}}xbf16>, tensor<{{.*}}xf32>
+// The filter of f32 is transformed before it is rounded, when the model is compiled.
+// RUN: atranslate %s --precision=bf16 --emit=graph -o %t/g.mlir && FileCheck %s --check-prefix=GRAPH < %t/g.mlir
+// GRAPH-NOT: transform_filter
+// GRAPH: graph.winograd_conv
+// GRAPH-NOT: transform_filter
 // DEFINE: %{shape} = 1x64x1x3
 // DEFINE: %{check} = arun %t/0.so --random --shape x=%{shape} --output-dir %t/0 && \
 // DEFINE:   arun %t/1.so --random --shape x=%{shape} --threads 1 --output-dir %t/1 --range-tol 1e-2 --expect y=%t/0/y.npy --expect z=%t/0/z.npy && \

@@ -153,10 +153,10 @@ private:
   static Value transformFilter(OpBuilder &b, Location loc, Value filter,
                                DenseElementsAttr matrix) {
     Type element = getElement(filter), f32 = b.getF32Type();
-    auto rounded = filter.getDefiningOp<CastOp>();
-    if (!rounded && filter.getDefiningOp<ConstantOp>())
+    if (filter.getDefiningOp<ConstantOp>())
       return TransformFilterOp::create(b, loc, filter, matrix);
     Value wide = filter;
+    auto rounded = filter.getDefiningOp<CastOp>();
     if (rounded && getElement(rounded.getInput()) == f32)
       wide = rounded.getInput();
     else if (element != f32)
