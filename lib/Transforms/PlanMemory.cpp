@@ -306,39 +306,43 @@ void PlanMemoryPass::planArena(func::FuncOp program) {
   lowerBoundBytes += size.lowerBound;
 }
 
+/// Places the op where one with an equal key is, or at the end of `total`
+/// bytes, which it increases. Returns true if it is the first one.
+template <typename OpT, typename KeyT>
+static bool place(OpT op, const KeyT &key,
+                  llvm::DenseMap<KeyT, int64_t> &offsets, int64_t &total) {
+  auto [known, isFirst] = offsets.try_emplace(key, total);
+  op.setOffset(known->second);
+  if (isFirst)
+    total += llvm::alignTo(op.getStoredBytes(), host::placeAlignment);
+  return isFirst;
+}
+
 void PlanMemoryPass::planWeights(func::FuncOp program) {
-  llvm::DenseMap<std::pair<Attribute, Attribute>, int64_t> offsets;
+  using Key = std::pair<Attribute, Attribute>;
+  llvm::DenseMap<Key, int64_t> offsets;
   int64_t total = 0;
   program.walk([&](host::ConstantOp op) {
-    auto known =
-        offsets.try_emplace({op.getValue(), op.getLayoutAttr()}, total);
-    op.setOffset(known.first->second);
-    if (known.second)
-      total += llvm::alignTo(op.getStoredBytes(), host::placeAlignment);
-    else
+    if (!place(op, Key(op.getValue(), op.getLayoutAttr()), offsets, total))
       ++numShared;
   });
-  Builder b(&getContext());
-  program->setAttr(host::weightsBytesAttr, b.getI64IntegerAttr(total));
+  program->setAttr(host::weightsBytesAttr,
+                   Builder(&getContext()).getI64IntegerAttr(total));
   weightsBytes += total;
-  planComputed(program);
 }
 
 /// Places the weights that the run time computes from those of the module.
 void PlanMemoryPass::planComputed(func::FuncOp program) {
-  llvm::DenseMap<std::tuple<int64_t, int64_t, Attribute>, int64_t> offsets;
+  using Key = std::tuple<int64_t, int64_t, Attribute>;
+  llvm::DenseMap<Key, int64_t> offsets;
   int64_t total = 0;
   auto getOffset = [](Value constant) {
     return *constant.getDefiningOp<host::ConstantOp>().getOffset();
   };
   program.walk([&](host::TransformOp op) {
-    auto known =
-        offsets.try_emplace({getOffset(op.getFilter()),
-                             getOffset(op.getMatrix()), op.getLayoutAttr()},
-                            total);
-    op.setOffset(known.first->second);
-    if (known.second)
-      total += llvm::alignTo(op.getStoredBytes(), host::placeAlignment);
+    Key key(getOffset(op.getFilter()), getOffset(op.getMatrix()),
+            op.getLayoutAttr());
+    place(op, key, offsets, total);
   });
   if (total)
     program->setAttr(host::computedBytesAttr,
@@ -352,6 +356,7 @@ void PlanMemoryPass::runOnOperation() {
       continue;
     planArena(function);
     planWeights(function);
+    planComputed(function);
   }
 }
 
