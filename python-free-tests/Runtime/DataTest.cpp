@@ -3,6 +3,7 @@
 // Data-dependent sizes: a linked module that returns the even numbers of its
 // input, and the sum of all in a box that grows during the run.
 
+#include "LinkedModule.h"
 #include "RuntimeTest.h"
 
 #include "adze_module.h"
@@ -104,12 +105,7 @@ const adze_module_kernel kKernels[] = {
 const adze_cpu_variant kVariants[] = {{0, "baseline", kCpuKernels}};
 
 adze_module_desc makeDesc() {
-  adze_module_desc desc = {};
-  desc.size = sizeof(desc);
-  desc.abi = ADZE_MODULE_ABI;
-  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
-  desc.row_sizes = &rows;
-  desc.producer = "by hand";
+  adze_module_desc desc = makeDescriptor();
   desc.build_id = "0";
   desc.model_name = "evens";
   desc.num_inputs = 1;

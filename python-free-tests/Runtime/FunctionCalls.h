@@ -8,6 +8,7 @@
 
 #include "ValueTypes.h"
 
+#include "LinkedModule.h"
 #include "RuntimeTest.h"
 
 #include <algorithm>
@@ -113,12 +114,7 @@ inline const adze_cpu_variant kProgramVariants[] = {{0, "baseline", nullptr}};
 
 inline const adze_module_desc *queryProgram(uint32_t) {
   static adze_module_desc desc;
-  desc = {};
-  desc.size = sizeof(desc);
-  desc.abi = ADZE_MODULE_ABI;
-  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
-  desc.row_sizes = &rows;
-  desc.producer = desc.build_id = desc.model_name = "by hand";
+  desc = makeDescriptor();
   desc.num_variants = 1;
   desc.variants = kProgramVariants;
   desc.run = runTheProgram;

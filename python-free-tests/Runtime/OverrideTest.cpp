@@ -3,6 +3,7 @@
 // Overridable weights: a linked module, y = x + w, whose w has a default in the
 // weights.
 
+#include "LinkedModule.h"
 #include "RuntimeTest.h"
 #include "adze.hpp"
 #include "adze_module.h"
@@ -42,12 +43,7 @@ int64_t noBytes(const int64_t *) { return 0; }
 adze_module_desc gDesc;
 
 const adze_module_desc *query(uint32_t) {
-  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
-  gDesc = {};
-  gDesc.size = sizeof(gDesc);
-  gDesc.abi = ADZE_MODULE_ABI;
-  gDesc.row_sizes = &rows;
-  gDesc.producer = gDesc.build_id = gDesc.model_name = "by hand";
+  gDesc = makeDescriptor();
   gDesc.num_inputs = 2;
   gDesc.inputs = kInputs;
   gDesc.num_outputs = 1;

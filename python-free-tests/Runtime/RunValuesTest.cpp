@@ -5,6 +5,7 @@
 
 #include "ValueTypes.h"
 
+#include "LinkedModule.h"
 #include "RuntimeTest.h"
 
 using namespace adze::test;
@@ -83,12 +84,7 @@ const adze_module_string kStrings[] = {{"", 0}, {"a", 1}};
 const adze_cpu_variant kVariants[] = {{0, "baseline", nullptr}};
 
 adze_module_desc makeDesc() {
-  adze_module_desc desc = {};
-  desc.size = sizeof(desc);
-  desc.abi = ADZE_MODULE_ABI;
-  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
-  desc.row_sizes = &rows;
-  desc.producer = desc.build_id = desc.model_name = "by hand";
+  adze_module_desc desc = makeDescriptor();
   desc.num_inputs = 4;
   desc.num_outputs = 5;
   desc.num_symbols = desc.num_variants = 1;

@@ -3,6 +3,7 @@
 // Launches in steps: a linked module whose programs sum all results of the
 // previous step, or those of their group.
 
+#include "LinkedModule.h"
 #include "RuntimeTest.h"
 
 #include "adze_module.h"
@@ -66,12 +67,7 @@ const adze_cpu_variant kVariants[] = {{0, "baseline", kCpuKernels}};
 
 const adze_module_desc *query(uint32_t) {
   static const adze_module_desc desc = [] {
-    adze_module_desc desc = {};
-    desc.size = sizeof(desc);
-    desc.abi = ADZE_MODULE_ABI;
-    static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
-    desc.row_sizes = &rows;
-    desc.producer = "by hand";
+    adze_module_desc desc = makeDescriptor();
     desc.build_id = "0";
     desc.model_name = "steps";
     desc.num_inputs = desc.num_outputs = desc.num_kernels = 1;

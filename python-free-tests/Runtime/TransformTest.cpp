@@ -3,6 +3,7 @@
 // Computed weights: a linked module whose output is the transform of a filter
 // of 3 outputs, 5 inputs and a window of 2, by a matrix of 3 rows.
 
+#include "LinkedModule.h"
 #include "RuntimeTest.h"
 #include "adze.hpp"
 #include "adze_module.h"
@@ -43,12 +44,7 @@ int64_t noBytes(const int64_t *) { return 0; }
 adze_module_desc gDesc;
 
 const adze_module_desc *query(uint32_t) {
-  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
-  gDesc = {};
-  gDesc.size = sizeof(gDesc);
-  gDesc.abi = ADZE_MODULE_ABI;
-  gDesc.row_sizes = &rows;
-  gDesc.producer = gDesc.build_id = gDesc.model_name = "by hand";
+  gDesc = makeDescriptor();
   gDesc.num_outputs = 1;
   gDesc.outputs = kResults;
   gDesc.num_variants = 1;
