@@ -147,6 +147,22 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
   return planResults(plan, attention.stores);
 }
 
+int64_t PipelinePlan::countSegments() const {
+  int64_t segments = 0;
+  for (const PipelineResult &result : results)
+    if (result.map)
+      segments += llvm::divideCeil(getResultColumns(), result.columns);
+  return segments * getRowBlocks();
+}
+
+int64_t PipelinePlan::getCopiesInFlight(int64_t number) const {
+  int64_t inTile = stagingParts - 1;
+  if (number >= stagingParts)
+    return inTile;
+  int64_t afterLast = (countSegments() - 1 - number) % stagingParts;
+  return std::min(inTile, afterLast + number);
+}
+
 FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   constexpr int64_t stagingParts = 2;
   constexpr int64_t warps = 4, mostBlocks = 8; // of a cluster

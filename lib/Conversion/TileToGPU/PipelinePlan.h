@@ -69,6 +69,12 @@ struct PipelinePlan {
   int64_t getResultColumns() const { return attention ? k : n; }
   /// Returns the instructions of 64 rows that a warpgroup issues for its rows.
   int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
+  /// Returns how many segments of results a warpgroup stages for a tile.
+  int64_t countSegments() const;
+  /// Returns how many of the last groups of copies may be in flight when
+  /// segment `number` of a tile is staged: those after the group that reads its
+  /// part of the staging memory. Each tile begins with the first part.
+  int64_t getCopiesInFlight(int64_t number) const;
   int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
 
   /// Returns the bytes of the accumulators of a tile, which reuse the memory of

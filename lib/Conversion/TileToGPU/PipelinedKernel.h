@@ -120,7 +120,7 @@ protected:
   /// if no blocks share a tile.
   mlir::Value rank, split;
   mlir::Value lhsDescriptor, rhsDescriptor;
-  unsigned numPieces = 0; ///< staged so far
+  int64_t numPieces = 0; ///< of the tile, staged so far
 };
 
 } // namespace adze::togpu

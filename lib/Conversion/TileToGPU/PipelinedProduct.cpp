@@ -385,14 +385,15 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
         fragments.store(op, half, firstGroup + group);
     return;
   }
-  Value staging = d.at(
-      d.at(shared, plan.getStagingOffset() +
-                       numPieces++ % plan.stagingParts * plan.getPieceBytes()),
-      d.mul(warpgroup, plan.stagingParts * plan.getPieceBytes()));
+  int64_t number = numPieces++;
+  Value staging =
+      d.at(d.at(shared, plan.getStagingOffset() +
+                            number % plan.stagingParts * plan.getPieceBytes()),
+           d.mul(warpgroup, plan.stagingParts * plan.getPieceBytes()));
   // Waits until the segment that was staged here before has been read.
   d.when(leads, [&] {
-    d.create<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(plan.stagingParts - 1),
-                                           b.getUnitAttr());
+    d.create<NVVM::CpAsyncBulkWaitGroupOp>(
+        uint32_t(plan.getCopiesInFlight(number)), b.getUnitAttr());
   });
   d.waitWarpgroup(warpgroup);
   constexpr unsigned matrixBits = 16;
