@@ -100,9 +100,12 @@ struct PipelinePlan {
   /// have one each, since a stage's values are read after the next stage's
   /// keys.
   int64_t getRingBarriers() const { return attention ? 2 * stages : stages; }
-  /// The barriers of the ring, and the barrier of the operand that stays for a
-  /// tile.
-  int64_t getBarriersBytes() const { return (getRingBarriers() + 1) * 8; }
+  /// The barriers of the ring, and that of the operand that stays for a tile,
+  /// if there is one.
+  int64_t getBarriers() const {
+    return getRingBarriers() + (attention ? 1 : 0);
+  }
+  int64_t getBarriersBytes() const { return getBarriers() * 8; }
   int64_t getEmptyOffset() const {
     return getFullOffset() + getBarriersBytes();
   }

@@ -71,7 +71,7 @@ void PipelinedKernel::emitSetup() {
   full = d.at(shared, plan.getFullOffset());
   empty = d.at(shared, plan.getEmptyOffset());
   d.when(d.equal(thread, 0), [&] {
-    for (int64_t i = 0; i <= plan.getRingBarriers(); ++i) {
+    for (int64_t i = 0; i < plan.getBarriers(); ++i) {
       d.create<NVVM::MBarrierInitOp>(d.barrierAt(full, d.i32(i)), d.i32(1),
                                      /*predicate=*/Value());
       d.create<NVVM::MBarrierInitOp>(d.barrierAt(empty, d.i32(i)),
@@ -79,8 +79,6 @@ void PipelinedKernel::emitSetup() {
                                      /*predicate=*/Value());
     }
     d.create<NVVM::FenceMbarrierInitOp>();
-    d.create<NVVM::FenceProxyOp>(NVVM::ProxyKind::async,
-                                 NVVM::SharedSpaceAttr());
     for (Value map : maps)
       d.create<NVVM::PrefetchOp>(NVVM::PrefetchCacheLevelAttr(),
                                  NVVM::CacheEvictionPriorityAttr(), map,
