@@ -1,64 +1,114 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Matrix instructions of the emulator.
+// Instructions of warps.
 #include "EmulatedUnits.h"
-#include "llvm/ADT/APFloat.h"
-#include <algorithm>
-#include <cmath>
+#include "EmulatedCluster.h"
+#include "EmulatedElements.h"
 #include <cstring>
 
 namespace adze::test {
 
 static constexpr unsigned kLanes = 32, kRows = 8;
 
+/// Calls `combine` with the operands of all lanes when these have arrived.
+template <typename Operands>
+static void
+meetWarp(const char *kind, Operands &mine,
+         llvm::function_ref<void(llvm::ArrayRef<Operands *>)> combine) {
+  cluster->meet(kind, cluster->getGroup(kLanes), cluster->getWarpThreads(),
+                &mine, [&](llvm::ArrayRef<void *> all) {
+                  std::vector<Operands *> lanes;
+                  for (void *operands : all)
+                    lanes.push_back(static_cast<Operands *>(operands));
+                  combine(lanes);
+                });
+}
+
+namespace {
+struct Exchanged {
+  uint32_t value, lane, got;
+};
+} // namespace
+
+static uint32_t exchange(uint32_t value, uint32_t lane) {
+  Exchanged mine{value, lane, 0};
+  meetWarp<Exchanged>("shuffle", mine, [](llvm::ArrayRef<Exchanged *> lanes) {
+    for (Exchanged *own : lanes)
+      own->got = lanes[own->lane]->value;
+  });
+  return mine.got;
+}
+
+uint32_t shuffle(uint32_t value, uint32_t mask) {
+  return exchange(value, cluster->getThread() % kLanes ^ mask);
+}
+
+uint32_t broadcast(uint32_t value, uint32_t lane) {
+  return exchange(value, lane);
+}
+
+uint32_t voteAll(uint32_t value) {
+  meetWarp<uint32_t>("vote", value, [](llvm::ArrayRef<uint32_t *> lanes) {
+    bool all = llvm::all_of(lanes, [](uint32_t *own) { return *own != 0; });
+    for (uint32_t *own : lanes)
+      *own = all;
+  });
+  return value;
+}
+
+namespace {
+struct MatrixRows {
+  char *row;
+  uint32_t *words;
+};
+} // namespace
+
+/// Calls `visit` with each pair of adjacent elements of a lane: its word, and
+/// the places of both elements.
+static void
+forEachPair(llvm::ArrayRef<MatrixRows *> lanes, uint32_t count, bool transposed,
+            llvm::function_ref<void(uint32_t &, char *, char *)> visit) {
+  for (unsigned lane = 0; lane < lanes.size(); ++lane)
+    for (uint32_t i = 0; i < count; ++i) {
+      char *places[2];
+      for (unsigned j = 0; j < 2; ++j) {
+        unsigned pair = lane % 4 * 2 + j, other = lane / 4;
+        unsigned y = transposed ? pair : other, x = transposed ? other : pair;
+        places[j] = lanes[i * kRows + y]->row + x * sizeof(uint16_t);
+      }
+      visit(lanes[lane]->words[i], places[0], places[1]);
+    }
+}
+
 void loadMatrices(const char *row, uint32_t count, uint32_t transposed,
                   uint32_t *out) {
-  unsigned self = block->current, lane = self % kLanes, warp = self - lane;
-  Block::Thread &me = block->threads[self];
-  unsigned slot = me.meetings & 1;
-  me.row[slot] = row;
-  meet("ldmatrix");
-  unsigned first = lane % 4 * 2, other = lane / 4;
-  for (uint32_t i = 0; i < count; ++i) {
-    uint16_t pair[2];
-    for (unsigned j = 0; j < 2; ++j) {
-      unsigned y = transposed ? first + j : other,
-               x = transposed ? other : first + j;
-      memcpy(&pair[j],
-             block->threads[warp + i * kRows + y].row[slot] +
-                 x * sizeof(pair[j]),
-             sizeof(pair[j]));
-    }
-    memcpy(&out[i], pair, sizeof(pair));
-  }
+  MatrixRows mine{const_cast<char *>(row), out};
+  meetWarp<MatrixRows>("ldmatrix", mine,
+                       [&](llvm::ArrayRef<MatrixRows *> lanes) {
+                         forEachPair(lanes, count, transposed,
+                                     [](uint32_t &word, char *low, char *high) {
+                                       uint16_t pair[2];
+                                       memcpy(&pair[0], low, sizeof(uint16_t));
+                                       memcpy(&pair[1], high, sizeof(uint16_t));
+                                       memcpy(&word, pair, sizeof(word));
+                                     });
+                       });
 }
 
-/// Returns the number of elements of a word.
-static unsigned countInWord(Element element) {
-  return element == Element::tf32                              ? 1
-         : element == Element::f16 || element == Element::bf16 ? 2
-                                                               : 4;
-}
-
-static double decode(uint32_t word, unsigned i, Element element) {
-  unsigned bits = 32 / countInWord(element);
-  uint32_t part = word >> (i * bits);
-  switch (element) {
-  case Element::tf32: {
-    float value;
-    memcpy(&value, &word, sizeof(value));
-    return value;
-  }
-  case Element::s8:
-    return int8_t(part);
-  case Element::u8:
-    return uint8_t(part);
-  default:
-    return llvm::APFloat(element == Element::bf16 ? llvm::APFloat::BFloat()
-                                                  : llvm::APFloat::IEEEhalf(),
-                         llvm::APInt(bits, part & 0xffff))
-        .convertToDouble();
-  }
+void storeMatrices(char *row, const uint32_t *words) {
+  constexpr int64_t rowBytes = 16;
+  MatrixRows mine{row, const_cast<uint32_t *>(words)};
+  meetWarp<MatrixRows>("stmatrix", mine,
+                       [&](llvm::ArrayRef<MatrixRows *> lanes) {
+                         forEachPair(lanes, 4, /*transposed=*/false,
+                                     [](uint32_t &word, char *low, char *high) {
+                                       uint16_t pair[2];
+                                       memcpy(pair, &word, sizeof(word));
+                                       memcpy(low, &pair[0], sizeof(uint16_t));
+                                       memcpy(high, &pair[1], sizeof(uint16_t));
+                                     });
+                       });
+  cluster->self().written.push_back({row, row + rowBytes});
 }
 
 uint32_t roundToTF32(float value) {
@@ -68,36 +118,33 @@ uint32_t roundToTF32(float value) {
   return std::isfinite(value) ? (bits + (dropped + 1) / 2) & ~dropped : bits;
 }
 
-void multiplyMatrices(Element lhs, Element rhs, uint32_t *words) {
-  unsigned self = block->current, lane = self % kLanes, warp = self - lane;
-  Block::Thread &me = block->threads[self];
-  unsigned slot = me.meetings & 1;
-  std::copy_n(words, me.operands[slot].size(), me.operands[slot].begin());
-  meet("mma");
-  bool isInteger = lhs == Element::s8 || lhs == Element::u8;
+/// Computes the four sums of a lane from the operands of the warp.
+static void multiplyLane(llvm::ArrayRef<uint32_t *> lanes, unsigned lane,
+                         Element lhs, Element rhs) {
   for (unsigned i = 0; i < 4; ++i) {
     unsigned row = lane / 4, high = i / 2, column = lane % 4 * 2 + i % 2;
     double total = 0;
     // Four lanes have a row of a or a column of b: a word each of two parts.
     for (unsigned part = 0; part < 2; ++part)
       for (unsigned holder = 0; holder < 4; ++holder) {
-        uint32_t a = block->threads[warp + row * 4 + holder]
-                         .operands[slot][high + 2 * part],
-                 b = block->threads[warp + column * 4 + holder]
-                         .operands[slot][4 + part];
-        for (unsigned j = 0; j < countInWord(lhs); ++j)
-          total += decode(a, j, lhs) * decode(b, j, rhs);
+        const uint32_t &a = lanes[row * 4 + holder][high + 2 * part],
+                       &b = lanes[column * 4 + holder][4 + part];
+        for (unsigned j = 0; j < sizeof(uint32_t) / getBytes(lhs); ++j)
+          total += decodeElement(&a, j, lhs) * decodeElement(&b, j, rhs);
       }
-    uint32_t &sum = words[6 + i];
-    if (isInteger) {
-      sum += uint32_t(int32_t(total));
-      continue;
-    }
-    float before;
-    memcpy(&before, &sum, sizeof(before));
-    before = float(before + total);
-    memcpy(&sum, &before, sizeof(sum));
+    addToSum(lanes[lane][6 + i], total, isInteger(lhs));
   }
+}
+
+void multiplyMatrices(Element lhs, Element rhs, uint32_t *words) {
+  cluster->meet("mma", cluster->getGroup(kLanes), kLanes, words,
+                [&](llvm::ArrayRef<void *> all) {
+                  std::vector<uint32_t *> lanes;
+                  for (void *operands : all)
+                    lanes.push_back(static_cast<uint32_t *>(operands));
+                  for (unsigned lane = 0; lane < kLanes; ++lane)
+                    multiplyLane(lanes, lane, lhs, rhs);
+                });
 }
 
 } // namespace adze::test

@@ -271,14 +271,22 @@ void Interpreter::runDot(tile::DotOp op) {
   Number n = values[op.getAcc()];
   Number &a = values[op.getLhs()], &b = values[op.getRhs()];
   int64_t m = a.shape[0], k = a.shape[1], c = b.shape[1];
+  auto getOperand = [](Number &operand, int64_t i, Type type) {
+    return type.isUnsignedInteger()
+               ? int64_t(unsignedOf(operand.i[i], operand.bits))
+               : operand.i[i];
+  };
+  tile::ProductAttr types = op.getProduct();
   for (int64_t x = 0; x < m; ++x)
     for (int64_t y = 0; y < c; ++y)
       for (int64_t z = 0; z < k; ++z) {
         if (n.isFloat)
           n.f[x * c + y] += a.f[x * k + z] * b.f[z * c + y];
         else
-          n.i[x * c + y] =
-              wrap(n.i[x * c + y] + a.i[x * k + z] * b.i[z * c + y], n.bits);
+          n.i[x * c + y] = wrap(
+              n.i[x * c + y] + getOperand(a, x * k + z, types.getLhs()) *
+                                   getOperand(b, z * c + y, types.getRhs()),
+              n.bits);
       }
   values[op.getResult()] = n;
 }

@@ -6,18 +6,23 @@
 // in turn.
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "EmulatedCopies.h"
 #include "Emulator.h"
 #include "Guarded.h"
 #include "InitAll.h"
 #include "TileInterpreter.h"
+#include "adze_module.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/ToolUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 #include <random>
 
@@ -42,6 +47,10 @@ static cl::opt<unsigned> seed("data-seed", cl::init(1));
 static cl::opt<int64_t> limit("int-limit",
                               cl::desc("integers are in [-limit, limit]"),
                               cl::init(100));
+static cl::opt<std::string> withoutEach(
+    "without-each",
+    cl::desc("also run without each operation that synchronises and whose name "
+             "matches, which must fail"));
 
 static unsigned widthOf(Type t) {
   if (isa<IndexType>(t))
@@ -150,10 +159,41 @@ static double compare(const Memory &want, const char *got, int64_t &where) {
   return worst;
 }
 
+/// A converted kernel.
 struct Subject {
+  explicit Subject(LLVM::LLVMFuncOp entry)
+      : name(entry->getAttrOfType<StringAttr>("adze.kernel").str()),
+        entry(entry.getName().str()),
+        maps(entry->getAttrOfType<ArrayAttr>("adze.tensor_maps")) {
+    auto getInt = [&](StringRef attribute, int64_t otherwise) {
+      auto value = entry->getAttrOfType<IntegerAttr>(attribute);
+      return value ? value.getInt() : otherwise;
+    };
+    shape.threads = getInt("adze.threads", 0);
+    shape.sharedBytes = getInt("adze.shared_bytes", shape.sharedBytes);
+    if (auto cluster = entry->getAttrOfType<DenseI32ArrayAttr>(
+            NVVM::NVVMDialect::getClusterDimAttrName()))
+      shape.blocks = cluster[0];
+    mostShared = getInt("adze.most_shared", 1);
+    isPersistent = entry->hasAttr("adze.resident_blocks");
+    // The number of blocks, and the faults of kernels with tensor maps, follow.
+    numSymbols = llvm::count_if(entry.getArgumentTypes(),
+                                [](Type t) { return t.isInteger(64); }) -
+                 (maps ? 2 : 1);
+  }
+
   std::string name, entry;
-  Emulator::Shape shape;
-  int64_t numSymbols;
+  ArrayAttr maps;
+  LaunchShape shape;
+  int64_t numSymbols, mostShared;
+  bool isPersistent;
+};
+
+/// The arguments before a run, and after one by the interpreter.
+struct Arguments {
+  std::vector<Memory> before, want;
+  SmallVector<int64_t> symbols;
+  int64_t programs;
 };
 
 /// Symbols in adze.dims; those of other dynamic dimensions follow.
@@ -166,123 +206,245 @@ static int64_t namedSymbols(ModuleOp module) {
   return named;
 }
 
-static bool runKernel(Emulator &emulator, const Subject &subject,
-                      tile::KernelOp kernel) {
+static std::optional<Arguments> makeArguments(tile::KernelOp kernel,
+                                              int64_t numSymbols) {
   std::mt19937 random(seed);
   int64_t nextSymbol = namedSymbols(kernel->getParentOfType<ModuleOp>());
-  std::vector<Memory> before;
+  Arguments arguments;
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    before.push_back(makeMemory(kernel, i, random, nextSymbol));
-  std::vector<Memory> want = before;
-  if (!interpret(kernel, want))
-    return false;
-  SmallVector<int64_t> values(symbols.begin(), symbols.end());
-  values.resize(subject.numSymbols);
-  int64_t blocks = emulator.countPrograms(subject.name, values.data()),
-          programs = blocks / subject.shape.blocks;
-  if (programs != countPrograms(kernel, before)) {
-    llvm::outs() << subject.name << ": expected "
-                 << countPrograms(kernel, before) << " programs, but got "
-                 << programs << "\n";
-    return false;
+    arguments.before.push_back(makeMemory(kernel, i, random, nextSymbol));
+  arguments.want = arguments.before;
+  if (!interpret(kernel, arguments.want))
+    return std::nullopt;
+  arguments.symbols.assign(symbols.begin(), symbols.end());
+  arguments.symbols.resize(numSymbols);
+  arguments.programs = countPrograms(kernel, arguments.before);
+  return arguments;
+}
+
+/// Returns the first difference, or an empty string.
+static std::string compareAll(ArrayRef<Memory> want, ArrayRef<Guarded> buffers,
+                              double &worst) {
+  std::string difference;
+  for (auto [i, m, buffer] : llvm::enumerate(want, buffers)) {
+    int64_t where = 0;
+    double error = compare(m, buffer.data, where);
+    worst = std::max(worst, error);
+    if (error <= tolerance || !difference.empty())
+      continue;
+    bool isFloat = isa<FloatType>(m.elementType);
+    double wanted = isFloat ? m.floats[where] : double(m.ints[where]),
+           got = isFloat ? decodeFloat(m, buffer.data, where)
+                         : double(decodeInt(m, buffer.data, where));
+    llvm::raw_string_ostream(difference)
+        << "argument " << i << " differs at element " << where << ", error "
+        << llvm::format("%.2g", error) << ": expected " << wanted
+        << ", but got " << got;
   }
+  return difference;
+}
+
+/// Returns the maps of a kernel, in which addresses are those of the buffers.
+static std::vector<TensorMap> makeMaps(Emulator &emulator,
+                                       const Subject &subject,
+                                       ArrayRef<int64_t> symbols,
+                                       ArrayRef<Guarded> buffers) {
+  std::vector<TensorMap> maps;
+  if (!subject.maps)
+    return maps;
+  std::vector<int64_t> values(subject.maps.size() * ADZE_TENSOR_MAP_VALUES);
+  emulator.getMapSizes(subject.name, symbols.data(), values.data());
+  for (auto [i, row] :
+       llvm::enumerate(subject.maps.getAsRange<DenseI64ArrayAttr>()))
+    maps.emplace_back(buffers[row[0]].data, row.asArrayRef(),
+                      &values[i * ADZE_TENSOR_MAP_VALUES]);
+  return maps;
+}
+
+/// Runs all programs, each by `shared` blocks if these may share one. Returns
+/// why the results are not those of the interpreter, or an empty string.
+static std::string runOnce(Emulator &emulator, const Subject &subject,
+                           const Arguments &arguments, int64_t shared,
+                           ThreadOrder order, double &worst) {
+  constexpr size_t mapAlign = 16;
+  constexpr int64_t residentBlocks = 2;
+  bool atEnd = order == ThreadOrder::backward;
+  std::vector<Guarded> buffers;
+  SmallVector<int64_t> passed;
+  for (const Memory &m : arguments.before) {
+    size_t bytes = m.size() * widthOf(m.elementType);
+    // The run time copies tensors that are not aligned.
+    buffers.emplace_back(subject.maps ? llvm::alignTo(bytes, mapAlign) : bytes,
+                         atEnd);
+    encode(m, buffers.back().data);
+    passed.push_back(reinterpret_cast<int64_t>(buffers.back().data));
+  }
+  int64_t blocks =
+      emulator.countPrograms(subject.name, arguments.symbols.data());
+  if (blocks != arguments.programs * subject.shape.blocks)
+    return llvm::formatv("expected {0} programs, but got {1}",
+                         arguments.programs, blocks / subject.shape.blocks);
+  passed.append(arguments.symbols);
+  passed.push_back(blocks);
+  std::vector<TensorMap> maps =
+      makeMaps(emulator, subject, arguments.symbols, buffers);
+  passed.append(maps.empty() ? 0 : 1, 0);
+  for (const TensorMap &map : maps) {
+    if (std::string problem = map.findProblem(); !problem.empty())
+      return problem;
+    passed.push_back(reinterpret_cast<int64_t>(&map));
+  }
+  LaunchShape shape = subject.shape;
+  shape.blocks *= shared;
+  shape.gridBlocks = blocks * shared;
+  if (subject.isPersistent && shared == 1)
+    shape.gridBlocks = std::min(blocks, residentBlocks);
+  for (int64_t i = 0; i < shape.gridBlocks / shape.blocks; ++i)
+    if (std::string problem =
+            emulator.run(subject.entry, shape, i, passed, order);
+        !problem.empty())
+      return problem;
+  return compareAll(arguments.want, buffers, worst);
+}
+
+/// Runs all programs in several orders of their threads.
+static std::string runKernel(Emulator &emulator, const Subject &subject,
+                             const Arguments &arguments, double &worst) {
+  for (int64_t shared = 1; shared <= subject.mostShared; shared *= 2)
+    for (ThreadOrder order :
+         {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled})
+      if (std::string problem =
+              runOnce(emulator, subject, arguments, shared, order, worst);
+          !problem.empty())
+        return problem;
+  return "";
+}
+
+static bool testKernel(Emulator &emulator, const Subject &subject,
+                       tile::KernelOp kernel) {
+  std::optional<Arguments> arguments =
+      makeArguments(kernel, subject.numSymbols);
+  if (!arguments)
+    return false;
   double worst = 0;
-  for (auto [atEnd, order] : {std::pair(false, ThreadOrder::forward),
-                              std::pair(true, ThreadOrder::backward),
-                              std::pair(false, ThreadOrder::shuffled)}) {
-    std::vector<Guarded> buffers;
-    SmallVector<int64_t> arguments;
-    for (Memory &m : before) {
-      buffers.emplace_back(m.size() * widthOf(m.elementType), atEnd);
-      encode(m, buffers.back().data);
-      arguments.push_back(reinterpret_cast<int64_t>(buffers.back().data));
-    }
-    arguments.append(values);
-    arguments.push_back(blocks);
-    for (int64_t i = 0; i < programs; ++i)
-      if (!emulator.runBlock(subject.entry, subject.shape, i, arguments, order))
-        return false;
-    for (auto [i, m, buffer] : llvm::enumerate(want, buffers)) {
-      int64_t where = 0;
-      double error = compare(m, buffer.data, where);
-      worst = std::max(worst, error);
-      if (error > tolerance)
-        llvm::outs() << subject.name << ": argument " << i
-                     << " differs at element " << where << ", error "
-                     << llvm::format("%.2g", error)
-                     << (isa<FloatType>(m.elementType)
-                             ? llvm::formatv(": expected {0}, but got {1}",
-                                             m.floats[where],
-                                             decodeFloat(m, buffer.data, where))
-                                   .str()
-                             : llvm::formatv(": expected {0}, but got {1}",
-                                             m.ints[where],
-                                             decodeInt(m, buffer.data, where))
-                                   .str())
-                     << "\n";
-    }
-  }
-  llvm::outs() << subject.name << ": " << programs << " programs of "
+  std::string problem = runKernel(emulator, subject, *arguments, worst);
+  if (!problem.empty())
+    llvm::outs() << subject.name << ": " << problem << "\n";
+  llvm::outs() << subject.name << ": " << arguments->programs << " programs of "
                << subject.shape.blocks * subject.shape.threads << " threads "
-               << (worst <= tolerance ? "agree" : "DIFFER") << "\n";
+               << (problem.empty() ? "agree" : "DIFFER") << "\n";
   llvm::errs() << subject.name << ": largest error "
                << llvm::format("%.2g", worst) << "\n";
-  return worst <= tolerance;
+  return problem.empty();
+}
+
+//===--- synchronisation --------------------------------------------------===//
+
+/// Returns true for operations without which a kernel has a race, or waits
+/// forever.
+static bool synchronizes(Operation *op) {
+  return isa<gpu::BarrierOp, NVVM::BarrierOp, NVVM::ClusterWaitOp,
+             NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp,
+             NVVM::MBarrierArriveExpectTxOp, NVVM::MBarrierTryWaitParityOp,
+             NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
+             NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
+             NVVM::WgmmaWaitGroupSyncOp, NVVM::CpAsyncBulkCommitGroupOp,
+             NVVM::CpAsyncBulkWaitGroupOp>(op);
+}
+
+/// Runs the kernel without each of its synchronising operations in turn, and
+/// states how the emulator notices that one is missing.
+static bool testWithoutEach(ModuleOp device, const Subject &subject,
+                            tile::KernelOp kernel) {
+  std::optional<Arguments> arguments =
+      makeArguments(kernel, subject.numSymbols);
+  if (!arguments)
+    return false;
+  bool good = true;
+  llvm::StringMap<unsigned> numbers;
+  auto collect = [&](ModuleOp from) {
+    SmallVector<Operation *> found;
+    from.walk([&](LLVM::LLVMFuncOp function) {
+      if (function.getName() == subject.entry)
+        function.walk([&](Operation *op) {
+          if (synchronizes(op) &&
+              llvm::Regex(withoutEach).match(op->getName().getStringRef()))
+            found.push_back(op);
+        });
+    });
+    return found;
+  };
+  for (auto [i, op] : llvm::enumerate(collect(device))) {
+    OwningOpRef<ModuleOp> less = device.clone();
+    collect(*less)[i]->erase();
+    auto emulator = Emulator::create(*less);
+    double worst = 0;
+    std::string problem =
+        emulator ? runKernel(*emulator, subject, *arguments, worst) : "";
+    good &= !problem.empty();
+    StringRef name = op->getName().getStringRef();
+    llvm::outs() << subject.name << ": without " << name << " "
+                 << numbers[name]++ << ": "
+                 << (problem.empty() ? "NOT NOTICED" : problem) << "\n";
+  }
+  return good;
+}
+
+/// Tests all kernels of the module.
+static bool testModule(ModuleOp module) {
+  // The kernels of a whole model.
+  for (Operation &op : llvm::make_early_inc_range(module.getOps()))
+    if (!isa<tile::KernelOp>(op))
+      op.erase();
+  PassManager specialize(module.getContext());
+  tile::TileSpecializeOptions bind;
+  bind.params = params;
+  bind.target = "cuda";
+  specialize.addPass(tile::createTileSpecialize(bind));
+  if (failed(specialize.run(module)))
+    return false;
+  OwningOpRef<ModuleOp> device = module.clone();
+  PassManager convert(module.getContext());
+  ConvertTileToGPUOptions options;
+  options.threads = threads;
+  convert.addPass(createConvertTileToGPU(options));
+  if (failed(convert.run(*device)))
+    return false;
+  std::vector<Subject> subjects;
+  device->walk([&](LLVM::LLVMFuncOp function) {
+    if (function->hasAttr("adze.kernel"))
+      subjects.emplace_back(function);
+  });
+  auto emulator = Emulator::create(*device);
+  if (!emulator)
+    return false;
+  bool good = subjects.size() ==
+              size_t(llvm::range_size(module.getOps<tile::KernelOp>()));
+  for (const Subject &subject : subjects) {
+    auto kernel = module.lookupSymbol<tile::KernelOp>(subject.name);
+    good &= testKernel(*emulator, subject, kernel);
+    if (!withoutEach.empty())
+      good &= testWithoutEach(*device, subject, kernel);
+  }
+  return good;
 }
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "tile kernels on an emulated GPU\n");
   DialectRegistry registry;
   adze::registerAllDialects(registry);
-  MLIRContext context(registry);
-  llvm::SourceMgr sources;
   auto file = openInputFile(input);
   if (!file)
     return 1;
-  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
-    return 1;
-  // The kernels of a whole model.
-  for (Operation &op : llvm::make_early_inc_range(module->getOps()))
-    if (!isa<tile::KernelOp>(op))
-      op.erase();
-  PassManager specialize(&context);
-  tile::TileSpecializeOptions bind;
-  bind.params = params;
-  bind.target = "cuda";
-  specialize.addPass(tile::createTileSpecialize(bind));
-  if (failed(specialize.run(*module)))
-    return 1;
-  OwningOpRef<ModuleOp> device = module->clone();
-  PassManager convert(&context);
-  ConvertTileToGPUOptions options;
-  options.threads = threads;
-  convert.addPass(createConvertTileToGPU(options));
-  if (failed(convert.run(*device)))
-    return 1;
-  std::vector<Subject> subjects;
-  device->walk([&](LLVM::LLVMFuncOp f) {
-    if (auto kernel = f->getAttrOfType<StringAttr>("adze.kernel")) {
-      auto cluster = f->getAttrOfType<DenseI32ArrayAttr>("nvvm.cluster_dim");
-      subjects.push_back(
-          {kernel.str(),
-           f.getName().str(),
-           {f->getAttrOfType<IntegerAttr>("adze.threads").getInt(),
-            cluster ? cluster[0] : 1},
-           llvm::count_if(f.getArgumentTypes(), [](Type t) {
-             return t.isInteger(64);
-           }) - 1});
-    }
-  });
-  auto emulator = Emulator::create(*device);
-  if (!emulator)
-    return 1;
-  bool good = subjects.size() ==
-              size_t(llvm::range_size(module->getOps<tile::KernelOp>()));
-  for (const Subject &subject : subjects)
-    good &= runKernel(*emulator, subject,
-                      module->lookupSymbol<tile::KernelOp>(subject.name));
-  return !good;
+  auto testChunk = [&](std::unique_ptr<llvm::MemoryBuffer> chunk,
+                       raw_ostream &) {
+    MLIRContext context(registry);
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(std::move(chunk), llvm::SMLoc());
+    SourceMgrDiagnosticHandler handler(sources, &context);
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+    return success(module && testModule(*module));
+  };
+  return failed(
+      splitAndProcessBuffer(std::move(file), testChunk, llvm::outs()));
 }

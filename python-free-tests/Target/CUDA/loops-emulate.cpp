@@ -220,9 +220,14 @@ static bool runKernel(func::FuncOp kernel, LLVM::LLVMFuncOp entry,
       passed.push_back(reinterpret_cast<int64_t>(pointer));
     passed.append(symbols);
     passed.push_back(blocks);
-    for (int64_t block = 0; block < blocks; ++block)
-      if (!emulator.runBlock(entry.getName(), {threads}, block, passed, order))
-        return false;
+    for (int64_t block = 0; block < blocks; ++block) {
+      std::string problem =
+          emulator.run(entry.getName(), {threads}, block, passed, order);
+      if (problem.empty())
+        continue;
+      llvm::outs() << name << ": " << problem << "\n";
+      return false;
+    }
     if (!compare(name, arguments, want, got, worst))
       return false;
   }

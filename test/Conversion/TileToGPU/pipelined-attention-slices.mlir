@@ -1,6 +1,11 @@
 // RUN: aopt %s --split-input-file --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse | FileCheck %s
 // RUN: aopt %s --split-input-file --tile-choose-schedule=remarks 2>&1 | FileCheck %s --check-prefix=REFUSED
 
+// RUN: sed -e 's/24x384/3x200/g; s/24x?/3x?/g; s/%c24 = arith.constant 24/%c24 = arith.constant 3/; s/%c384 = arith.constant 384/%c384 = arith.constant 200/; s/<384x/<200x/g; s/.24, /[3, /g' %s \
+// RUN:   | aopt --split-input-file --tile-choose-schedule | cuda-emulate - --tolerance=1e-3 --symbols=150,150,100 | FileCheck %s --check-prefix=EMULATED
+// EMULATED: slice: 12 programs of 256 threads agree
+// EMULATED: later: 21 programs of 128 threads agree
+
 // Keys and values are the first rows of caches with a greater capacity: boxes have the
 // rows of the slice and the strides of the cache. Positions of the queries come from
 // memory: no key is hidden where the warp's positions are behind all keys of a block, or

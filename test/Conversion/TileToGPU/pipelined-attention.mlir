@@ -3,6 +3,15 @@
 // RUN: sed -e 's/in \[32, 64, 128\]/in [1, 7, 49]/' %s | aopt --tile-choose-schedule=remarks 2>&1 | FileCheck %s --check-prefix=KEYS
 // RUN: sed -e 's/24x384/12x384/g' %s | aopt --tile-choose-schedule | FileCheck %s --check-prefix=FEW
 
+// The emulator's results are those of the interpreter, and it notices each missing
+// barrier, wait and fence that memory needs.
+// RUN: sed -e 's/24x384/1x280/g; s/%c24 = arith.constant 24/%c24 = arith.constant 1/; s/%c384 = arith.constant 384/%c384 = arith.constant 280/; s/in .32, 64, 128./in [32, 64]/' %s \
+// RUN:   | aopt --tile-choose-schedule | cuda-emulate - --tolerance=1e-3 --without-each='mbarrier.(arrive|try)|wgmma.(commit|wait)|fence.proxy|bulk|gpu.barrier' | FileCheck %s --check-prefix=EMULATED
+// EMULATED: attention: 5 programs of 256 threads agree
+// EMULATED: attention: without nvvm.mbarrier.try_wait.parity 7:
+// EMULATED: attention: without nvvm.cp.async.bulk.wait_group 1:
+// EMULATED-NOT: NOT NOTICED
+
 // SCHEDULE: tile.kernel @attention
 // SCHEDULE-SAME: tile.params.cuda = {BLOCK_M = 128 : i64, BLOCK_N = 128 : i64}
 // SCHEDULE-SAME: dims = [#tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 64>]
