@@ -461,9 +461,7 @@ adze_status rt_check_outputs(const adze_module *module,
   return NULL;
 }
 
-/* Returns the bytes from the first to the last element, including those of
- * other tensors between rows. */
-static uint64_t span_of(const DLTensor *tensor) {
+uint64_t rt_tensor_span(const DLTensor *tensor) {
   uint64_t bytes = rt_tensor_size(tensor);
   if (!tensor->strides || !bytes)
     return bytes;
@@ -478,7 +476,7 @@ static uint64_t span_of(const DLTensor *tensor) {
 bool rt_tensors_overlap(const DLTensor *a, const DLTensor *b) {
   if (!a || !b)
     return false;
-  uint64_t a_bytes = span_of(a), b_bytes = span_of(b);
+  uint64_t a_bytes = rt_tensor_span(a), b_bytes = rt_tensor_span(b);
   uintptr_t a_begin = (uintptr_t)rt_tensor_data(a);
   uintptr_t b_begin = (uintptr_t)rt_tensor_data(b);
   return a_bytes && b_bytes && a_begin < b_begin + b_bytes &&

@@ -14,30 +14,42 @@ static uint64_t end_in(uint64_t address, const void *data, uint64_t bytes) {
   return address >= begin && address - begin < bytes ? begin + bytes : 0;
 }
 
-static uint64_t end_in_tensor(uint64_t address, const void *data,
-                              const DLTensor *tensor) {
-  return tensor ? end_in(address, data, rt_tensor_size(tensor)) : 0;
+static void extend_in(uint64_t address, const void *data, uint64_t bytes,
+                      uint64_t *end) {
+  uint64_t found = end_in(address, data, bytes);
+  if (found > *end)
+    *end = found;
+}
+
+static void extend_in_tensor(uint64_t address, const void *data,
+                             const DLTensor *tensor, uint64_t *end) {
+  if (tensor)
+    extend_in(address, data, rt_tensor_span(tensor), end);
 }
 
 /* Returns the end of the memory that holds `address`: the arena, a box, memory
- * that the host program allocated, an input or an output. Returns 0 if no
- * memory of the run holds it. */
+ * that the host program allocated, inputs and outputs, of which several may
+ * begin there. Returns 0 if no memory of the run holds it. */
 static uint64_t end_of_memory(const adze_exec *exec, uint64_t address) {
   const adze_context *context = exec->context;
   const adze_module_desc *desc = context->module->desc;
   uint64_t end = end_in(address, context->workspace, context->needs.arena);
-  for (uint32_t i = 0; i < desc->num_boxes && !end; ++i)
-    end = end_in(address, context->boxes[i].data, context->boxes[i].bytes);
-  for (const rt_block *block = exec->blocks; block && !end; block = block->next)
-    end = end_in(address, block->data, block->bytes);
-  for (uint32_t i = 0; i < desc->num_inputs && !end; ++i)
-    end = end_in_tensor(address, context->input_data[i],
-                        context->on_device->inputs[i]);
-  for (uint32_t i = 0; i < desc->num_outputs && !end; ++i) {
-    end = end_in_tensor(address, context->output_data[i], context->outputs[i]);
-    if (!end && context->made && context->made[i]) {
+  for (uint32_t i = 0; i < desc->num_boxes; ++i)
+    extend_in(address, context->boxes[i].data, context->boxes[i].bytes, &end);
+  for (uint64_t i = 0; i < desc->num_states; ++i)
+    extend_in(address, context->states[i].box.data,
+              context->states[i].box.bytes, &end);
+  for (const rt_block *block = exec->blocks; block; block = block->next)
+    extend_in(address, block->data, block->bytes, &end);
+  for (uint32_t i = 0; i < desc->num_inputs; ++i)
+    extend_in_tensor(address, context->input_data[i],
+                     context->on_device->inputs[i], &end);
+  for (uint32_t i = 0; i < desc->num_outputs; ++i) {
+    extend_in_tensor(address, context->output_data[i], context->outputs[i],
+                     &end);
+    if (context->made && context->made[i]) {
       const DLTensor *made = &context->made[i]->dl_tensor;
-      end = end_in_tensor(address, made->data, made);
+      extend_in_tensor(address, made->data, made, &end);
     }
   }
   return end;

@@ -255,6 +255,9 @@ adze_status rt_check_output_dims(const adze_module *module, uint32_t index,
                                  const DLTensor *tensor, const int64_t *dims);
 /* Rejects a module whose signature has types other than tensors. */
 adze_status rt_check_only_tensors(const adze_module *module);
+/* Returns the bytes from the first to the last element, including those of
+ * other tensors between rows. */
+uint64_t rt_tensor_span(const DLTensor *tensor);
 /* Returns true if two checked tensors share memory, including that between
  * their rows; either may be null. */
 bool rt_tensors_overlap(const DLTensor *a, const DLTensor *b);

@@ -123,7 +123,8 @@ void HostLowering::createCost(const Twine &name, AffineExpr expr) {
   LLVM::ReturnOp::create(builder, loc, result);
 }
 
-/// Writes the bytes of each place of a launch, for copies of them.
+/// Writes the bytes of each place of a launch, for copies of them. The run time
+/// knows those of states.
 void HostLowering::createPlaces(host::LaunchOp launch, unsigned number) {
   auto function =
       createFunction((host::placesFunction + Twine(number)).str(),
@@ -131,11 +132,14 @@ void HostLowering::createPlaces(host::LaunchOp launch, unsigned number) {
   Location loc = launch.getLoc();
   Formula formula(builder, loc, function.getArgument(0));
   for (auto [index, place] : llvm::enumerate(launch.getOperands())) {
-    Value bytes = formula.emit(host::getBytesToEnd(place));
+    AffineExpr bytes = host::getBytesToEnd(place);
+    if (!bytes)
+      continue;
+    Value value = formula.emit(bytes);
     Value to =
         LLVM::GEPOp::create(builder, loc, pointer, i64, function.getArgument(1),
                             ArrayRef<LLVM::GEPArg>{int32_t(index)});
-    LLVM::StoreOp::create(builder, loc, bytes, to);
+    LLVM::StoreOp::create(builder, loc, value, to);
   }
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }

@@ -1,4 +1,12 @@
 // RUN: aopt %s --convert-host-to-llvm | FileCheck %s
+// RUN: sed -e 's/@k(%x, %b, %b)/& {adze.host_fallback}/' %s | aopt --convert-host-to-llvm | FileCheck %s --check-prefix=PLACES
+
+// If the CPU runs the kernel for a device, only the run time knows the bytes of the state.
+// PLACES-LABEL: llvm.func @adze_places.0(
+// PLACES-SAME: %[[BYTES:[a-z0-9]*]]: !llvm.ptr) {
+// PLACES: llvm.getelementptr %[[BYTES]][0]
+// PLACES-NOT: llvm.getelementptr %[[BYTES]]
+// PLACES: llvm.return
 
 func.func private @k(memref<1x4xf32>, memref<?x4xf32>, memref<?x4xf32> {adze.tied = 1 : i64}) attributes {adze.kernel}
 

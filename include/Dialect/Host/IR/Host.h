@@ -102,7 +102,7 @@ mlir::AffineExpr getBytesExpr(mlir::Attribute attr, mlir::MLIRContext *context);
 mlir::AffineExpr getPlaceBytes(mlir::Value place);
 
 /// Returns the bytes from the beginning of a place to the end of the place that
-/// it is a part of.
+/// it is a part of, or null for a state, whose size only the run time knows.
 mlir::AffineExpr getBytesToEnd(mlir::Value place);
 
 /// Returns the attribute of `expr`: an integer if it is constant.

@@ -81,10 +81,14 @@ AffineExpr adze::host::getPlaceBytes(Value place) {
 }
 
 AffineExpr adze::host::getBytesToEnd(Value place) {
+  if (place.getDefiningOp<StateOp>())
+    return {};
   auto view = place.getDefiningOp<ViewOp>();
   if (!view)
     return getPlaceBytes(place);
   AffineExpr bytes = getBytesToEnd(view.getSource());
+  if (!bytes)
+    return {};
   if (Attribute offset = view.getOffsetAttr())
     bytes = bytes - getBytesExpr(offset, place.getContext());
   return bytes;
