@@ -41,8 +41,8 @@ typedef struct {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks, *reserved; /* the latter without storage */
-static int64_t num_graph_launches, num_launches, num_overlaps, num_maps, num_clusters,
-    num_clears, held_bytes;
+static int64_t num_graph_launches, num_launches, num_overlaps, num_maps,
+    num_clusters, num_clears, held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
 /* Queries of the tests. */
@@ -183,8 +183,8 @@ FN(cuTensorMapEncodeTiled, tensor_map *map, int type, uint32_t rank,
 }
 
 /* One block per multiprocessor, of which there are two: they share one program.
- * Its map is that of its first tensor: rows of 8 numbers of 16 bits, in boxes of
- * every second of 4 rows. */
+ * Its map is that of its first tensor: rows of 8 numbers of 16 bits, in boxes
+ * of every second of 4 rows. */
 static int check_mapped(unsigned grid, void **arguments) {
   const tensor_map *map = arguments[5];
   uint64_t rows = *(const uint64_t *)arguments[2],
@@ -470,6 +470,14 @@ FN(cuMemcpyAsync, uint64_t to, uint64_t from, size_t bytes, stream *s) {
   if (in != out)
     __atomic_fetch_add(&copied_bytes[out], (int64_t)bytes, __ATOMIC_RELAXED);
   return submit(s, &n);
+}
+
+FN(cuMemsetD8Async, uint64_t to, unsigned char value, size_t bytes, stream *s) {
+  void *storage = storage_of(to, bytes);
+  if (!depth || !storage || (s && s->capturing))
+    return INVALID;
+  memset(storage, value, bytes);
+  return OK;
 }
 
 /* ---- Streams, graphs, events -----------------------------------------------

@@ -377,6 +377,28 @@ ADZE_API adze_status adze_context_bind_workspace(adze_context *context,
 ADZE_API adze_status adze_context_override(adze_context *context,
                                            const char *name, adze_value *value);
 
+/* ---- Memory of the device ---------------------------------------------- */
+
+/* Allocates zeroed memory on the context's device, for tensors of its runs.
+ * Host memory is aligned to pages, that of a CUDA device to 256 bytes. */
+ADZE_API adze_status adze_memory_allocate(adze_context *context, uint64_t bytes,
+                                          void **data);
+/* Releases memory of adze_memory_allocate of this size. The context may be
+ * another one of the same module and device. */
+ADZE_API void adze_memory_release(adze_context *context, void *data,
+                                  uint64_t bytes);
+/* Sets bytes of such memory to 0. */
+ADZE_API adze_status adze_memory_clear(adze_context *context, void *data,
+                                       uint64_t bytes);
+/* Copies `count` pieces of `bytes` bytes, which are `to_step` and `from_step`
+ * bytes apart, and waits for the copies. `to` and `from` are in host memory or
+ * on the context's device, independently of each other; a piece may overlap its
+ * copy. No run of the context may be in progress. */
+ADZE_API adze_status adze_memory_copy(adze_context *context, void *to,
+                                      uint64_t to_step, const void *from,
+                                      uint64_t from_step, uint64_t bytes,
+                                      uint64_t count);
+
 /* ---- Runs -------------------------------------------------------------- */
 
 /* Runs the module. `inputs` may also contain the overridable weights after the

@@ -602,6 +602,33 @@ public:
   void bindWorkspace(void *workspace, uint64_t bytes) {
     check(adze_context_bind_workspace(get(), workspace, bytes));
   }
+  /// Releases memory of a context.
+  class MemoryDeleter {
+  public:
+    MemoryDeleter(adze_context *context, uint64_t bytes)
+        : context(context), bytes(bytes) {}
+    void operator()(void *data) const {
+      adze_memory_release(context, data, bytes);
+    }
+
+  private:
+    adze_context *context;
+    uint64_t bytes;
+  };
+  using Memory = std::unique_ptr<void, MemoryDeleter>;
+  /// Allocates zeroed memory on the device; the context must outlive it.
+  Memory allocateMemory(uint64_t bytes) {
+    void *data = nullptr;
+    check(adze_memory_allocate(get(), bytes, &data));
+    return Memory(data, MemoryDeleter(get(), bytes));
+  }
+  void clearMemory(void *data, uint64_t bytes) {
+    check(adze_memory_clear(get(), data, bytes));
+  }
+  /// Copies between memory of the host and of the device, in any direction.
+  void copyMemory(void *to, const void *from, uint64_t bytes) {
+    check(adze_memory_copy(get(), to, 0, from, 0, bytes, 1));
+  }
   void beginProfile() { check(adze_profile_begin(get())); }
   /// Returns a Chrome trace of the runs since beginProfile.
   std::string endProfile() {

@@ -52,6 +52,7 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
   X(allocate_host, "cuMemAllocHost_v2", (void **, size_t))                     \
   X(deallocate_host, "cuMemFreeHost", (void *))                                \
   X(copy, "cuMemcpyAsync", (cu_address, cu_address, size_t, cu_stream))        \
+  X(set, "cuMemsetD8Async", (cu_address, unsigned char, size_t, cu_stream))    \
   X(stream_create, "cuStreamCreate", (cu_stream *, unsigned flags))            \
   X(stream_destroy, "cuStreamDestroy_v2", (cu_stream))                         \
   X(stream_wait, "cuStreamSynchronize", (cu_stream))                           \

@@ -168,16 +168,62 @@ adze_status rt_cuda_copy_rows(adze_context *context, uint32_t number,
   return NULL;
 }
 
-adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,
-                             uint64_t bytes) {
+static adze_status copy_pieces(const rt_device_context *state, rt_pieces to,
+                               rt_pieces from, uint64_t bytes, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i)
+    RT_TRY(copy(state, state->own_stream, to.data + i * to.step,
+                from.data + i * from.step, bytes));
+  return NULL;
+}
+
+/* Copies pieces that overlap their copies by way of another buffer. */
+static adze_status move_pieces(adze_context *context, rt_pieces to,
+                               rt_pieces from, uint64_t bytes, uint64_t count) {
   const rt_device_context *state = context->on_device;
+  void *data;
+  RT_TRY(rt_cuda_take(context, bytes * count, &data));
+  rt_pieces between = {data, bytes};
+  adze_status status = copy_pieces(state, between, from, bytes, count);
+  if (!status)
+    status = copy_pieces(state, to, between, bytes, count);
+  state->device->cu->stream_wait(state->own_stream);
+  rt_cuda_give(context->module, state->device->ordinal, data, bytes * count);
+  return status;
+}
+
+/* Waits for the work unless `status` is an error, and pops the device. */
+static adze_status finish_transfer(const rt_device_context *state,
+                                   adze_status status) {
   const cu_driver *cu = state->device->cu;
   cu_context ignored;
-  CU_TRY(cu, push, (state->device->primary));
-  adze_status status = copy(state, state->own_stream, to, from, bytes);
   cu_result result = status ? 0 : cu->stream_wait(state->own_stream);
   cu->pop(&ignored);
   return result ? rt_cuda_error(cu, result, "stream_wait") : status;
+}
+
+adze_status rt_cuda_transfer(adze_context *context, rt_pieces to,
+                             rt_pieces from, uint64_t bytes, uint64_t count) {
+  const rt_device_context *state = context->on_device;
+  CU_TRY(state->device->cu, push, (state->device->primary));
+  bool overlaps = to.data < from.data + bytes && from.data < to.data + bytes &&
+                  to.data != from.data;
+  return finish_transfer(state,
+                         overlaps ? move_pieces(context, to, from, bytes, count)
+                                  : copy_pieces(state, to, from, bytes, count));
+}
+
+static adze_status set_zero(const rt_device_context *state, void *data,
+                            uint64_t bytes) {
+  CU_TRY(state->device->cu, set,
+         ((uintptr_t)data, 0, bytes, state->own_stream));
+  return NULL;
+}
+
+adze_status rt_cuda_set_zero(adze_context *context, void *data,
+                             uint64_t bytes) {
+  const rt_device_context *state = context->on_device;
+  CU_TRY(state->device->cu, push, (state->device->primary));
+  return finish_transfer(state, set_zero(state, data, bytes));
 }
 
 void rt_cuda_wait(adze_context *context) {

@@ -143,10 +143,10 @@ static adze_status send_to_device(adze_context *context, uint32_t input,
   RT_TRY(rt_make_tensor(context, &context->module->desc->inputs[input],
                         tensor->shape, copy));
   uint64_t bytes = rt_tensor_size(tensor);
-  adze_status status = bytes
-                           ? rt_cuda_transfer(context, (*copy)->dl_tensor.data,
-                                              rt_tensor_data(tensor), bytes)
-                           : NULL;
+  adze_status status =
+      bytes ? rt_cuda_transfer(context, (rt_pieces){(*copy)->dl_tensor.data, 0},
+                               (rt_pieces){rt_tensor_data(tensor), 0}, bytes, 1)
+            : NULL;
   if (status)
     (*copy)->deleter(*copy);
   return status;

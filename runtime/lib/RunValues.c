@@ -156,7 +156,8 @@ static adze_status read_numbers(adze_context *context, const DLTensor *tensor,
   if (!*numbers)
     return rt_out_of_memory(bytes);
   if (context->on_device)
-    return rt_cuda_transfer(context, *numbers, rt_tensor_data(tensor), bytes);
+    return rt_cuda_transfer(context, (rt_pieces){(char *)*numbers, 0},
+                            (rt_pieces){rt_tensor_data(tensor), 0}, bytes, 1);
   memcpy(*numbers, rt_tensor_data(tensor), bytes);
   return NULL;
 }

@@ -605,10 +605,13 @@ typedef struct {
 /* Sets the bytes of at most RT_MOST_CLEARED entries to 0, by one launch. */
 adze_status rt_cuda_clear(adze_context *context, const rt_equal_pieces *pieces,
                           uint32_t count);
-/* Copies between the device and the host in either direction, and waits for the
- * copy. The run must have ended. */
-adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,
-                             uint64_t bytes);
+/* Copies `count` pieces of `bytes` bytes between the device and the host, or in
+ * one of them, and waits for the copies. A piece may overlap its copy. The run
+ * must have ended. */
+adze_status rt_cuda_transfer(adze_context *context, rt_pieces to,
+                             rt_pieces from, uint64_t bytes, uint64_t count);
+/* Sets memory of the device to 0, and waits for it. */
+adze_status rt_cuda_set_zero(adze_context *context, void *data, uint64_t bytes);
 /* The next run uses the device's current weights (CudaWeights.c). */
 void rt_cuda_take_weights(adze_context *context);
 /* The weights in use: on the context's device, and in host memory. */
