@@ -54,9 +54,10 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=512)
     parser.add_argument("--rows", type=int, default=4096)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--device", help="cpu or cuda:0; by default the CPU, if model.so has code for it")
     options = parser.parse_args()
     language = Language(options.folder)
-    module = adze.load(os.path.join(options.folder, "model.so"), threads=options.threads)
+    module = adze.load(os.path.join(options.folder, "model.so"), threads=options.threads, device=options.device)
     generator = adze.Generator(module, rows=options.rows, batch=1, end_tokens=language.ends)
     sampling = {
         "temperature": options.temperature,

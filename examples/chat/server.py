@@ -4,7 +4,7 @@
     MODEL=FOLDER uvicorn server:app --port 8000
 
 FOLDER has model.so and the files of the tokenizer. Concurrent requests share runs of the model. Environment variables: BATCH
-(most sequences of a run), ROWS (most tokens of a sequence), QUEUE (most sequences at once) and THREADS.
+(most sequences of a run), ROWS (most tokens of a sequence), QUEUE (most sequences at once), THREADS, and DEVICE (cuda:0).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ BATCH = int(os.environ.get("BATCH", "8"))
 ROWS = int(os.environ.get("ROWS", "4096"))
 QUEUE = int(os.environ.get("QUEUE", "64"))
 THREADS = int(os.environ["THREADS"]) if "THREADS" in os.environ else None
+DEVICE = os.environ.get("DEVICE")
 
 
 class ApiError(Exception):
@@ -71,7 +72,7 @@ class Engine:
 
     def __init__(self) -> None:
         self.language = Language(MODEL)
-        module = adze.load(MODEL / "model.so", threads=THREADS)
+        module = adze.load(MODEL / "model.so", threads=THREADS, device=DEVICE)
         self.generator = adze.Generator(module, rows=ROWS, batch=BATCH, end_tokens=self.language.ends)
         self.answers: list[Answer] = []
         self.lock, self.wake = threading.Lock(), threading.Event()

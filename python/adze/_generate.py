@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import _libraries as lib
 from ._errors import AdzeError, ArgumentError, check_status
-from ._module import Module
+from ._module import Module, _device
 from ._tensor import borrow
 
 _TOKEN = 0
@@ -253,7 +253,8 @@ class Generator:
     sequences. Any thread may call any method; one thread steps at a time.
 
     Args:
-        module: A module for the CPU with states (:attr:`adze.Module.states`).
+        module: A module with states (:attr:`adze.Module.states`). Runs and states are on
+            its device.
         rows: Capacity of a sequence: the maximum number of tokens of its prompts and
             answers.
         chunk: Maximum number of tokens of a prompt in one step.
@@ -298,6 +299,7 @@ class Generator:
             lambda user, _, event, token, logprob: _take(sequences, user, event, token, logprob)
         )
         ends = _ids(end_tokens)
+        device_type, device_id = _device(module.device)
         options = lib.CGeneratorOptions(
             size=ctypes.sizeof(lib.CGeneratorOptions),
             rows=rows,
@@ -309,6 +311,8 @@ class Generator:
             positions=positions and positions.encode(),
             logits=logits and logits.encode(),
             batch=batch,
+            device_type=device_type,
+            device_id=device_id,
         )
         check_status(
             library.adze_generator_create(

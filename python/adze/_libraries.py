@@ -157,6 +157,8 @@ class CGeneratorOptions(Structure):
         ("positions", c_char_p),
         ("logits", c_char_p),
         ("batch", c_int64),
+        ("device_type", c_int32),
+        ("device_id", c_int32),
     ]
 
 

@@ -84,25 +84,28 @@ void gen_place(adze_sequence *sequence) {
     sequence->start = generator->rows;
 }
 
-gen_run gen_extend_slot(adze_sequence *sequence, int64_t rows) {
+adze_status gen_extend_slot(adze_sequence *sequence, int64_t rows,
+                            gen_run *run) {
   adze_generator *generator = sequence->generator;
   if (generator->form == GEN_PADDED) {
     if (!sequence->done)
       gen_place(sequence);
     if (end_of(sequence) + rows > generator->capacity)
-      gen_move_rows(sequence, generator->rows);
+      GEN_TRY(gen_move_rows(sequence, generator->rows));
   }
-  return (gen_run){.block = sequence->block,
+  *run = (gen_run){.block = sequence->block,
                    .slot = sequence->slot,
                    .count = 1,
                    .start = sequence->start,
                    .past = (int64_t)sequence->done,
                    .rows = rows};
+  return NULL;
 }
 
 static adze_status advance(adze_sequence *sequence, int64_t rows) {
   adze_generator *generator = sequence->generator;
-  gen_run run = gen_extend_slot(sequence, rows);
+  gen_run run;
+  GEN_TRY(gen_extend_slot(sequence, rows, &run));
   GEN_TRY(gen_run_model(generator, &run));
   sequence->done += (size_t)rows;
   generator->num_rows += rows;
@@ -199,7 +202,8 @@ static void extend_run(const adze_generator *generator, gen_run *run) {
 
 /* Sets the row at which the rows of a batch end. It is that of the last step if
  * a sequence still ends there, so that only sequences that join are moved. */
-static void align(adze_generator *generator, gen_block *block) {
+static void align(adze_generator *generator, gen_block *block,
+                  adze_status *first) {
   int64_t count = 0, members = 0, greatest = generator->rows;
   for (int64_t i = 0; i < generator->slots; ++i) {
     const adze_sequence *sequence = block->sequences[i];
@@ -216,9 +220,16 @@ static void align(adze_generator *generator, gen_block *block) {
     block->end = greatest;
   if (block->end >= generator->capacity)
     block->end = generator->rows;
-  for (int64_t i = 0; i < generator->slots; ++i)
-    if (block->sequences[i] && block->sequences[i]->waits)
-      gen_move_rows(block->sequences[i], block->end);
+  for (int64_t i = 0; i < generator->slots; ++i) {
+    adze_sequence *sequence = block->sequences[i];
+    if (!sequence || !sequence->waits)
+      continue;
+    adze_status status = gen_move_rows(sequence, block->end);
+    if (status) {
+      sequence->waits = false;
+      gen_fail(sequence, status, first);
+    }
+  }
 }
 
 static void step_block(adze_generator *generator, gen_block *block,
@@ -226,7 +237,7 @@ static void step_block(adze_generator *generator, gen_block *block,
   gen_run run = {.block = block, .rows = 1};
   int64_t longest = 0;
   if (generator->form == GEN_PADDED)
-    align(generator, block);
+    align(generator, block, first);
   for (int64_t i = 0; i < generator->slots; ++i) {
     const adze_sequence *sequence = block->sequences[i];
     if (sequence && sequence->waits && (int64_t)sequence->done > longest)

@@ -71,9 +71,10 @@ static adze_status run_draft(adze_sequence *sequence, const int64_t *draft,
                              size_t count) {
   adze_generator *generator = sequence->generator;
   size_t known = sequence->count;
-  GEN_TRY(gen_add_tokens(sequence, draft, count));
   int64_t rows = (int64_t)count + 1;
-  gen_run run = gen_extend_slot(sequence, rows);
+  gen_run run;
+  GEN_TRY(gen_extend_slot(sequence, rows, &run));
+  GEN_TRY(gen_add_tokens(sequence, draft, count));
   run.scored = rows;
   adze_status status = gen_run_model(generator, &run);
   sequence->count = known;

@@ -89,6 +89,7 @@ typedef struct {
 struct adze_generator {
   adze_module *module;
   adze_context *context;
+  DLDevice device; /* of the context and the states */
   int32_t num_inputs, num_outputs, num_states;
   int32_t ids, mask, positions; /* inputs; -1: there is none */
   int32_t logits;
@@ -146,9 +147,9 @@ struct adze_sequence {
 adze_status gen_take_slot(adze_sequence *sequence);
 void gen_give_slot(adze_sequence *sequence);
 /* Copies the rows in use to the slot of a sequence that has none. */
-void gen_copy_slot(adze_sequence *to, const adze_sequence *from);
+adze_status gen_copy_slot(adze_sequence *to, const adze_sequence *from);
 /* Moves the rows in use, so that they end before row `end`. */
-void gen_move_rows(adze_sequence *sequence, int64_t end);
+adze_status gen_move_rows(adze_sequence *sequence, int64_t end);
 adze_status gen_create_block(adze_generator *generator, gen_block **block);
 void gen_release_block(adze_generator *generator, gen_block *block);
 
@@ -190,7 +191,8 @@ void gen_advance(adze_sequence *sequence, int64_t rows, adze_status *first);
 void gen_place(adze_sequence *sequence);
 /* Prepares a run of one sequence by `rows` rows. Moves its rows if there is no
  * space after them. */
-gen_run gen_extend_slot(adze_sequence *sequence, int64_t rows);
+adze_status gen_extend_slot(adze_sequence *sequence, int64_t rows,
+                            gen_run *run);
 
 /* ---- Prompts (Prompts.c) ----------------------------------------------------
  */

@@ -215,6 +215,9 @@ static adze_status prepare(adze_generator *generator,
   generator->chunk = options->chunk > 0 ? options->chunk : DEFAULT_CHUNK;
   generator->capacity = generator->rows;
   generator->slots = 1;
+  generator->device = options->device;
+  if (!generator->device.device_type)
+    generator->device = (DLDevice){kDLCPU, 0};
   generator->num_inputs = adze_module_num_inputs(generator->module);
   generator->num_outputs = adze_module_num_outputs(generator->module);
   generator->num_states = adze_module_num_states(generator->module);
@@ -222,7 +225,7 @@ static adze_status prepare(adze_generator *generator,
   GEN_TRY(copy_ends(generator, options));
   GEN_TRY(find_values(generator, options));
   GEN_TRY(find_states(generator));
-  GEN_TRY(adze_context_create(generator->module, (DLDevice){kDLCPU, 0},
+  GEN_TRY(adze_context_create(generator->module, generator->device,
                               &generator->context));
   return gen_find_form(generator,
                        options->batch > 0 ? options->batch : DEFAULT_BATCH);

@@ -200,7 +200,7 @@ static adze_status fork_into(const adze_sequence *sequence,
   GEN_TRY(gen_add_tokens(fork, sequence->tokens, sequence->count));
   memcpy(fork->extra, sequence->extra,
          (size_t)generator->num_inputs * sizeof(void *));
-  gen_copy_slot(fork, sequence);
+  GEN_TRY(gen_copy_slot(fork, sequence));
   fork->begin = sequence->begin;
   fork->active = sequence->active;
   return NULL;

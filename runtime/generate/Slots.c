@@ -6,21 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static uint64_t block_bytes(const adze_generator *generator,
                             const gen_state *state) {
-  uint64_t bytes = state->bytes * (uint64_t)generator->slots;
-  return bytes ? bytes : 1;
-}
-
-/* Allocates zeroed memory, whose pages the system provides when they are
-   written. */
-static char *take_zeros(uint64_t bytes) {
-  void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return data == MAP_FAILED ? NULL : data;
+  return state->bytes * (uint64_t)generator->slots;
 }
 
 adze_status gen_create_block(adze_generator *generator, gen_block **block) {
@@ -30,17 +19,18 @@ adze_status gen_create_block(adze_generator *generator, gen_block **block) {
   made->buffers = calloc((size_t)generator->num_states + 1, sizeof(char *));
   made->end = generator->rows;
   made->sequences = calloc((size_t)generator->slots, sizeof(adze_sequence *));
-  bool complete = made->buffers && made->sequences;
-  for (int32_t i = 0; complete && i < generator->num_states; ++i) {
+  adze_status status =
+      made->buffers && made->sequences ? NULL : gen_out_of_memory();
+  for (int32_t i = 0; !status && i < generator->num_states; ++i) {
     const gen_state *state = &generator->states[i];
-    if (state->info.kind == ADZE_STATE_KEEP)
-      continue;
-    made->buffers[i] = take_zeros(block_bytes(generator, state));
-    complete = made->buffers[i] != NULL;
+    if (state->info.kind != ADZE_STATE_KEEP)
+      status = adze_memory_allocate(generator->context,
+                                    block_bytes(generator, state),
+                                    (void **)&made->buffers[i]);
   }
-  if (!complete) {
+  if (status) {
     gen_release_block(generator, made);
-    return gen_out_of_memory();
+    return status;
   }
   *block = made;
   return NULL;
@@ -48,8 +38,8 @@ adze_status gen_create_block(adze_generator *generator, gen_block **block) {
 
 void gen_release_block(adze_generator *generator, gen_block *block) {
   for (int32_t i = 0; block->buffers && i < generator->num_states; ++i)
-    if (block->buffers[i])
-      munmap(block->buffers[i], block_bytes(generator, &generator->states[i]));
+    adze_memory_release(generator->context, block->buffers[i],
+                        block_bytes(generator, &generator->states[i]));
   free(block->buffers);
   free(block->sequences);
   free(block);
@@ -75,19 +65,6 @@ adze_status gen_take_slot(adze_sequence *sequence) {
   return NULL;
 }
 
-/* Returns whole pages to the system, which provides zeroed ones for them. */
-static void clear(char *data, uint64_t bytes) {
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  uintptr_t begin = (uintptr_t)data, end = begin + bytes;
-  uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-  if (first >= last || madvise((void *)first, last - first, MADV_DONTNEED)) {
-    memset(data, 0, bytes);
-    return;
-  }
-  memset(data, 0, first - begin);
-  memset((void *)last, 0, end - last);
-}
-
 void gen_give_slot(adze_sequence *sequence) {
   adze_generator *generator = sequence->generator;
   gen_block *block = sequence->block;
@@ -111,19 +88,22 @@ void gen_give_slot(adze_sequence *sequence) {
   for (int32_t i = 0; i < generator->num_states; ++i) {
     uint64_t bytes = generator->states[i].bytes;
     if (block->buffers[i])
-      clear(block->buffers[i] + (uint64_t)sequence->slot * bytes, bytes);
+      adze_status_free(adze_memory_clear(
+          generator->context,
+          block->buffers[i] + (uint64_t)sequence->slot * bytes, bytes));
   }
 }
 
 /* Copies `rows` rows within a slot; source and destination may overlap. */
-static void copy_rows(const gen_state *state, char *to, const char *from,
-                      uint64_t rows) {
+static adze_status copy_rows(const adze_generator *generator,
+                             const gen_state *state, char *to, const char *from,
+                             uint64_t rows) {
   uint64_t outer = 1;
   for (int32_t d = 0; d < state->info.axis; ++d)
     outer *= (uint64_t)state->dims[d];
   uint64_t pitch = (uint64_t)state->dims[state->info.axis] * state->row_bytes;
-  for (uint64_t i = 0; i < outer; ++i)
-    memmove(to + i * pitch, from + i * pitch, rows * state->row_bytes);
+  return adze_memory_copy(generator->context, to, pitch, from, pitch,
+                          rows * state->row_bytes, outer);
 }
 
 static char *slot_data(const adze_sequence *sequence, int32_t state) {
@@ -132,7 +112,7 @@ static char *slot_data(const adze_sequence *sequence, int32_t state) {
   return data ? data + (uint64_t)sequence->slot * bytes : NULL;
 }
 
-void gen_copy_slot(adze_sequence *to, const adze_sequence *from) {
+adze_status gen_copy_slot(adze_sequence *to, const adze_sequence *from) {
   const adze_generator *generator = from->generator;
   for (int32_t i = 0; i < generator->num_states; ++i) {
     const gen_state *state = &generator->states[i];
@@ -142,26 +122,30 @@ void gen_copy_slot(adze_sequence *to, const adze_sequence *from) {
       continue;
     uint64_t skipped = (uint64_t)from->start * state->row_bytes;
     if (state->grows)
-      copy_rows(state, target + skipped, source + skipped, from->done);
+      GEN_TRY(copy_rows(generator, state, target + skipped, source + skipped,
+                        from->done));
     else
-      memcpy(target, source, state->bytes);
+      GEN_TRY(adze_memory_copy(generator->context, target, 0, source, 0,
+                               state->bytes, 1));
   }
   to->start = from->start;
   to->done = from->done;
+  return NULL;
 }
 
-void gen_move_rows(adze_sequence *sequence, int64_t end) {
+adze_status gen_move_rows(adze_sequence *sequence, int64_t end) {
   const adze_generator *generator = sequence->generator;
   int64_t start = end - (int64_t)sequence->done;
   if (start == sequence->start)
-    return;
+    return NULL;
   for (int32_t i = 0; i < generator->num_states; ++i) {
     const gen_state *state = &generator->states[i];
     char *data = slot_data(sequence, i);
     if (data && state->grows)
-      copy_rows(state, data + (uint64_t)start * state->row_bytes,
-                data + (uint64_t)sequence->start * state->row_bytes,
-                sequence->done);
+      GEN_TRY(copy_rows(
+          generator, state, data + (uint64_t)start * state->row_bytes,
+          data + (uint64_t)sequence->start * state->row_bytes, sequence->done));
   }
   sequence->start = start;
+  return NULL;
 }

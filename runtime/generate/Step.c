@@ -50,9 +50,11 @@ static void set_dims(gen_tensor *tensor, const adze_value_info *info,
 }
 
 /* Sets the rows of a state in the slots of the run. */
-static void set_rows(gen_tensor *tensor, const gen_state *state,
-                     const gen_run *run, char *buffer, int64_t rows) {
+static void set_rows(const adze_generator *generator, gen_tensor *tensor,
+                     const gen_state *state, const gen_run *run, char *buffer,
+                     int64_t rows) {
   int64_t stride = 1;
+  tensor->tensor.device = generator->device;
   for (int32_t d = state->rank; d-- > 0;) {
     tensor->shape[d] = state->dims[d];
     tensor->strides[d] = stride;
@@ -90,8 +92,8 @@ static adze_status shape_input(adze_generator *generator, const gen_run *run,
   if (first && first->extra[index])
     generator->input_tensors[index] = first->extra[index];
   else if (state >= 0 && !is_kept)
-    set_rows(tensor, &generator->states[state], run, buffer_of(run, state),
-             run->past);
+    set_rows(generator, tensor, &generator->states[state], run,
+             buffer_of(run, state), run->past);
   else
     set_dims(tensor, info, run->count,
              index == generator->mask ? run->past + run->rows : run->rows);
@@ -135,7 +137,7 @@ static adze_status place_outputs(adze_generator *generator,
       *generator->output_tensors[i] =
           *generator->input_tensors[state->info.input];
     else
-      set_rows(tensor, state, run, buffer_of(run, index),
+      set_rows(generator, tensor, state, run, buffer_of(run, index),
                run->past + run->rows);
   }
   return NULL;

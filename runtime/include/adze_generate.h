@@ -10,9 +10,9 @@
  *                                 NULL, 0, print_token, NULL, &sequence);
  *   status = adze_generator_run(generator);
  *
- * The model is a module for the CPU with token ids as input, logits as output,
- * and states (adze_module_state), which the generator updates in place in its
- * buffers, with a slot for each sequence. The API is a separate library,
+ * The model is a module with token ids as input, logits as output, and states
+ * (adze_module_state), which the generator updates in place in its buffers on
+ * the device, with a slot for each sequence. The API is a separate library,
  * libadze_generate, on top of libadze_rt. Only one thread at a time may use a
  * generator, except for adze_sequence_cancel.
  */
@@ -91,7 +91,8 @@ typedef struct {
   /* Names of the model's values, if they differ from the defaults: input_ids,
    * attention_mask, position_ids or cache_position, logits. */
   const char *ids, *mask, *positions, *logits;
-  int64_t batch; /* maximum number of sequences in one run of the model; 8 */
+  int64_t batch;   /* maximum number of sequences in one run of the model; 8 */
+  DLDevice device; /* of runs and states, for which the module has code; CPU */
 } adze_generator_options;
 
 /* Creates a generator. Fails with ADZE_UNSUPPORTED if the module lacks one of

@@ -348,9 +348,6 @@ static Error checkUse(const Arguments &arguments, const std::string &runFlag,
   if (arguments.generation.prompts.empty() &&
       arguments.generation.promptFiles.empty())
     return "--generate: expected --prompt-ids";
-  if (arguments.device.device_type != kDLCPU)
-    return "--generate: expected --device cpu, but got '" +
-           arguments.deviceText + "'";
   std::string other = arguments.random  ? "--random"
                       : arguments.bench ? "--bench"
                                         : runFlag;

@@ -81,8 +81,9 @@ static Error readPrompts(const std::string &path,
 }
 
 static Error createGenerator(const Session &session,
-                             const Generation &generation,
+                             const Arguments &arguments,
                              GeneratorHandle &generator) {
+  const Generation &generation = arguments.generation;
   size_t longest = 0;
   for (const std::vector<int64_t> &prompt : generation.prompts)
     longest = std::max(longest, prompt.size());
@@ -90,6 +91,7 @@ static Error createGenerator(const Session &session,
   options.size = sizeof(options);
   options.rows = static_cast<int64_t>(longest) + generation.maxTokens;
   options.batch = static_cast<int64_t>(generation.prompts.size());
+  options.device = arguments.device;
   adze_generator *made = nullptr;
   Error error =
       take(adze_generator_create(session.getModule(), &options, &made));
@@ -215,12 +217,13 @@ static std::string formatJson(const std::vector<Continuation> &continuations,
                 "], \"prompt_tokens\": %zu, \"prompt_ms\": %.6g, "
                 "\"prompt_tokens_per_second\": %.6g, \"decoded_tokens\": %zu, "
                 "\"decode_ms\": %.6g, \"decoded_tokens_per_second\": %.6g, "
-                "\"load_ms\": %.6g, \"device\": \"cpu\", \"threads\": %d}\n",
+                "\"load_ms\": %.6g, \"device\": \"%s\", \"threads\": %d}\n",
                 rates.promptTokens, rates.promptMs,
                 perSecond(rates.promptTokens, rates.promptMs),
                 rates.decodedTokens, rates.decodeMs,
                 perSecond(rates.decodedTokens, rates.decodeMs),
-                session.getLoadMs(), threadsOf(arguments));
+                session.getLoadMs(), arguments.deviceText.c_str(),
+                threadsOf(arguments));
   return text + figures;
 }
 
@@ -233,7 +236,7 @@ Error generate(const Session &session, Arguments arguments, std::string &text) {
   Rates rates;
   for (const std::vector<int64_t> &prompt : generation.prompts)
     rates.promptTokens += prompt.size();
-  Error error = createGenerator(session, generation, generator);
+  Error error = createGenerator(session, arguments, generator);
   if (error.empty())
     error = addSequences(generator.get(), arguments, continuations);
   if (error.empty())
