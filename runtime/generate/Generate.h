@@ -214,6 +214,19 @@ bool gen_run_draft(adze_sequence *sequence, adze_status *first);
 adze_status gen_add_tokens(adze_sequence *sequence, const int64_t *tokens,
                            size_t count);
 
+/* ---- Logits (Scores.c) ------------------------------------------------------
+ */
+
+/* Converts logits of f32, f16 or bf16. */
+void gen_convert_scores(float *scores, const void *data, DLDataType dtype,
+                        int64_t count);
+/* Returns the first of the greatest scores. Those that are NaN are ignored. */
+int64_t gen_find_best(const float *scores, int64_t count);
+/* Returns e^(score - greatest), or e^-87 if that is greater. */
+float gen_weigh(float score, float greatest);
+/* Returns the sum of these, which is NaN if a score is. */
+double gen_sum_weights(const float *scores, int64_t count, float greatest);
+
 /* ---- Choice of tokens (Sampling.c) ----------------------------------------
  */
 

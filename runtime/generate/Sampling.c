@@ -56,22 +56,6 @@ static void select_best(const ranking *r, int64_t count, int64_t most) {
   }
 }
 
-static int64_t find_best(const float *scores, int64_t count) {
-  int64_t best = 0;
-  for (int64_t i = 1; i < count; ++i)
-    if (scores[i] > scores[best])
-      best = i;
-  return best;
-}
-
-/* Returns the logarithm of the sum of the exponentials. */
-static double log_sum(const float *scores, int64_t count, float greatest) {
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i)
-    sum += expf(scores[i] - greatest);
-  return greatest + log(sum);
-}
-
 /* Returns a number in [0, 1) by SplitMix64 (Steele et al., 2014), as a function
    of the position. */
 static double random_at(uint64_t seed, uint64_t position) {
@@ -107,8 +91,7 @@ static int64_t filter(const adze_sampling *sampling, const ranking *r,
       sampling->min_p > 0 ? greatest + logf(sampling->min_p) : -INFINITY;
   double all = 0;
   if (by_sum && most == count)
-    for (int64_t i = 0; i < count; ++i)
-      all += expf(r->scores[i] - greatest);
+    all = gen_sum_weights(r->scores, count, greatest);
   /* Few tokens of the whole vocabulary usually reach top_p or pass min_p. After
    * top_k, top_p is relative to the probability of the top_k tokens. */
   bool is_few = by_sum ? most == count : sampling->min_p > 0;
@@ -119,13 +102,13 @@ static int64_t filter(const adze_sampling *sampling, const ranking *r,
     select_best(r, count, some);
     if (by_sum && most < count)
       for (int64_t i = 0; i < most; ++i)
-        all += expf(r->scores[r->order[i]] - greatest);
+        all += gen_weigh(r->scores[r->order[i]], greatest);
     double sum = 0;
     for (int64_t i = 0; i < some; ++i) {
       float score = r->scores[r->order[i]];
       if (i > 0 && score < floor)
         return i;
-      sum += expf(score - greatest);
+      sum += gen_weigh(score, greatest);
       if (by_sum && sum >= sampling->top_p * all)
         return i + 1;
     }
@@ -134,35 +117,42 @@ static int64_t filter(const adze_sampling *sampling, const ranking *r,
   }
 }
 
+/* Draws one of the tokens that pass the filters. */
+static int64_t draw(const adze_sequence *sequence, float *scores,
+                    int64_t count) {
+  const adze_sampling *sampling = &sequence->sampling;
+  for (int64_t i = 0; i < count; ++i)
+    scores[i] /= sampling->temperature;
+  float greatest = scores[gen_find_best(scores, count)];
+  ranking r = {scores, sequence->generator->order};
+  int64_t left = filter(sampling, &r, count, greatest);
+  double sum = 0, limit;
+  for (int64_t i = 0; i < left; ++i)
+    sum += gen_weigh(scores[r.order[i]], greatest);
+  limit = sum * random_at(sampling->seed, sequence->count);
+  sum = 0;
+  for (int64_t i = 0; i < left; ++i) {
+    sum += gen_weigh(scores[r.order[i]], greatest);
+    if (sum > limit)
+      return r.order[i];
+  }
+  return r.order[left - 1];
+}
+
 int64_t gen_choose(const adze_sequence *sequence, float *logprob) {
   const adze_generator *generator = sequence->generator;
   const adze_sampling *sampling = &sequence->sampling;
   int64_t count = generator->vocabulary;
   float *raw = generator->scores, *scores = raw + count;
-  memcpy(scores, raw, (size_t)count * sizeof(float));
-  penalize(sequence, scores);
-  int64_t token = find_best(scores, count);
-  if (sampling->temperature > 0) {
-    for (int64_t i = 0; i < count; ++i)
-      scores[i] /= sampling->temperature;
-    float greatest = scores[token];
-    ranking r = {scores, generator->order};
-    int64_t left = filter(sampling, &r, count, greatest);
-    double sum = 0, limit;
-    for (int64_t i = 0; i < left; ++i)
-      sum += expf(scores[r.order[i]] - greatest);
-    limit = sum * random_at(sampling->seed, sequence->count);
-    sum = 0;
-    token = r.order[left - 1];
-    for (int64_t i = 0; i < left; ++i) {
-      sum += expf(scores[r.order[i]] - greatest);
-      if (sum > limit) {
-        token = r.order[i];
-        break;
-      }
-    }
+  int64_t best = gen_find_best(raw, count), token = best;
+  float penalty = sampling->repetition_penalty;
+  if ((penalty != 0 && penalty != 1) || sampling->temperature > 0) {
+    memcpy(scores, raw, (size_t)count * sizeof(float));
+    penalize(sequence, scores);
+    token = sampling->temperature > 0 ? draw(sequence, scores, count)
+                                      : gen_find_best(scores, count);
   }
-  float greatest = raw[find_best(raw, count)];
-  *logprob = (float)(raw[token] - log_sum(raw, count, greatest));
+  double sum = gen_sum_weights(raw, count, raw[best]);
+  *logprob = (float)(raw[token] - raw[best] - log(sum));
   return token;
 }

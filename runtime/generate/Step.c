@@ -223,21 +223,6 @@ static adze_status fill_input(adze_generator *generator, const gen_run *run,
   return NULL;
 }
 
-static float half_as_float(uint16_t bits) {
-  uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-  union {
-    uint32_t bits;
-    float value;
-  } number = {rest << 13};
-  if (rest >= 0x7c00u) { /* infinity or NaN */
-    number.bits |= 0x7f800000u;
-  } else {
-    number.value *= 0x1p112f;
-  }
-  number.bits |= sign;
-  return number.value;
-}
-
 adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
                             int64_t row, int64_t back) {
   const gen_tensor *tensor = &generator->outputs[generator->logits];
@@ -257,23 +242,9 @@ adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
   uint64_t first =
       (uint64_t)(row + 1) * each - (uint64_t)(back + 1) * (uint64_t)count;
   DLDataType dtype = tensor->tensor.dtype;
-  for (int64_t i = 0; i < count; ++i) {
-    uint64_t at = first + (uint64_t)i;
-    union {
-      uint32_t bits;
-      float value;
-    } number;
-    if (dtype.bits == 32) {
-      number.value = ((const float *)tensor->data)[at];
-    } else {
-      uint16_t bits = ((const uint16_t *)tensor->data)[at];
-      if (dtype.code == kDLBfloat)
-        number.bits = (uint32_t)bits << 16;
-      else
-        number.value = half_as_float(bits);
-    }
-    generator->scores[i] = number.value;
-  }
+  gen_convert_scores(generator->scores,
+                     (const char *)tensor->data + first * dtype.bits / 8, dtype,
+                     count);
   return NULL;
 }
 
