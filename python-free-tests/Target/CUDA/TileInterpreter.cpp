@@ -3,6 +3,7 @@
 // The interpreter: values are arrays of numbers, and operations are loops over
 // them.
 #include "TileInterpreter.h"
+#include "Dialect/Host/IR/Host.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -97,8 +98,9 @@ struct View {
 
 class Interpreter {
 public:
-  Interpreter(tile::KernelOp kernel, MutableArrayRef<Memory> arguments)
-      : kernel(kernel) {
+  Interpreter(tile::KernelOp kernel, MutableArrayRef<Memory> arguments,
+              ArrayRef<int64_t> symbols)
+      : kernel(kernel), symbols(symbols) {
     for (auto [arg, memory] :
          llvm::zip_equal(kernel.getBody().getArguments(), arguments)) {
       View view{&memory, memory.shape, {}, 0, bool(memory.map)};
@@ -143,6 +145,7 @@ private:
   void runGather(tile::GatherOp op);
   void runDot(tile::DotOp op);
   void runReduce(tile::ReduceOp op);
+  void runSize(host::SizeOp op);
   void runFor(scf::ForOp op);
   bool runElementwise(Operation &op);
   Number make(Type type) {
@@ -166,6 +169,7 @@ private:
   }
 
   tile::KernelOp kernel;
+  ArrayRef<int64_t> symbols;
   llvm::DenseMap<Value, Number> values;
   llvm::DenseMap<Value, View> views;
   int64_t program = 0, total = 1;
@@ -500,6 +504,18 @@ void Interpreter::runFor(scf::ForOp op) {
     values[result] = v;
 }
 
+void Interpreter::runSize(host::SizeOp op) {
+  Builder b(op.getContext());
+  SmallVector<Attribute> given, size;
+  for (int64_t symbol : symbols)
+    given.push_back(b.getIndexAttr(symbol));
+  given.resize(op.getValue().getNumSymbols(), b.getIndexAttr(0));
+  (void)op.getValue().constantFold(given, size);
+  Number n = make(op.getResult().getType());
+  n.i[0] = cast<IntegerAttr>(size.front()).getInt();
+  values[op.getResult()] = n;
+}
+
 void Interpreter::runOp(Operation &op) {
   Attribute constant;
   if (matchPattern(&op, m_Constant(&constant))) {
@@ -518,6 +534,8 @@ void Interpreter::runOp(Operation &op) {
     Number n = make(op.getResult(0).getType());
     n.i[0] = views[dim.getSource()].shape[*dim.getConstantIndex()];
     values[op.getResult(0)] = n;
+  } else if (auto size = dyn_cast<host::SizeOp>(op)) {
+    runSize(size);
   } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
     SmallVector<int64_t> at;
     for (Value v : load.getIndices())
@@ -557,8 +575,9 @@ void Interpreter::runOp(Operation &op) {
 
 } // namespace
 
-bool interpret(tile::KernelOp kernel, MutableArrayRef<Memory> arguments) {
-  Interpreter interpreter(kernel, arguments);
+bool interpret(tile::KernelOp kernel, MutableArrayRef<Memory> arguments,
+               ArrayRef<int64_t> symbols) {
+  Interpreter interpreter(kernel, arguments, symbols);
   int64_t programs = interpreter.programs();
   for (int64_t i = 0; i < programs; ++i)
     if (!interpreter.run(i))
@@ -566,9 +585,9 @@ bool interpret(tile::KernelOp kernel, MutableArrayRef<Memory> arguments) {
   return true;
 }
 
-int64_t countPrograms(tile::KernelOp kernel,
-                      MutableArrayRef<Memory> arguments) {
-  return Interpreter(kernel, arguments).programs();
+int64_t countPrograms(tile::KernelOp kernel, MutableArrayRef<Memory> arguments,
+                      ArrayRef<int64_t> symbols) {
+  return Interpreter(kernel, arguments, symbols).programs();
 }
 
 } // namespace adze::test

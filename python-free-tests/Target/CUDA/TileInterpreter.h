@@ -23,9 +23,11 @@ struct Memory {
   int64_t locate(llvm::ArrayRef<int64_t> logical) const;
 };
 
-/// Runs all programs of the kernel. Returns false, with a message on stderr,
+/// Runs all programs of the kernel with the values of the module's symbols.
+/// Returns false, with a message on stderr,
 /// for an unknown operation.
-bool interpret(tile::KernelOp kernel, llvm::MutableArrayRef<Memory> arguments);
+bool interpret(tile::KernelOp kernel, llvm::MutableArrayRef<Memory> arguments,
+               llvm::ArrayRef<int64_t> symbols);
 
 /// Returns the low `bits` bits of an integer, as an unsigned number.
 inline uint64_t unsignedOf(int64_t v, unsigned bits) {
@@ -39,7 +41,8 @@ bool compute(mlir::Operation &op, llvm::ArrayRef<double> f,
 
 /// The number of programs, after the same scalars.
 int64_t countPrograms(tile::KernelOp kernel,
-                      llvm::MutableArrayRef<Memory> arguments);
+                      llvm::MutableArrayRef<Memory> arguments,
+                      llvm::ArrayRef<int64_t> symbols);
 
 } // namespace adze::test
 

@@ -214,11 +214,12 @@ static std::optional<Arguments> makeArguments(tile::KernelOp kernel,
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     arguments.before.push_back(makeMemory(kernel, i, random, nextSymbol));
   arguments.want = arguments.before;
-  if (!interpret(kernel, arguments.want))
-    return std::nullopt;
   arguments.symbols.assign(symbols.begin(), symbols.end());
   arguments.symbols.resize(numSymbols);
-  arguments.programs = countPrograms(kernel, arguments.before);
+  if (!interpret(kernel, arguments.want, arguments.symbols))
+    return std::nullopt;
+  arguments.programs =
+      countPrograms(kernel, arguments.before, arguments.symbols);
   return arguments;
 }
 

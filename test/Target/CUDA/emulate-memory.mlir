@@ -218,3 +218,12 @@ tile.kernel @moved(%x: memref<?x32xf32> {adze.dims = #any32}, %y: memref<?x32xf3
   tile.store %s, %u[%o, 0] : tensor<5x32xf32>, memref<?x32xf32, #pixels>
   tile.return
 }
+
+// A window that begins at an expression of the symbols.
+// CHECK: symbols: 1 programs of {{.*}} agree
+tile.kernel @symbols(%x: memref<?x32xf32> {adze.dims = #any32}, %y: memref<4x32xf32>) {
+  %at = host.size {value = affine_map<()[s0, s1] -> (s0 - s1 * 2)>}
+  %t = tile.load %x[%at, 0] sizes [4, 32] : memref<?x32xf32> -> tensor<4x32xf32>
+  tile.store %t, %y[0, 0] : tensor<4x32xf32>, memref<4x32xf32>
+  tile.return
+}
