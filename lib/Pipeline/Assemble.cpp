@@ -215,6 +215,7 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   row.residentBlocks = kernel.residentBlocks;
   row.flags = kernel.flags;
   row.mostShared = kernel.mostShared;
+  row.symbolsRead = kernel.symbolsRead;
   row.mapValues = rename(kernel.mapValues);
   for (const cuda::TensorMap &map : kernel.maps)
     row.maps.push_back(

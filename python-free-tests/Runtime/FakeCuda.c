@@ -24,15 +24,23 @@ typedef struct block {
   char *storage; /* the contents */
 } block;
 
+#define MOST_CLEARED 64
+#define MOST_NODES 64
 typedef struct {
   char kernel; /* first letter of the name; 'c': a copy */
   unsigned grid;
   uint64_t arguments[8];
+  /* of 'z': rows of an address, a step, bytes and a count */
+  uint64_t table[MOST_CLEARED][4];
+  unsigned rows;
+  size_t number;     /* in its graph */
+  const char *name;  /* of a kernel */
+  void *pointers[8]; /* to the arguments */
 } node;
 
 typedef struct {
   size_t count;
-  node nodes[64];
+  node nodes[MOST_NODES];
 } graph;
 
 typedef struct {
@@ -42,13 +50,14 @@ typedef struct {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks, *reserved; /* the latter without storage */
 static int64_t num_graph_launches, num_launches, num_overlaps, num_maps,
-    num_clusters, num_clears, held_bytes;
+    num_clusters, num_clears, num_updates, held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
 /* Queries of the tests. */
 API int64_t fake_cuda_graph_launches(void);
 API int64_t fake_cuda_launches(void);
 API int64_t fake_cuda_clears(void);
+API int64_t fake_cuda_updates(void);
 API int64_t fake_cuda_overlaps(void);
 API int64_t fake_cuda_clusters(void);
 API int64_t fake_cuda_maps(void);
@@ -59,6 +68,7 @@ API const void *fake_cuda_storage(const void *address);
 int64_t fake_cuda_graph_launches(void) { return num_graph_launches; }
 int64_t fake_cuda_launches(void) { return num_launches; }
 int64_t fake_cuda_clears(void) { return num_clears; }
+int64_t fake_cuda_updates(void) { return num_updates; }
 int64_t fake_cuda_overlaps(void) { return num_overlaps; }
 int64_t fake_cuda_clusters(void) { return num_clusters; }
 int64_t fake_cuda_maps(void) { return num_maps; }
@@ -292,15 +302,22 @@ static int run_mapped(const node *n) {
   return OK;
 }
 
-static int run_set(const node *n) {
-  memset(storage_of(n->arguments[0], n->arguments[2]), (int)n->arguments[1],
-         n->arguments[2]);
+/* The function of the PTX of runtime/lib/CudaKernels.c. */
+static int run_clear(const node *n) {
+  for (unsigned row = 0; row < n->rows; ++row)
+    for (uint64_t i = 0; i < n->table[row][3]; ++i) {
+      void *storage =
+          storage_of(n->table[row][0] + i * n->table[row][1], n->table[row][2]);
+      if (!storage)
+        return BAD_ADDRESS;
+      memset(storage, 0, n->table[row][2]);
+    }
   return OK;
 }
 
 static int run(const node *n) {
   return n->kernel == 'c'   ? run_copy(n)
-         : n->kernel == 's' ? run_set(n)
+         : n->kernel == 'z' ? run_clear(n)
          : n->kernel == 'm' ? run_mapped(n)
          : n->kernel == 'g' ? run_check(n)
                             : run_kernel(n);
@@ -309,41 +326,44 @@ static int run(const node *n) {
 static int submit(stream *s, const node *n) {
   if (!s || !s->capturing)
     return run(n);
-  s->capturing->nodes[s->capturing->count++] = *n;
+  if (s->capturing->count == MOST_NODES)
+    return INVALID;
+  node *made = &s->capturing->nodes[s->capturing->count];
+  *made = *n;
+  made->number = s->capturing->count++;
   return OK;
 }
 
-/* The function of the PTX of runtime/lib/CudaKernels.c: one node for each
- * piece. */
-static int submit_clear(stream *s, unsigned count, const uint64_t *table) {
-  for (; count--; table += 4)
-    for (uint64_t i = 0; i < table[3]; ++i) {
-      node n = {'s', 0, {table[0] + i * table[1], 0, table[2]}};
-      int result =
-          storage_of(n.arguments[0], table[2]) ? submit(s, &n) : BAD_ADDRESS;
-      if (result)
-        return result;
-    }
+/* Sets the arguments of a kernel node. */
+static int set_arguments(node *n, const char *name, unsigned grid,
+                         unsigned rows, void **arguments) {
+  n->name = name;
+  n->kernel = name[0];
+  n->grid = grid;
+  n->rows = rows;
+  if (n->kernel == 'z') {
+    memcpy(n->table, arguments[0], rows * sizeof(n->table[0]));
+    return OK;
+  }
+  if (n->kernel == 'm' && check_mapped(grid, arguments))
+    return INVALID;
+  for (int i = 0; i < count_arguments(n->kernel); ++i)
+    n->arguments[i] = *(const uint64_t *)arguments[i];
   return OK;
 }
 
 FN(cuLaunchKernel, const char *name, unsigned x, unsigned y, unsigned z,
    unsigned bx, unsigned by, unsigned bz, unsigned shared, stream *s,
    void **arguments, void **extra) {
-  node n = {name[0], x, {0}};
-  bool clears = n.kernel == 'z';
-  if (!depth || (y != 1 && !clears) || z != 1 || !bx || by != 1 || bz != 1 ||
-      shared || extra)
+  bool clears = name[0] == 'z';
+  if (!depth || (y != 1 && !clears) || y > MOST_CLEARED || z != 1 || !bx ||
+      by != 1 || bz != 1 || shared || extra)
     return INVALID;
-  if (clears) {
-    __atomic_fetch_add(&num_clears, 1, __ATOMIC_RELAXED);
-    return submit_clear(s, y, arguments[0]);
-  }
-  if (n.kernel == 'm' && check_mapped(x, arguments))
-    return INVALID;
-  for (int i = 0; i < count_arguments(n.kernel); ++i)
-    n.arguments[i] = *(const uint64_t *)arguments[i];
-  __atomic_fetch_add(&num_launches, 1, __ATOMIC_RELAXED);
+  node n = {0};
+  int result = set_arguments(&n, name, x, y, arguments);
+  if (result)
+    return result;
+  __atomic_fetch_add(clears ? &num_clears : &num_launches, 1, __ATOMIC_RELAXED);
   return submit(s, &n);
 }
 
@@ -463,7 +483,7 @@ FN(cuMemFreeHost, void *data) {
   return data ? OK : INVALID;
 }
 FN(cuMemcpyAsync, uint64_t to, uint64_t from, size_t bytes, stream *s) {
-  node n = {'c', 0, {to, from, bytes}};
+  node n = {.kernel = 'c', .arguments = {to, from, bytes}};
   int in = storage_of(to, bytes) != NULL, out = storage_of(from, bytes) != NULL;
   if (!depth || (!in && !out))
     return INVALID;
@@ -510,6 +530,40 @@ FN(cuGraphInstantiateWithFlags, graph **executable, const graph *g,
     return INVALID;
   **executable = *g;
   return OK;
+}
+FN(cuGraphGetNodes, graph *g, node **nodes, size_t *count) {
+  for (size_t i = 0; nodes && i < g->count && i < *count; ++i)
+    nodes[i] = &g->nodes[i];
+  *count = g->count;
+  return OK;
+}
+/* The parameters' layout is that of the driver. */
+typedef struct {
+  const char *name;
+  unsigned grid[3], block[3], shared;
+  void **arguments, **extra;
+  void *kernel, *context;
+} kernel_node;
+FN(cuGraphKernelNodeGetParams_v2, node *n, kernel_node *parameters) {
+  if (n->kernel == 'c')
+    return INVALID;
+  for (int i = 0; i < 8; ++i)
+    n->pointers[i] = &n->arguments[i];
+  if (n->kernel == 'z')
+    n->pointers[0] = n->table;
+  *parameters = (kernel_node){
+      .name = n->name, .grid = {n->grid, n->rows, 1}, .arguments = n->pointers};
+  return OK;
+}
+FN(cuGraphExecKernelNodeSetParams_v2, graph *executable, const node *n,
+   const kernel_node *parameters) {
+  __atomic_fetch_add(&num_updates, 1, __ATOMIC_RELAXED);
+  node *own = &executable->nodes[n->number];
+  if (own->name != parameters->name || !parameters->block[0] ||
+      parameters->extra || parameters->shared)
+    return INVALID;
+  return set_arguments(own, parameters->name, parameters->grid[0],
+                       parameters->grid[1], parameters->arguments);
 }
 FN(cuGraphLaunch, const graph *g, stream *s) {
   __atomic_fetch_add(&num_graph_launches, 1, __ATOMIC_RELAXED);

@@ -229,6 +229,9 @@ typedef struct {
    * times as many blocks as programs. At most 8. */
   uint32_t most_shared;
   uint32_t reserved;
+  /* Bit i, below 63: the kernel reads symbol i. Bit 63: it may read later ones.
+   * 0: unknown. */
+  uint64_t symbols_read;
 } adze_device_kernel;
 
 typedef struct {

@@ -208,12 +208,7 @@ static adze_status make_tables(const adze_module *module,
       most = desc->kernels[i].num_ptrs;
   state->arguments = calloc(
       (size_t)most + rt_num_symbols(module) + 2 + RT_MOST_MAPS, sizeof(void *));
-  state->key.symbols = calloc(rt_num_symbols(module) + 1, sizeof(int64_t));
-  state->key.pitches = calloc(desc->num_states + 1, sizeof(uint64_t));
-  state->key.inputs = calloc(desc->num_inputs + 1u, sizeof(void *));
-  state->key.outputs = calloc(desc->num_outputs + 1u, sizeof(void *));
-  if (!state->arguments || !state->key.symbols || !state->key.pitches ||
-      !state->key.inputs || !state->key.outputs)
+  if (!state->arguments)
     return rt_out_of_memory(most * sizeof(void *));
   if (state->device->has_maps)
     RT_TRY(rt_maps_create(state));
@@ -272,6 +267,7 @@ adze_status rt_cuda_attach(adze_context *context) {
   if (device->falls_back)
     RT_TRY(rt_context_use_cpu(context));
   RT_TRY(make_tables(context->module, state));
+  RT_TRY(rt_graph_create(context));
   RT_TRY(make_stream(state));
   return make_faults(context);
 }
@@ -281,8 +277,7 @@ void rt_cuda_detach(adze_context *context) {
   const cu_driver *cu = state->device->cu;
   cu_context ignored;
   if (!cu->push(state->device->primary)) {
-    if (state->graph)
-      cu->graph_exec_destroy(state->graph);
+    rt_graph_free(state);
     if (state->staging)
       cu->deallocate(state->staging);
     if (state->faults)
@@ -302,10 +297,6 @@ void rt_cuda_detach(adze_context *context) {
   rt_cuda_drop_weights(state->weights);
   free(state->maps);
   free(state->arguments);
-  free(state->key.symbols);
-  free(state->key.pitches);
-  free(state->key.inputs);
-  free(state->key.outputs);
   free(state);
   context->on_device = NULL;
 }

@@ -19,6 +19,7 @@ typedef struct cu_stream_object *cu_stream;
 typedef struct cu_event_object *cu_event;
 typedef struct cu_graph_object *cu_graph;
 typedef struct cu_graph_exec_object *cu_graph_exec;
+typedef struct cu_graph_node_object *cu_graph_node;
 
 #define CU_ATTRIBUTE_MULTIPROCESSORS 16
 #define CU_ATTRIBUTE_MAJOR 75
@@ -88,6 +89,15 @@ typedef struct {
   unsigned num_attributes;
 } cu_launch_config;
 
+/* A kernel node of a graph, of the driver's layout. */
+typedef struct {
+  cu_function function;
+  unsigned grid[3], block[3], shared_bytes;
+  void **arguments, **extra;
+  void *kernel;
+  cu_context context;
+} cu_kernel_node_params;
+
 /* The first version of the driver whose graphs support overlapping launches. */
 #define CU_VERSION_OVERLAPS 12030
 
@@ -96,6 +106,11 @@ typedef struct {
   X(driver_version, "cuDriverGetVersion", (int *))                             \
   X(launch_extended, "cuLaunchKernelEx",                                       \
     (const cu_launch_config *, cu_function, void **, void **))                 \
+  X(graph_nodes, "cuGraphGetNodes", (cu_graph, cu_graph_node *, size_t *))     \
+  X(graph_get_node, "cuGraphKernelNodeGetParams_v2",                           \
+    (cu_graph_node, cu_kernel_node_params *))                                  \
+  X(graph_set_node, "cuGraphExecKernelNodeSetParams_v2",                       \
+    (cu_graph_exec, cu_graph_node, const cu_kernel_node_params *))             \
   X(encode_tensor_map, "cuTensorMapEncodeTiled",                               \
     (void *map, int type, uint32_t rank, void *address, const uint64_t *sizes, \
      const uint64_t *strides, const uint32_t *box, const uint32_t *steps,      \
@@ -143,16 +158,22 @@ struct rt_device {
   cu_function functions[]; /* null where the image lacks the kernel */
 };
 
-/* The inputs of a captured graph: it is valid while they are unchanged. */
+/* A launch of a kernel. */
 typedef struct {
-  bool valid;
-  void *workspace;
-  const void *weights;
-  uint64_t *pitches; /* of the inputs of states */
-  int64_t *symbols;
-  void **inputs, **outputs;
-} rt_graph_key;
+  cu_function function;
+  unsigned grid[2], block_threads, shared_bytes;
+  unsigned cluster; /* blocks of a cluster; 1: the launch has none */
+  bool overlaps;    /* it may begin before the launches before it end */
+  void **arguments;
+  /* Arguments before `first_wide` have 8 bytes, and others `wide_bytes`. */
+  uint32_t count, first_wide, wide_bytes;
+  /* The arguments that are values of symbols, and adze_device_kernel's field.
+   */
+  uint32_t first_symbol, num_symbols;
+  uint64_t symbols_read;
+} rt_launch;
 
+typedef struct rt_graph rt_graph;
 typedef struct rt_fallback rt_fallback;
 typedef struct rt_map_cache rt_map_cache;
 
@@ -174,9 +195,23 @@ struct rt_device_context {
   bool graphs;         /* runs may be captured */
   bool allocated;      /* the last run allocated memory */
   bool unfinished;     /* the last run has not been waited for */
-  rt_graph_key key;
-  cu_graph_exec graph;
+  rt_graph *graph;
 };
+
+/* Launches a kernel on the stream of the current launches. */
+adze_status rt_cuda_submit(const rt_device_context *state,
+                           const rt_launch *launch);
+/* Launches the kernels of a run one by one. */
+adze_status rt_cuda_execute(adze_context *context, cu_stream stream);
+
+/* Graphs that replay runs (CudaGraph.c). */
+adze_status rt_graph_create(adze_context *context);
+void rt_graph_free(rt_device_context *state);
+/* Executes a run by a graph, or by rt_cuda_execute. */
+adze_status rt_graph_execute(adze_context *context, cu_stream stream);
+/* Records a launch, or a copy if it has no function. Returns true if it must not
+ * be enqueued, since the run only updates a graph. */
+bool rt_graph_takes(const rt_device_context *state, const rt_launch *launch);
 
 /* Copies the weights to a new device. */
 adze_status rt_cuda_send_weights(adze_module *module, rt_device *device);

@@ -140,11 +140,14 @@ adze_status rt_cuda_clear(adze_context *context, const rt_equal_pieces *pieces,
   if (blocks > MOST_BLOCKS)
     blocks = MOST_BLOCKS;
   void *arguments[] = {table};
-  if (count)
-    CU_TRY(state->device->cu, launch,
-           (state->device->clear, (unsigned)blocks, count, 1, THREADS, 1, 1, 0,
-            state->stream, arguments, NULL));
-  return NULL;
+  rt_launch launch = {.function = state->device->clear,
+                      .grid = {(unsigned)blocks, count},
+                      .block_threads = THREADS,
+                      .cluster = 1,
+                      .arguments = arguments,
+                      .count = 1,
+                      .wide_bytes = sizeof(table)};
+  return count ? rt_cuda_submit(state, &launch) : NULL;
 }
 
 static adze_status launch_check(const rt_device_context *state, uint32_t fault,
@@ -153,10 +156,14 @@ static adze_status launch_check(const rt_device_context *state, uint32_t fault,
   cu_address record = state->faults + fault * sizeof(adze_fault);
   void *arguments[] = {&record, (void *)&least, (void *)&greatest,
                        &bytes,  &low,           &high};
-  CU_TRY(state->device->cu, launch,
-         (state->device->check_range, 1, 1, 1, 1, 1, 1, 0, state->stream,
-          arguments, NULL));
-  return NULL;
+  rt_launch launch = {.function = state->device->check_range,
+                      .grid = {1, 1},
+                      .block_threads = 1,
+                      .cluster = 1,
+                      .arguments = arguments,
+                      .count = 6,
+                      .first_wide = 6};
+  return rt_cuda_submit(state, &launch);
 }
 
 int32_t rt_cuda_check_range(adze_exec *exec, uint32_t fault, const void *least,

@@ -1,8 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Runs on CUDA devices: copies, launches, and graphs that replay runs with the
- * same shapes and addresses.
- * */
+ * Runs on CUDA devices: copies and launches.
+ */
 #include "CudaDriver.h"
 
 #include <string.h>
@@ -12,28 +11,37 @@
 
 /* ---- Launches ------------------------------------------------------------ */
 
-/* Launches a kernel as clusters of `shared` blocks, if they are several. One
-   with ADZE_KERNEL_WAITS may start before the previous launches end. */
-static cu_result submit(const rt_device_context *state, cu_function function,
-                        const adze_device_kernel *code, unsigned blocks,
-                        unsigned shared) {
+static cu_result submit(const rt_device_context *state,
+                        const rt_launch *launch) {
   const cu_driver *cu = state->device->cu;
   cu_launch_attribute attributes[2];
   unsigned count = 0;
-  if ((code->flags & ADZE_KERNEL_WAITS) && cu->launch_extended && cu->overlaps)
+  if (launch->overlaps && cu->launch_extended && cu->overlaps)
     attributes[count++] =
         (cu_launch_attribute){.id = CU_LAUNCH_OVERLAPS, .value.allowed = 1};
-  if (shared > 1)
+  if (launch->cluster > 1)
     attributes[count++] = (cu_launch_attribute){
-        .id = CU_LAUNCH_CLUSTER, .value.cluster = {shared, 1, 1}};
+        .id = CU_LAUNCH_CLUSTER, .value.cluster = {launch->cluster, 1, 1}};
   if (!count)
-    return cu->launch(function, blocks, 1, 1, code->block_threads, 1, 1,
-                      code->shared_bytes, state->stream, state->arguments,
-                      NULL);
-  cu_launch_config config = {{blocks, 1, 1},     {code->block_threads, 1, 1},
-                             code->shared_bytes, state->stream,
-                             attributes,         count};
-  return cu->launch_extended(&config, function, state->arguments, NULL);
+    return cu->launch(launch->function, launch->grid[0], launch->grid[1], 1,
+                      launch->block_threads, 1, 1, launch->shared_bytes,
+                      state->stream, launch->arguments, NULL);
+  cu_launch_config config = {{launch->grid[0], launch->grid[1], 1},
+                             {launch->block_threads, 1, 1},
+                             launch->shared_bytes,
+                             state->stream,
+                             attributes,
+                             count};
+  return cu->launch_extended(&config, launch->function, launch->arguments,
+                             NULL);
+}
+
+adze_status rt_cuda_submit(const rt_device_context *state,
+                           const rt_launch *launch) {
+  if (rt_graph_takes(state, launch))
+    return NULL;
+  cu_result result = submit(state, launch);
+  return result ? rt_cuda_error(state->device->cu, result, "launch") : NULL;
 }
 
 /* Returns how many blocks share a program (adze_device_kernel.most_shared). */
@@ -76,9 +84,20 @@ static adze_status launch(adze_context *context, uint32_t kernel,
       (int64_t)code->resident_blocks * state->device->multiprocessors;
   if (shared == 1 && resident && resident < blocks)
     blocks = resident;
-  cu_result result = submit(state, state->device->functions[kernel], code,
-                            (unsigned)blocks, shared);
-  return result ? rt_cuda_error(state->device->cu, result, "launch") : NULL;
+  rt_launch made = {.function = state->device->functions[kernel],
+                    .grid = {(unsigned)blocks, 1},
+                    .block_threads = code->block_threads,
+                    .shared_bytes = code->shared_bytes,
+                    .cluster = shared,
+                    .overlaps = code->flags & ADZE_KERNEL_WAITS,
+                    .arguments = state->arguments,
+                    .count = count,
+                    .first_wide = count - code->num_maps,
+                    .wide_bytes = sizeof(rt_tensor_map),
+                    .first_symbol = num_ptrs,
+                    .num_symbols = (uint32_t)num_symbols,
+                    .symbols_read = code->symbols_read};
+  return rt_cuda_submit(state, &made);
 }
 
 /* Work is measured with events of the device. */
@@ -138,7 +157,9 @@ int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
 
 static adze_status copy(const rt_device_context *state, cu_stream stream,
                         void *to, const void *from, uint64_t bytes) {
-  if (bytes)
+  void *arguments[] = {&to, (void *)(uintptr_t)&from, &bytes};
+  rt_launch made = {.arguments = arguments, .count = 3, .first_wide = 3};
+  if (bytes && !rt_graph_takes(state, &made))
     CU_TRY(state->device->cu, copy,
            ((uintptr_t)to, (uintptr_t)from, bytes, stream));
   return NULL;
@@ -232,96 +253,12 @@ void rt_cuda_wait(adze_context *context) {
   state->device->cu->stream_wait(state->stream);
 }
 
-/* ---- Graphs -------------------------------------------------------------- */
-
-static bool same_key(const adze_context *context) {
-  const adze_module_desc *desc = context->module->desc;
-  const rt_graph_key *key = &context->on_device->key;
-  for (uint64_t i = 0; key->valid && i < desc->num_states; ++i)
-    if (key->pitches[i] != context->states[i].past_pitch)
-      return false;
-  return key->valid && key->workspace == context->workspace &&
-         key->weights == rt_cuda_weights(context) &&
-         !memcmp(key->symbols, context->symbols,
-                 rt_num_symbols(context->module) * sizeof(int64_t)) &&
-         !memcmp(key->inputs, context->input_data,
-                 desc->num_inputs * sizeof(void *)) &&
-         !memcmp(key->outputs, context->output_data,
-                 desc->num_outputs * sizeof(void *));
-}
-
-static void keep_key(adze_context *context) {
-  const adze_module_desc *desc = context->module->desc;
-  rt_graph_key *key = &context->on_device->key;
-  key->valid = true;
-  key->workspace = context->workspace;
-  key->weights = rt_cuda_weights(context);
-  memcpy(key->symbols, context->symbols,
-         rt_num_symbols(context->module) * sizeof(int64_t));
-  for (uint64_t i = 0; i < desc->num_states; ++i)
-    key->pitches[i] = context->states[i].past_pitch;
-  memcpy(key->inputs, context->input_data, desc->num_inputs * sizeof(void *));
-  memcpy(key->outputs, context->output_data,
-         desc->num_outputs * sizeof(void *));
-}
-
-static void drop_graph(rt_device_context *state) {
-  if (state->graph)
-    state->device->cu->graph_exec_destroy(state->graph);
-  state->graph = NULL;
-}
-
-static adze_status execute(adze_context *context, cu_stream stream) {
+adze_status rt_cuda_execute(adze_context *context, cu_stream stream) {
   rt_device_context *state = context->on_device;
   state->stream = stream;
   state->allocated = false;
   RT_TRY(rt_states_clear(context));
   return rt_execute(context, rt_cuda_weights(context), NULL);
-}
-
-/* Captures the run instead of executing it. If the driver cannot capture it,
- * this is not an error: all runs are then launched kernel by kernel. */
-static void capture(adze_context *context) {
-  rt_device_context *state = context->on_device;
-  const cu_driver *cu = state->device->cu;
-  cu_graph graph = NULL;
-  state->graphs = false;
-  if (cu->capture_begin(state->own_stream, CU_CAPTURE_THREAD_LOCAL))
-    return;
-  adze_status status = execute(context, state->own_stream);
-  bool ended = !cu->capture_end(state->own_stream, &graph);
-  if (!status && ended && graph && !state->allocated &&
-      !cu->graph_instantiate(&state->graph, graph, 0))
-    state->graphs = true;
-  else
-    state->graph = NULL;
-  if (graph)
-    cu->graph_destroy(graph);
-  adze_status_free(status);
-}
-
-/* The first run with given shapes and addresses is launched kernel by kernel,
- * the second one is captured, and later ones are replayed. */
-static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
-  rt_device_context *state = context->on_device;
-  if (!same_key(context)) {
-    drop_graph(state);
-    keep_key(context);
-    adze_status status = execute(context, stream);
-    /* A run that reads values or allocates memory, which is released before a
-       graph could be replayed, cannot be captured. The next one may find its
-       memory allocated. A run that failed may not have reached an allocation.
-     */
-    if (state->allocated || status)
-      state->key.valid = false;
-    return status;
-  }
-  if (!state->graph)
-    capture(context);
-  if (!state->graph)
-    return execute(context, stream);
-  CU_TRY(state->device->cu, graph_launch, (state->graph, stream));
-  return NULL;
 }
 
 /* ---- Inputs and outputs ---------------------------------------------------
@@ -443,9 +380,9 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
                   rt_tensor_data(inputs[i]), rt_tensor_size(inputs[i])));
   rt_states_open(context);
   if (state->graphs && !context->profile.on)
-    RT_TRY(execute_by_graph(context, stream));
+    RT_TRY(rt_graph_execute(context, stream));
   else
-    RT_TRY(execute(context, stream));
+    RT_TRY(rt_cuda_execute(context, stream));
   state->stream = stream;
   RT_TRY(rt_states_close(context));
   for (uint32_t i = 0; i < desc->num_outputs; ++i)

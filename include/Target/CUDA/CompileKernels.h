@@ -27,6 +27,7 @@ struct CompiledKernel {
   uint32_t blockThreads = 0, sharedBytes = 0;
   unsigned registers = 0, spillBytes = 0; ///< 0 in a PTX image
   uint32_t residentBlocks = 0, flags = 0, mostShared = 0;
+  uint64_t symbolsRead = 0;
   std::vector<TensorMap> maps;
   std::string mapValues; ///< llvm.func @..(ptr symbols, ptr values), or empty
   /// How the iterations of loops are distributed, and why the kernel is not

@@ -342,8 +342,24 @@ static void addMaps(CompiledKernel &kernel, LLVM::LLVMFuncOp function,
   }
 }
 
+/// Returns which symbols the kernel reads (adze_device_kernel.symbols_read).
+/// The arguments are pointers, symbols, the number of programs, and others.
+static uint64_t getSymbolsRead(LLVM::LLVMFuncOp function, int64_t numSymbols) {
+  constexpr unsigned lastBit = 63;
+  uint64_t read = uint64_t(1) << lastBit;
+  auto symbols = function.getArguments().drop_while([](BlockArgument argument) {
+    return isa<LLVM::LLVMPointerType>(argument.getType());
+  });
+  for (auto [number, symbol] :
+       llvm::enumerate(symbols.take_front(size_t(numSymbols))))
+    if (!symbol.use_empty())
+      read |= uint64_t(1) << std::min<uint64_t>(number, lastBit);
+  return read;
+}
+
 /// Returns the properties of each entry point, in the order of the module.
-static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
+static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device,
+                                               int64_t numSymbols) {
   std::vector<CompiledKernel> kernels;
   for (auto function : device.getOps<LLVM::LLVMFuncOp>()) {
     auto name = function->getAttrOfType<StringAttr>("adze.kernel");
@@ -357,6 +373,8 @@ static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
         function->getAttrOfType<IntegerAttr>("adze.threads").getInt();
     kernel.sharedBytes =
         function->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt();
+    if (numSymbols >= 0)
+      kernel.symbolsRead = getSymbolsRead(function, numSymbols);
     if (auto loops = function->getAttrOfType<StringAttr>("adze.loops"))
       kernel.loops = loops.str();
     if (auto reason = function->getAttrOfType<StringAttr>(host::refusalAttr))
@@ -419,7 +437,7 @@ LogicalResult compileKernels(ModuleOp module, const CompileOptions &options,
   auto devices = llvm::to_vector(module.getOps<gpu::GPUModuleOp>());
   if (devices.empty())
     return success();
-  image.kernels = listKernels(devices.front());
+  image.kernels = listKernels(devices.front(), options.numSymbols);
   SmallVector<OwningOpRef<ModuleOp>> modules = splitKernels(devices.front());
   devices.front().erase();
   std::vector<std::string> texts(modules.size());
