@@ -62,3 +62,50 @@ def test_generator():
     )
     assert made.returncode == 0, made.stderr
     assert made.stdout == "[[6, 13, 14, 2, 6], [1, 8, 8, 8, 8]] 8\n"
+
+
+INPUTS = """
+import ctypes
+import sys
+import adze
+import numpy as np
+from test_generate_batches import RECURRENT, write
+
+text = RECURRENT.replace("float[B, 32] state_in)", "float[B, 32] state_in, float[1, 32] memory)")
+text = text.replace("both = Add(sum, old)", "some = Add(sum, old)\\n  both = Add(some, memory)")
+path = write(text, sys.argv[1])
+memories = [np.full((1, 32), value, np.float32) for value in (0.0, 1.5)]
+driver = ctypes.CDLL("libcuda.so.1")
+driver.fake_cuda_held_bytes.restype = ctypes.c_int64
+
+def generate(device):
+    options = {"allow_host_fallback": True}
+    module = adze.compile(path, target=["cuda:sm_90a", "cpu"], optimize=0, device=device, options=options)
+    generator = adze.Generator(module)
+    sequences = [generator.add([3, 4], max_tokens=8, inputs={"memory": memory}) for memory in memories]
+    next(sequences[1])
+    sequences.append(sequences[1].fork())
+    sequences[1].close()
+    held = driver.fake_cuda_held_bytes()
+    tokens = [sequences[0].wait(), sequences[2].wait()]
+    sequences[2].close()
+    return tokens, held - driver.fake_cuda_held_bytes()
+
+made, freed = generate("cuda:0")
+wanted, _ = generate("cpu")
+print(made == wanted, wanted[0] != wanted[1], freed >= 128)
+"""
+
+
+@pytest.mark.skipif(not FAKE.exists(), reason="the build has no fake-cuda")
+def test_inputs_of_a_sequence(tmp_path):
+    """Tensors that are constant for a sequence are copied to the device once, and belong to its forks, too."""
+    path = os.pathsep.join([*sys.path, os.path.dirname(os.path.abspath(__file__))])
+    made = subprocess.run(
+        [sys.executable, "-c", INPUTS, tmp_path / "m.onnx"],
+        env={**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent), "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == "True True True\n"

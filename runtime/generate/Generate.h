@@ -41,6 +41,15 @@ typedef struct {
   uint64_t row_bytes; /* from a row to the next one */
 } gen_state;
 
+/* A tensor on the generator's device, copied from host memory for a sequence
+ * and its forks. */
+typedef struct {
+  size_t references;
+  DLTensor tensor;
+  int64_t shape[GEN_RANK];
+  uint64_t bytes;
+} gen_copy;
+
 /* A tensor of a step; its buffer grows as needed. */
 typedef struct {
   DLTensor tensor;
@@ -132,6 +141,7 @@ struct adze_sequence {
   int64_t slot;
   int64_t start;          /* the first row in the slot */
   const DLTensor **extra; /* one an input, or null */
+  gen_copy **copies;      /* that these are, or null */
   adze_token_fn callback;
   void *user;
   atomic_bool cancelled;

@@ -63,6 +63,58 @@ static adze_status set_sampling(adze_sequence *sequence,
   return NULL;
 }
 
+static bool is_dense(const DLTensor *tensor) {
+  int64_t stride = 1;
+  for (int32_t d = tensor->ndim; tensor->strides && d-- > 0;) {
+    if (tensor->shape[d] != 1 && tensor->strides[d] != stride)
+      return false;
+    stride *= tensor->shape[d];
+  }
+  return true;
+}
+
+static void release_copy(const adze_generator *generator, gen_copy *copy) {
+  if (!copy || --copy->references)
+    return;
+  adze_memory_release(generator->context, copy->tensor.data, copy->bytes);
+  free(copy);
+}
+
+/* Copies a tensor in host memory to a device, so that runs do not. */
+static adze_status send(adze_sequence *sequence, int32_t index,
+                        const DLTensor *tensor) {
+  const adze_generator *generator = sequence->generator;
+  if (generator->device.device_type == kDLCPU ||
+      tensor->device.device_type != kDLCPU || tensor->ndim < 0 ||
+      tensor->ndim > GEN_RANK || !tensor->data || !is_dense(tensor))
+    return NULL;
+  gen_copy *copy = calloc(1, sizeof(*copy));
+  if (!copy)
+    return gen_out_of_memory();
+  copy->references = 1;
+  release_copy(generator,
+               sequence->copies[index]); /* the name is given twice */
+  sequence->copies[index] = copy;
+  copy->bytes = (uint64_t)tensor->dtype.bits * tensor->dtype.lanes;
+  for (int32_t d = 0; d < tensor->ndim; ++d) {
+    copy->shape[d] = tensor->shape[d];
+    copy->bytes *= (uint64_t)tensor->shape[d];
+  }
+  copy->bytes = (copy->bytes + 7) / 8;
+  void *data = NULL;
+  GEN_TRY(adze_memory_allocate(generator->context, copy->bytes, &data));
+  copy->tensor = *tensor;
+  copy->tensor.data = data;
+  copy->tensor.device = generator->device;
+  copy->tensor.shape = copy->shape;
+  copy->tensor.strides = NULL;
+  copy->tensor.byte_offset = 0;
+  sequence->extra[index] = &copy->tensor;
+  return adze_memory_copy(generator->context, data, 0,
+                          (const char *)tensor->data + tensor->byte_offset, 0,
+                          copy->bytes, 1);
+}
+
 static adze_status set_extra(adze_sequence *sequence, const char *const *names,
                              const DLTensor *const *extra, size_t count) {
   const adze_generator *generator = sequence->generator;
@@ -73,6 +125,7 @@ static adze_status set_extra(adze_sequence *sequence, const char *const *names,
       return gen_error(ADZE_INVALID_ARGUMENT, "the model has no input '%s'",
                        names[i]);
     sequence->extra[index] = extra[i];
+    GEN_TRY(send(sequence, index, extra[i]));
   }
   for (int32_t i = 0; i < generator->num_inputs; ++i) {
     int32_t state = generator->input_states[i];
@@ -103,11 +156,13 @@ static adze_status create(adze_generator *generator, adze_token_fn callback,
   made->active = true;
   atomic_init(&made->cancelled, false);
   made->extra = calloc((size_t)generator->num_inputs + 1, sizeof(void *));
+  made->copies = calloc((size_t)generator->num_inputs + 1, sizeof(void *));
   adze_sequence **last = &generator->first;
   while (*last)
     last = &(*last)->next;
   *last = *sequence = made;
-  return made->extra ? gen_take_slot(made) : gen_out_of_memory();
+  return made->extra && made->copies ? gen_take_slot(made)
+                                     : gen_out_of_memory();
 }
 
 static adze_status fill(adze_sequence *sequence, const adze_sampling *sampling,
@@ -153,6 +208,9 @@ void adze_sequence_release(adze_sequence *sequence) {
   if (*at)
     *at = sequence->next;
   gen_give_slot(sequence);
+  for (int32_t i = 0; sequence->copies && i < generator->num_inputs; ++i)
+    release_copy(generator, sequence->copies[i]);
+  free(sequence->copies);
   free(sequence->extra);
   free(sequence->tokens);
   free(sequence->stop_tokens);
@@ -200,6 +258,11 @@ static adze_status fork_into(const adze_sequence *sequence,
   GEN_TRY(gen_add_tokens(fork, sequence->tokens, sequence->count));
   memcpy(fork->extra, sequence->extra,
          (size_t)generator->num_inputs * sizeof(void *));
+  for (int32_t i = 0; i < generator->num_inputs; ++i) {
+    fork->copies[i] = sequence->copies[i];
+    if (fork->copies[i])
+      ++fork->copies[i]->references;
+  }
   GEN_TRY(gen_copy_slot(fork, sequence));
   fork->begin = sequence->begin;
   fork->active = sequence->active;

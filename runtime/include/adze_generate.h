@@ -122,7 +122,8 @@ ADZE_API void adze_generator_release(adze_generator *generator);
 
 /* Creates a sequence, which joins at the next step. `prompt` has at least one
  * token. The tensors `extra` are inputs by name that are constant for the
- * sequence (such as results of an encoder); they must outlive it. `sampling`
+ * sequence (such as results of an encoder); they must outlive it. On a device,
+ * those in host memory are copied here. `sampling`
  * and `callback` may be NULL. */
 ADZE_API adze_status adze_sequence_create(
     adze_generator *generator, const adze_sampling *sampling,
