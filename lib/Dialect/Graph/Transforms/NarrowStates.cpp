@@ -6,7 +6,6 @@
 #include "Dialect/Graph/Transforms/StateNames.h"
 #include "Dialect/Host/IR/External.h"
 #include "Dialect/Host/IR/Host.h"
-#include "Dialect/Tile/IR/Tile.h"
 #include "Matching.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -292,8 +291,6 @@ private:
   StringRef whyNot(func::FuncOp function, const StateNames &names) {
     if (names.isNone())
       return "--state=none excludes caches";
-    if (adze::tile::findCudaTarget(function))
-      return "programs for devices do not update caches in place";
     for (unsigned i = 0; type == "int8" && i < function.getNumArguments(); ++i)
       if (function.getArgAttr(i, adze::host::defaultAttr))
         return "overridable weights are the last inputs, where the scales "
