@@ -1,11 +1,13 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] [--dims NAME=N,..] [--ones NAME]
- * [--tolerance X]: runs a module on the CPU, and it or another one on cuda:0,
- * with the same random inputs, and compares. Exit status: 0 the same, 1 not, 2
- * usage, 77 no GPU here. N stands for every dynamic dim (default 4)
- * without a size of its own in --dims; the input NAME is full of ones. X is the error
- * allowed, relative to an output's range. */
+ * gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] [--dims NAME=N,..] [--ones
+ * NAME]
+ * [--tolerance X] [--steps N]: runs a module on the CPU, and it or another one
+ * on cuda:0, with the same random inputs, and compares. Exit status: 0 the
+ * same, 1 not, 2 usage, 77 no GPU here. N stands for every dynamic dim (default
+ * 4) without a size of its own in --dims; the input NAME is full of ones. X is
+ * the error allowed, relative to an output's range, and the N of --steps that
+ * of integers (default 0). */
 #include <adze.h>
 #include <math.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@
 enum { kMax = 64, kMaxRank = 16 };
 
 static double tolerance; /* 0: the default for its type */
+static double steps;
 
 /* Greatest errors, relative to an output's range. */
 static double tolerance_of(DLDataType type) {
@@ -94,7 +97,10 @@ static double number_at(const char *data, int64_t i, DLDataType type) {
   uint64_t integer = 0;
   unsigned bytes = type.bits < 8 ? 1 : type.bits / 8;
   memcpy(&integer, data + i * bytes, bytes);
-  return (double)integer;
+  if (type.code != kDLInt)
+    return (double)integer;
+  unsigned above = 64 - 8 * bytes;
+  return (double)((int64_t)(integer << above) >> above);
 }
 
 static int64_t count_of(const DLTensor *t) {
@@ -121,7 +127,7 @@ static int compare(const char *name, const DLTensor *cpu, const DLTensor *gpu) {
   int exact = cpu->dtype.code != kDLFloat && cpu->dtype.code != kDLBfloat;
   double error = range > 0 ? worst / range : worst;
   int bad =
-      misplaced || (exact ? worst != 0 : error > tolerance_of(cpu->dtype));
+      misplaced || (exact ? worst > steps : error > tolerance_of(cpu->dtype));
   printf("%s: %lld elements, error %.2g of the range%s\n", name,
          (long long)count, error, bad ? " DIFFERS" : "");
   return bad;
@@ -162,13 +168,16 @@ int main(int argc, char **argv) {
       ones = argv[++i];
     else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc)
       tolerance = atof(argv[++i]);
+    else if (!strcmp(argv[i], "--steps") && i + 1 < argc)
+      steps = atof(argv[++i]);
     else if (num_files < 2 && argv[i][0] != '-')
       files[num_files++] = argv[i];
     else
       usage = 1;
   if (usage || !num_files) {
     fprintf(stderr, "usage: gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] "
-                    "[--dims NAME=N,..] [--ones NAME] [--tolerance X]\n");
+                    "[--dims NAME=N,..] [--ones NAME] [--tolerance X] "
+                    "[--steps N]\n");
     return 2;
   }
   adze_module *module, *other = NULL;
@@ -198,7 +207,8 @@ int main(int argc, char **argv) {
       return 1;
     describe(&in[i], in_shape[i], info);
     for (int d = 0; d < info->rank; ++d)
-      in_shape[i][d] = info->dims[d] < 0 ? size_of(info, d, given, dim) : info->dims[d];
+      in_shape[i][d] =
+          info->dims[d] < 0 ? size_of(info, d, given, dim) : info->dims[d];
     size_t bytes = (size_t)count_of(&in[i]) * ((info->dtype.bits + 7) / 8);
     in[i].data = calloc(bytes + 1, 1);
     fill(in[i].data, count_of(&in[i]), info->dtype);
