@@ -20,6 +20,9 @@ typedef struct {
   cu_function function;
   unsigned grid[2], cluster;
   uint32_t count;
+  /* Those that tell nodes apart: a kernel may ignore the last arguments, which
+   * its node then lacks. */
+  uint32_t checked;
   size_t values; /* the place of its arguments */
   cu_graph_node node;
 } recorded_launch;
@@ -134,6 +137,17 @@ static size_t size_of(const rt_launch *launch, uint32_t argument) {
   return argument < launch->first_wide ? sizeof(uint64_t) : launch->wide_bytes;
 }
 
+/* Returns true if the first arguments are the recorded ones. */
+static bool has_values(const rt_graph *graph, const recorded_launch *own,
+                       void *const *arguments) {
+  const char *value = graph->values + own->values;
+  for (uint32_t i = 0; i < own->checked; ++i)
+    if (memcmp(arguments[i], value + i * sizeof(uint64_t), sizeof(uint64_t)) !=
+        0)
+      return false;
+  return true;
+}
+
 /* Returns memory for the values of a new launch, or null. */
 static recorded_launch *extend(rt_graph *graph, size_t bytes) {
   if (graph->count == graph->capacity) {
@@ -172,6 +186,7 @@ static void record(rt_graph *graph, const rt_launch *launch) {
   memcpy(made->grid, launch->grid, sizeof(made->grid));
   made->cluster = launch->cluster;
   made->count = launch->count;
+  made->checked = launch->first_symbol ? launch->first_symbol : 1;
   char *value = graph->values + made->values;
   for (uint32_t i = 0; i < launch->count; value += size_of(launch, i++))
     memcpy(value, launch->arguments[i], size_of(launch, i));
@@ -249,12 +264,10 @@ static bool find_nodes(const cu_driver *cu, rt_graph *graph) {
     own->node = nodes[i];
     if (!own->function)
       continue;
-    good =
-        !cu->graph_get_node(nodes[i], &params) &&
-        params.function == own->function && params.grid[0] == own->grid[0] &&
-        params.grid[1] == own->grid[1] &&
-        (!own->count || !memcmp(params.arguments[0],
-                                graph->values + own->values, sizeof(uint64_t)));
+    good = !cu->graph_get_node(nodes[i], &params) &&
+           params.function == own->function && params.grid[0] == own->grid[0] &&
+           params.grid[1] == own->grid[1] &&
+           has_values(graph, own, params.arguments);
   }
   free(nodes);
   return good;
