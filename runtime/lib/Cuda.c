@@ -263,11 +263,11 @@ adze_status rt_cuda_attach(adze_context *context) {
   rt_cuda_take_weights(context);
   /* A run that reads data on the host may take another path each time: it waits
      for the device, and is not captured. */
-  state->graphs = context->module->options.cuda_graphs && !device->falls_back;
+  state->captures = context->module->options.cuda_graphs && !device->falls_back;
   if (device->falls_back)
     RT_TRY(rt_context_use_cpu(context));
   RT_TRY(make_tables(context->module, state));
-  RT_TRY(rt_graph_create(context));
+  RT_TRY(rt_graphs_create(context));
   RT_TRY(make_stream(state));
   return make_faults(context);
 }
@@ -277,7 +277,7 @@ void rt_cuda_detach(adze_context *context) {
   const cu_driver *cu = state->device->cu;
   cu_context ignored;
   if (!cu->push(state->device->primary)) {
-    rt_graph_free(state);
+    rt_graphs_free(state);
     if (state->staging)
       cu->deallocate(state->staging);
     if (state->faults)

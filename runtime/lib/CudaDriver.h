@@ -173,7 +173,7 @@ typedef struct {
   uint64_t symbols_read;
 } rt_launch;
 
-typedef struct rt_graph rt_graph;
+typedef struct rt_graphs rt_graphs;
 typedef struct rt_fallback rt_fallback;
 typedef struct rt_map_cache rt_map_cache;
 
@@ -192,10 +192,10 @@ struct rt_device_context {
   cu_address staging;
   uint64_t staging_bytes;
   cu_event begin, end; /* of profiled launches */
-  bool graphs;         /* runs may be captured */
+  bool captures;       /* runs may be captured */
   bool allocated;      /* the last run allocated memory */
   bool unfinished;     /* the last run has not been waited for */
-  rt_graph *graph;
+  rt_graphs *graphs;
 };
 
 /* Launches a kernel on the stream of the current launches. */
@@ -205,13 +205,13 @@ adze_status rt_cuda_submit(const rt_device_context *state,
 adze_status rt_cuda_execute(adze_context *context, cu_stream stream);
 
 /* Graphs that replay runs (CudaGraph.c). */
-adze_status rt_graph_create(adze_context *context);
-void rt_graph_free(rt_device_context *state);
+adze_status rt_graphs_create(adze_context *context);
+void rt_graphs_free(rt_device_context *state);
 /* Executes a run by a graph, or by rt_cuda_execute. */
-adze_status rt_graph_execute(adze_context *context, cu_stream stream);
-/* Records a launch, or a copy if it has no function. Returns true if it must not
- * be enqueued, since the run only updates a graph. */
-bool rt_graph_takes(const rt_device_context *state, const rt_launch *launch);
+adze_status rt_graphs_execute(adze_context *context, cu_stream stream);
+/* Records a launch, or a copy if it has no function. Returns true if it must
+ * not be enqueued, since the run is only recorded. */
+bool rt_graphs_take(const rt_device_context *state, const rt_launch *launch);
 
 /* Copies the weights to a new device. */
 adze_status rt_cuda_send_weights(adze_module *module, rt_device *device);

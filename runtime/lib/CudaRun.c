@@ -38,7 +38,7 @@ static cu_result submit(const rt_device_context *state,
 
 adze_status rt_cuda_submit(const rt_device_context *state,
                            const rt_launch *launch) {
-  if (rt_graph_takes(state, launch))
+  if (rt_graphs_take(state, launch))
     return NULL;
   cu_result result = submit(state, launch);
   return result ? rt_cuda_error(state->device->cu, result, "launch") : NULL;
@@ -159,7 +159,7 @@ static adze_status copy(const rt_device_context *state, cu_stream stream,
                         void *to, const void *from, uint64_t bytes) {
   void *arguments[] = {&to, (void *)(uintptr_t)&from, &bytes};
   rt_launch made = {.arguments = arguments, .count = 3, .first_wide = 3};
-  if (bytes && !rt_graph_takes(state, &made))
+  if (bytes && !rt_graphs_take(state, &made))
     CU_TRY(state->device->cu, copy,
            ((uintptr_t)to, (uintptr_t)from, bytes, stream));
   return NULL;
@@ -379,8 +379,8 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
       RT_TRY(copy(state, stream, context->input_data[i],
                   rt_tensor_data(inputs[i]), rt_tensor_size(inputs[i])));
   rt_states_open(context);
-  if (state->graphs && !context->profile.on)
-    RT_TRY(rt_graph_execute(context, stream));
+  if (state->captures && !context->profile.on)
+    RT_TRY(rt_graphs_execute(context, stream));
   else
     RT_TRY(rt_cuda_execute(context, stream));
   state->stream = stream;
