@@ -4,34 +4,13 @@
  * are in a form that compilers vectorize: sums and maxima have a fixed number
  * of lanes, and results do not depend on the machine's vectors.
  */
+#include "../lib/NarrowFloats.h"
 #include "Generate.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LANES 16
-
-/* ---- Types ----------------------------------------------------------------
- */
-
-static float as_float(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-static uint32_t as_bits(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-static float half_as_float(uint16_t bits) {
-  uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-  uint32_t finite = as_bits(as_float(rest << 13) * 0x1p112f);
-  uint32_t infinite = rest << 13 | 0x7f800000u; /* or NaN */
-  return as_float((rest >= 0x7c00u ? infinite : finite) | sign);
-}
 
 void gen_convert_scores(float *scores, const void *data, DLDataType dtype,
                         int64_t count) {
@@ -40,10 +19,10 @@ void gen_convert_scores(float *scores, const void *data, DLDataType dtype,
     memcpy(scores, data, (size_t)count * sizeof(float));
   else if (dtype.code == kDLBfloat)
     for (int64_t i = 0; i < count; ++i)
-      scores[i] = as_float((uint32_t)narrow[i] << 16);
+      scores[i] = rt_from_bfloat(narrow[i]);
   else
     for (int64_t i = 0; i < count; ++i)
-      scores[i] = half_as_float(narrow[i]);
+      scores[i] = rt_from_half(narrow[i]);
 }
 
 /* ---- The greatest ---------------------------------------------------------
@@ -89,7 +68,8 @@ static float exponential(float x) {
   y = y * r + 0.166665211f;
   y = y * r + 0.49999994f;
   y = y * r * r + r + 1.0f;
-  float scale = as_float((as_bits(shifted) << 23) + 0x3f800000u);
+  float scale =
+      rt_float_of_bits((rt_bits_of_float(shifted) << 23) + 0x3f800000u);
   return y * scale;
 }
 

@@ -11,49 +11,25 @@
 
 /* ---- Floats of 16 bits --------------------------------------------------- */
 
-static float from_bits(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-static uint32_t to_bits(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-float rt_from_half(uint16_t half) {
-  uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-  uint32_t rest = half & 0x7FFFu;
-  if (rest >= 0x7C00) /* infinity, NaN */
-    return from_bits(sign | 0x7F800000u | (rest & 0x3FFu) << 13);
-  /* A multiplication handles subnormals; the exponent biases differ by 112. */
-  return from_bits(sign | rest << 13) * 0x1p112f;
-}
-
 /* Rounds to nearest even. */
 uint16_t rt_to_half(float value) {
-  uint32_t bits = to_bits(value), sign = bits >> 16 & 0x8000u;
+  uint32_t bits = rt_bits_of_float(value), sign = bits >> 16 & 0x8000u;
   bits &= 0x7FFFFFFFu;
   if (bits > 0x7F800000u)
     return (uint16_t)(sign | 0x7E00u);
   if (bits >= 0x477FF000u) /* 65520 and more */
     return (uint16_t)(sign | 0x7C00u);
-  if (bits < 0x38800000u) {                /* subnormal: in units of 2^-24 */
-    float scaled = from_bits(bits) + 0.5f; /* ulp of 0.5 is 2^-24 */
-    return (uint16_t)(sign | (to_bits(scaled) - to_bits(0.5f)));
+  if (bits < 0x38800000u) { /* subnormal: in units of 2^-24 */
+    float scaled = rt_float_of_bits(bits) + 0.5f; /* ulp of 0.5 is 2^-24 */
+    return (uint16_t)(sign |
+                      (rt_bits_of_float(scaled) - rt_bits_of_float(0.5f)));
   }
   bits += 0xFFFu + (bits >> 13 & 1u);
   return (uint16_t)(sign | (bits - 0x38000000u) >> 13);
 }
 
-float rt_from_bfloat(uint16_t bfloat) {
-  return from_bits((uint32_t)bfloat << 16);
-}
-
 uint16_t rt_to_bfloat(float value) {
-  uint32_t bits = to_bits(value);
+  uint32_t bits = rt_bits_of_float(value);
   if ((bits & 0x7FFFFFFFu) > 0x7F800000u)
     return (uint16_t)(bits >> 16 | 0x40u);
   return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
@@ -99,7 +75,7 @@ rt_number rt_read_number(DLDataType dtype, const void *data, uint64_t index) {
     number.u = read_unsigned(data, index, dtype.bits);
   } else if (dtype.code == kDLBfloat) {
     number.form = RT_FLOAT;
-    number.f = from_bits((uint32_t)read_unsigned(data, index, 16) << 16);
+    number.f = rt_from_bfloat((uint16_t)read_unsigned(data, index, 16));
   } else if (dtype.code == kDLFloat) {
     number.form = RT_FLOAT;
     number.f = dtype.bits == 64 ? ((const double *)data)[index]
@@ -136,7 +112,7 @@ uint64_t rt_read_key(DLDataType dtype, const void *data, uint64_t index) {
     return UINT64_MAX;
   double value = number.f == 0 ? 0 : number.f; /* +0 and -0 are one number */
   if (dtype.bits <= 32)
-    return key_of_bits(to_bits((float)value), (uint64_t)1 << 31);
+    return key_of_bits(rt_bits_of_float((float)value), (uint64_t)1 << 31);
   uint64_t bits;
   memcpy(&bits, &value, sizeof(bits));
   return key_of_bits(bits, (uint64_t)1 << 63);

@@ -5,6 +5,7 @@
 #ifndef ADZE_NUMBERS_H
 #define ADZE_NUMBERS_H
 
+#include "NarrowFloats.h"
 #include "Runtime.h"
 
 typedef enum { RT_NO_NUMBER, RT_SIGNED, RT_UNSIGNED, RT_FLOAT } rt_number_form;
@@ -19,10 +20,8 @@ typedef struct {
 /* Returns RT_NO_NUMBER for 8-bit floats and types of less than 8 bits. A bool
  * is unsigned. */
 rt_number rt_read_number(DLDataType dtype, const void *data, uint64_t index);
-/* Conversions of f16 and bf16, which round to nearest even. */
-float rt_from_half(uint16_t half);
+/* Conversions to f16 and bf16, which round to nearest even. */
 uint16_t rt_to_half(float value);
-float rt_from_bfloat(uint16_t bfloat);
 uint16_t rt_to_bfloat(float value);
 /* Parses all of `text`; returns false if it is not a number of that type. */
 bool rt_write_number(DLDataType dtype, void *data, uint64_t index,
