@@ -165,6 +165,15 @@ static adze_status copy(const rt_device_context *state, cu_stream stream,
   return NULL;
 }
 
+static adze_status copy_pieces(const rt_device_context *state, cu_stream stream,
+                               rt_pieces to, rt_pieces from, uint64_t bytes,
+                               uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i)
+    RT_TRY(copy(state, stream, to.data + i * to.step, from.data + i * from.step,
+                bytes));
+  return NULL;
+}
+
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes) {
   const rt_device_context *state = exec->context->on_device;
@@ -179,21 +188,11 @@ adze_status rt_cuda_copy_rows(adze_context *context, uint32_t number,
   double begin = context->profile.on ? rt_now_us() : 0, us;
   if (context->profile.on)
     RT_TRY(begin_measuring(state));
-  for (uint64_t i = 0; i < count; ++i)
-    RT_TRY(copy(state, state->stream, to.data + i * to.step,
-                from.data + i * from.step, bytes));
+  RT_TRY(copy_pieces(state, state->stream, to, from, bytes, count));
   if (!context->profile.on)
     return NULL;
   RT_TRY(end_measuring(state, &us));
   rt_profile_add_copy(context, number, begin, us, (int64_t)(bytes * count), 0);
-  return NULL;
-}
-
-static adze_status copy_pieces(const rt_device_context *state, rt_pieces to,
-                               rt_pieces from, uint64_t bytes, uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i)
-    RT_TRY(copy(state, state->own_stream, to.data + i * to.step,
-                from.data + i * from.step, bytes));
   return NULL;
 }
 
@@ -204,9 +203,10 @@ static adze_status move_pieces(adze_context *context, rt_pieces to,
   void *data;
   RT_TRY(rt_cuda_take(context, bytes * count, &data));
   rt_pieces between = {data, bytes};
-  adze_status status = copy_pieces(state, between, from, bytes, count);
+  adze_status status =
+      copy_pieces(state, state->own_stream, between, from, bytes, count);
   if (!status)
-    status = copy_pieces(state, to, between, bytes, count);
+    status = copy_pieces(state, state->own_stream, to, between, bytes, count);
   state->device->cu->stream_wait(state->own_stream);
   rt_cuda_give(context->module, state->device->ordinal, data, bytes * count);
   return status;
@@ -228,9 +228,10 @@ adze_status rt_cuda_transfer(adze_context *context, rt_pieces to,
   CU_TRY(state->device->cu, push, (state->device->primary));
   bool overlaps = to.data < from.data + bytes && from.data < to.data + bytes &&
                   to.data != from.data;
-  return finish_transfer(state,
-                         overlaps ? move_pieces(context, to, from, bytes, count)
-                                  : copy_pieces(state, to, from, bytes, count));
+  return finish_transfer(
+      state,
+      overlaps ? move_pieces(context, to, from, bytes, count)
+               : copy_pieces(state, state->own_stream, to, from, bytes, count));
 }
 
 static adze_status set_zero(const rt_device_context *state, void *data,
