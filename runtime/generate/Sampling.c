@@ -65,10 +65,12 @@ static double random_at(uint64_t seed, uint64_t position) {
   return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
+static bool has_penalty(const adze_sampling *sampling) {
+  return sampling->repetition_penalty != 0 && sampling->repetition_penalty != 1;
+}
+
 static void penalize(const adze_sequence *sequence, float *scores) {
   float penalty = sequence->sampling.repetition_penalty;
-  if (penalty == 0 || penalty == 1)
-    return;
   int64_t vocabulary = sequence->generator->vocabulary;
   int32_t *seen = sequence->generator->order;
   memset(seen, 0, (size_t)vocabulary * sizeof(*seen));
@@ -145,10 +147,10 @@ int64_t gen_choose(const adze_sequence *sequence, float *logprob) {
   int64_t count = generator->vocabulary;
   float *raw = generator->scores, *scores = raw + count;
   int64_t best = gen_find_best(raw, count), token = best;
-  float penalty = sampling->repetition_penalty;
-  if ((penalty != 0 && penalty != 1) || sampling->temperature > 0) {
+  if (has_penalty(sampling) || sampling->temperature > 0) {
     memcpy(scores, raw, (size_t)count * sizeof(float));
-    penalize(sequence, scores);
+    if (has_penalty(sampling))
+      penalize(sequence, scores);
     token = sampling->temperature > 0 ? draw(sequence, scores, count)
                                       : gen_find_best(scores, count);
   }
