@@ -9,7 +9,6 @@
 namespace adze::test {
 
 constexpr size_t kStackBytes = 256 << 10;
-constexpr int kPoison = 0xff; ///< NaN in all float types
 constexpr unsigned kWarpThreads = 32, kWarpgroupThreads = 128;
 
 Cluster *cluster = nullptr;
@@ -187,9 +186,10 @@ char *Cluster::getShared(int64_t variable) {
   return memory + getRank() * kSharedBytes;
 }
 
-ByteRange Cluster::getSharedRange() {
+void Cluster::checkShared(ByteRange bytes, const char *what) {
   const char *own = getShared(0);
-  return {own, own + shape.sharedBytes};
+  if (bytes.begin < own || bytes.end > own + shape.sharedBytes)
+    fail(llvm::Twine(what) + " is not within shared memory");
 }
 
 void Cluster::yield() { switchToScheduler(); }

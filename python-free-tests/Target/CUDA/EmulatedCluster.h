@@ -81,6 +81,8 @@ public:
   /// aligned to it.
   static constexpr int64_t kSharedBytes = 1 << 18;
   static constexpr int64_t kMostBlocks = 8;
+  /// The bytes of memory without contents: NaN in all float types.
+  static constexpr int kPoison = 0xff;
 
   struct Thread {
     ucontext_t context;
@@ -109,6 +111,8 @@ public:
   //===--- for the running thread -----------------------------------------===//
 
   Thread &self() { return threads[current]; }
+  /// Returns the number of the thread in the cluster.
+  unsigned getNumber() const { return current; }
   unsigned getThread() const { return current % shape.threads; }
   unsigned getRank() const { return current / shape.threads; }
   /// Returns the number of the thread's warp or warpgroup in the cluster.
@@ -117,7 +121,8 @@ public:
   unsigned getWarpThreads() const;
   /// Returns this block's shared memory of variable `variable`.
   char *getShared(int64_t variable);
-  ByteRange getSharedRange();
+  /// Fails if the bytes of `what` are not within this block's shared memory.
+  void checkShared(ByteRange bytes, const char *what);
 
   /// Lets other threads run.
   void yield();
@@ -130,6 +135,16 @@ public:
   using Combine = llvm::function_ref<void(llvm::ArrayRef<void *>)>;
   void meet(const char *kind, int64_t group, unsigned count,
             void *operands = nullptr, Combine combine = nullptr);
+  template <typename Operands>
+  void meet(const char *kind, int64_t group, unsigned count, Operands &mine,
+            llvm::function_ref<void(llvm::ArrayRef<Operands *>)> combine) {
+    meet(kind, group, count, &mine, [&](llvm::ArrayRef<void *> all) {
+      std::vector<Operands *> typed;
+      for (void *operands : all)
+        typed.push_back(static_cast<Operands *>(operands));
+      combine(typed);
+    });
+  }
   /// Waits until all threads of the cluster that have not ended have arrived
   /// (PTX ISA, barrier.cluster).
   void meetCluster();

@@ -7,7 +7,6 @@
 #include "adze_module.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
-#include <memory>
 
 namespace adze::test {
 
@@ -33,13 +32,13 @@ static void completePhase(TransactionBarrier &barrier) {
 }
 
 void initBarrier(char *barrier, uint32_t count) {
-  unsigned me = &cluster->self() - cluster->threads.data();
+  unsigned me = cluster->getNumber();
   cluster->barriers.insert_or_assign(barrier,
                                      TransactionBarrier{count, count, me});
 }
 
 void fenceBarriers() {
-  unsigned me = &cluster->self() - cluster->threads.data();
+  unsigned me = cluster->getNumber();
   for (auto &[address, barrier] : cluster->barriers)
     barrier.isVisible |= barrier.initializedBy == me;
 }
@@ -148,9 +147,7 @@ void checkVisible(const char *begin, const char *end) {
 
 /// Fails if the bytes are outside of shared memory, or in use.
 static void checkFree(ByteRange target) {
-  ByteRange own = cluster->getSharedRange();
-  if (target.begin < own.begin || target.end > own.end)
-    cluster->fail("a copy is not within shared memory");
+  cluster->checkShared(target, "a copy");
   for (const PendingCopy &copy : cluster->copies)
     if (copy.shared.overlaps(target))
       cluster->fail("a copy overwrites bytes of another one in flight");
@@ -163,7 +160,6 @@ static void checkFree(ByteRange target) {
 
 void copyToShared(char *to, const TensorMap *map, const int32_t *coordinates,
                   char *barrier) {
-  constexpr int kPoison = 0xff;
   constexpr uintptr_t align = 128;
   int64_t bytes = map->getBoxBytes();
   ByteRange target{to, to + bytes};
@@ -172,9 +168,9 @@ void copyToShared(char *to, const TensorMap *map, const int32_t *coordinates,
   if (reinterpret_cast<uintptr_t>(to) % align)
     cluster->fail("the target of a copy is not aligned");
   checkFree(target);
-  memset(to, kPoison, bytes);
+  memset(to, Cluster::kPoison, bytes);
   std::vector<int32_t> place(coordinates, coordinates + map->rank);
-  unsigned me = &cluster->self() - cluster->threads.data();
+  unsigned me = cluster->getNumber();
   cluster->issue({me, -1, target, /*writesShared=*/true, barrier, [=] {
                     forEachElement(*map, place, to, [&](char *from, char *at) {
                       if (!from)
@@ -197,12 +193,10 @@ void copyToShared(char *to, const TensorMap *map, const int32_t *coordinates,
 void copyFromShared(const TensorMap *map, const char *from,
                     const int32_t *coordinates) {
   ByteRange source{from, from + map->getBoxBytes()};
-  ByteRange own = cluster->getSharedRange();
-  if (source.begin < own.begin || source.end > own.end)
-    cluster->fail("a copy is not within shared memory");
+  cluster->checkShared(source, "a copy");
   checkVisible(source.begin, source.end);
   std::vector<int32_t> place(coordinates, coordinates + map->rank);
-  unsigned me = &cluster->self() - cluster->threads.data();
+  unsigned me = cluster->getNumber();
   cluster->issue({me, cluster->self().copyGroups, source,
                   /*writesShared=*/false, &cluster->self(), [=] {
                     forEachElement(*map, place, const_cast<char *>(from),
@@ -216,7 +210,7 @@ void copyFromShared(const TensorMap *map, const char *from,
 void commitCopies() { ++cluster->self().copyGroups; }
 
 void waitForCopies(uint32_t groups) {
-  unsigned me = &cluster->self() - cluster->threads.data();
+  unsigned me = cluster->getNumber();
   int64_t end = cluster->self().copyGroups - groups;
   cluster->waitUntil("copies from shared memory", &cluster->self(), [=] {
     return llvm::none_of(cluster->copies, [&](const PendingCopy &copy) {

@@ -15,13 +15,8 @@ template <typename Operands>
 static void
 meetWarp(const char *kind, Operands &mine,
          llvm::function_ref<void(llvm::ArrayRef<Operands *>)> combine) {
-  cluster->meet(kind, cluster->getGroup(kLanes), cluster->getWarpThreads(),
-                &mine, [&](llvm::ArrayRef<void *> all) {
-                  std::vector<Operands *> lanes;
-                  for (void *operands : all)
-                    lanes.push_back(static_cast<Operands *>(operands));
-                  combine(lanes);
-                });
+  cluster->meet<Operands>(kind, cluster->getGroup(kLanes),
+                          cluster->getWarpThreads(), mine, combine);
 }
 
 namespace {
@@ -118,8 +113,14 @@ uint32_t roundToTF32(float value) {
   return std::isfinite(value) ? (bits + (dropped + 1) / 2) & ~dropped : bits;
 }
 
+namespace {
+struct MatrixWords {
+  uint32_t *words;
+};
+} // namespace
+
 /// Computes the four sums of a lane from the operands of the warp.
-static void multiplyLane(llvm::ArrayRef<uint32_t *> lanes, unsigned lane,
+static void multiplyLane(llvm::ArrayRef<MatrixWords *> lanes, unsigned lane,
                          Element lhs, Element rhs) {
   for (unsigned i = 0; i < 4; ++i) {
     unsigned row = lane / 4, high = i / 2, column = lane % 4 * 2 + i % 2;
@@ -127,24 +128,21 @@ static void multiplyLane(llvm::ArrayRef<uint32_t *> lanes, unsigned lane,
     // Four lanes have a row of a or a column of b: a word each of two parts.
     for (unsigned part = 0; part < 2; ++part)
       for (unsigned holder = 0; holder < 4; ++holder) {
-        const uint32_t &a = lanes[row * 4 + holder][high + 2 * part],
-                       &b = lanes[column * 4 + holder][4 + part];
+        const uint32_t &a = lanes[row * 4 + holder]->words[high + 2 * part],
+                       &b = lanes[column * 4 + holder]->words[4 + part];
         for (unsigned j = 0; j < sizeof(uint32_t) / getBytes(lhs); ++j)
           total += decodeElement(&a, j, lhs) * decodeElement(&b, j, rhs);
       }
-    addToSum(lanes[lane][6 + i], total, isInteger(lhs));
+    addToSum(lanes[lane]->words[6 + i], total, isInteger(lhs));
   }
 }
 
 void multiplyMatrices(Element lhs, Element rhs, uint32_t *words) {
-  cluster->meet("mma", cluster->getGroup(kLanes), kLanes, words,
-                [&](llvm::ArrayRef<void *> all) {
-                  std::vector<uint32_t *> lanes;
-                  for (void *operands : all)
-                    lanes.push_back(static_cast<uint32_t *>(operands));
-                  for (unsigned lane = 0; lane < kLanes; ++lane)
-                    multiplyLane(lanes, lane, lhs, rhs);
-                });
+  MatrixWords mine{words};
+  meetWarp<MatrixWords>("mma", mine, [&](llvm::ArrayRef<MatrixWords *> lanes) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      multiplyLane(lanes, lane, lhs, rhs);
+  });
 }
 
 } // namespace adze::test

@@ -81,8 +81,8 @@ static unsigned getRow(unsigned thread, unsigned half) {
 
 /// Returns the left operand, whose elements of 16 bits are in four registers of
 /// each thread.
-static std::vector<double>
-decodeRegisters(llvm::ArrayRef<const Operands *> threads, Element element) {
+static std::vector<double> decodeRegisters(llvm::ArrayRef<Operands *> threads,
+                                           Element element) {
   constexpr unsigned depth = kDepthBytes / 2;
   std::vector<double> values(size_t(kRows) * depth);
   for (unsigned thread = 0; thread < kThreads; ++thread)
@@ -98,9 +98,8 @@ decodeRegisters(llvm::ArrayRef<const Operands *> threads, Element element) {
 /// Returns the bytes of a matrix that an instruction reads, which must be
 /// complete and visible.
 static ByteRange checkOperand(const SharedOperand &operand) {
-  ByteRange range = operand.getRange(), own = cluster->getSharedRange();
-  if (range.begin < own.begin || range.end > own.end)
-    cluster->fail("a matrix is not within shared memory");
+  ByteRange range = operand.getRange();
+  cluster->checkShared(range, "a matrix");
   for (const PendingCopy &copy : cluster->copies)
     if (copy.writesShared && copy.shared.overlaps(range))
       cluster->fail("a matrix instruction reads the target of a copy in "
@@ -111,7 +110,7 @@ static ByteRange checkOperand(const SharedOperand &operand) {
 
 static void multiply(const WarpgroupForm &form, llvm::ArrayRef<double> lhs,
                      llvm::ArrayRef<double> rhs,
-                     llvm::ArrayRef<const Operands *> threads) {
+                     llvm::ArrayRef<Operands *> threads) {
   unsigned depth = kDepthBytes / getBytes(form.lhs);
   for (unsigned thread = 0; thread < kThreads; ++thread)
     for (unsigned i = 0; i < form.columns / 2; ++i) {
@@ -126,7 +125,7 @@ static void multiply(const WarpgroupForm &form, llvm::ArrayRef<double> lhs,
 
 /// Computes the product when all threads have arrived.
 static void combine(const WarpgroupForm &form, uint64_t lhs, uint64_t rhs,
-                    llvm::ArrayRef<const Operands *> threads) {
+                    llvm::ArrayRef<Operands *> threads) {
   bool hasRegisters = threads[0]->registers;
   SharedOperand left(lhs, form.lhs, form.lhsAlongDepth, kRows),
       right(rhs, form.rhs, form.rhsAlongDepth, form.columns);
@@ -175,13 +174,10 @@ void multiplyWarpgroup(const WarpgroupForm *form, uint64_t lhs, uint64_t rhs,
     cluster->fail("no fence is between accumulators and a matrix instruction");
   Operands mine{registers,
                 takeAccumulators(sums, form->columns / 2).sums.data()};
-  cluster->meet("wgmma", cluster->getGroup(kThreads), kThreads, &mine,
-                [&](llvm::ArrayRef<void *> all) {
-                  std::vector<const Operands *> threads;
-                  for (void *operands : all)
-                    threads.push_back(static_cast<const Operands *>(operands));
-                  combine(*form, lhs, rhs, threads);
-                });
+  cluster->meet<Operands>("wgmma", cluster->getGroup(kThreads), kThreads, mine,
+                          [&](llvm::ArrayRef<Operands *> threads) {
+                            combine(*form, lhs, rhs, threads);
+                          });
 }
 
 void fenceProducts() { cluster->self().isFenced = true; }

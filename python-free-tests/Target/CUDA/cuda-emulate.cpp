@@ -322,16 +322,12 @@ static std::string runKernel(Emulator &emulator, const Subject &subject,
 }
 
 static bool testKernel(Emulator &emulator, const Subject &subject,
-                       tile::KernelOp kernel) {
-  std::optional<Arguments> arguments =
-      makeArguments(kernel, subject.numSymbols);
-  if (!arguments)
-    return false;
+                       const Arguments &arguments) {
   double worst = 0;
-  std::string problem = runKernel(emulator, subject, *arguments, worst);
+  std::string problem = runKernel(emulator, subject, arguments, worst);
   if (!problem.empty())
     llvm::outs() << subject.name << ": " << problem << "\n";
-  llvm::outs() << subject.name << ": " << arguments->programs << " programs of "
+  llvm::outs() << subject.name << ": " << arguments.programs << " programs of "
                << subject.shape.blocks * subject.shape.threads << " threads "
                << (problem.empty() ? "agree" : "DIFFER") << "\n";
   llvm::errs() << subject.name << ": largest error "
@@ -356,11 +352,7 @@ static bool synchronizes(Operation *op) {
 /// Runs the kernel without each of its synchronising operations in turn, and
 /// states how the emulator notices that one is missing.
 static bool testWithoutEach(ModuleOp device, const Subject &subject,
-                            tile::KernelOp kernel) {
-  std::optional<Arguments> arguments =
-      makeArguments(kernel, subject.numSymbols);
-  if (!arguments)
-    return false;
+                            const Arguments &arguments) {
   bool good = true;
   llvm::StringMap<unsigned> numbers;
   auto collect = [&](ModuleOp from) {
@@ -381,7 +373,7 @@ static bool testWithoutEach(ModuleOp device, const Subject &subject,
     auto emulator = Emulator::create(*less);
     double worst = 0;
     std::string problem =
-        emulator ? runKernel(*emulator, subject, *arguments, worst) : "";
+        emulator ? runKernel(*emulator, subject, arguments, worst) : "";
     good &= !problem.empty();
     StringRef name = op->getName().getStringRef();
     llvm::outs() << subject.name << ": without " << name << " "
@@ -422,10 +414,14 @@ static bool testModule(ModuleOp module) {
   bool good = subjects.size() ==
               size_t(llvm::range_size(module.getOps<tile::KernelOp>()));
   for (const Subject &subject : subjects) {
-    auto kernel = module.lookupSymbol<tile::KernelOp>(subject.name);
-    good &= testKernel(*emulator, subject, kernel);
+    std::optional<Arguments> arguments = makeArguments(
+        module.lookupSymbol<tile::KernelOp>(subject.name), subject.numSymbols);
+    good &= arguments.has_value();
+    if (!arguments)
+      continue;
+    good &= testKernel(*emulator, subject, *arguments);
     if (!withoutEach.empty())
-      good &= testWithoutEach(*device, subject, kernel);
+      good &= testWithoutEach(*device, subject, *arguments);
   }
   return good;
 }
