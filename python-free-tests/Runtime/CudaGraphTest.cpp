@@ -56,10 +56,8 @@ struct CudaGraphs : testing::Test {
         reinterpret_cast<adze_query_fn>(queryLaunches), nullptr, &opened));
     ASSERT_TRUE(open.ok()) << open.message;
     module = ModulePtr(opened);
-    adze_context *made = nullptr;
-    Outcome create(adze_context_create(opened, {kDLCUDA, 0}, &made));
-    ASSERT_TRUE(create.ok()) << create.message;
-    context = ContextPtr(made);
+    context = makeContext(opened, kCuda);
+    ASSERT_TRUE(context);
   }
 
   void run(int64_t batch, int64_t length) {

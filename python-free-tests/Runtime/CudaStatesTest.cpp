@@ -25,10 +25,8 @@ struct CudaStates : testing::Test {
     Outcome open(adze_module_open(path, nullptr, &opened));
     ASSERT_TRUE(open.ok()) << open.message;
     module = ModulePtr(opened);
-    adze_context *made = nullptr;
-    Outcome create(adze_context_create(opened, {kDLCUDA, 0}, &made));
-    ASSERT_TRUE(create.ok()) << create.message;
-    context = ContextPtr(made);
+    context = makeContext(opened, kCuda);
+    ASSERT_TRUE(context);
   }
 
   adze_status run(const DLTensor &past, DLTensor &present) {

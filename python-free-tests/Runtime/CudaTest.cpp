@@ -21,12 +21,7 @@ struct Cuda : testing::Test {
 
   void SetUp() override { context = create(); }
 
-  ContextPtr create() {
-    adze_context *made = nullptr;
-    Outcome outcome(adze_context_create(module.get(), {kDLCUDA, 0}, &made));
-    EXPECT_TRUE(outcome.ok()) << outcome.message;
-    return ContextPtr(made);
-  }
+  ContextPtr create() { return makeContext(module.get(), kCuda); }
 };
 
 struct DeviceTensors {

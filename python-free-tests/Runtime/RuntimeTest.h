@@ -59,7 +59,7 @@ using ModulePtr = std::unique_ptr<adze_module, ModuleRelease>;
 using ContextPtr = std::unique_ptr<adze_context, ContextRelease>;
 using OptionsPtr = std::unique_ptr<adze_options, OptionsRelease>;
 
-inline constexpr DLDevice kCpu = {kDLCPU, 0};
+inline constexpr DLDevice kCpu = {kDLCPU, 0}, kCuda = {kDLCUDA, 0};
 
 inline OptionsPtr makeOptions(const char *key = nullptr,
                               const char *value = nullptr) {
@@ -78,9 +78,9 @@ inline ModulePtr openFake(const adze_options *options = nullptr) {
   return ModulePtr(module);
 }
 
-inline ContextPtr makeContext(adze_module *module) {
+inline ContextPtr makeContext(adze_module *module, DLDevice device = kCpu) {
   adze_context *context = nullptr;
-  Outcome outcome(adze_context_create(module, kCpu, &context));
+  Outcome outcome(adze_context_create(module, device, &context));
   EXPECT_TRUE(outcome.ok()) << outcome.message;
   return ContextPtr(context);
 }

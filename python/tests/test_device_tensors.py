@@ -17,16 +17,22 @@ FAKE = BUILD / "fake-cuda" / "libcuda.so.1"
 MODULE = BUILD / "lib" / "libfake-module.so"
 
 
-@pytest.mark.skipif(not (FAKE.exists() and MODULE.exists()), reason="the build has no fake-cuda")
-def test_example():
+def run(*arguments, **environment):
+    """Runs Python with the fake driver, and returns what it prints."""
     made = subprocess.run(
-        [sys.executable, EXAMPLES / "cuda-tensors" / "tensors.py", MODULE],
-        env={**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent)},
+        [sys.executable, *arguments],
+        env={**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent), **environment},
         capture_output=True,
         text=True,
     )
     assert made.returncode == 0, made.stderr
-    assert made.stdout == "adze (2, 4) on (2, 0)\nafter 10 steps: sum 21, total 84\n"
+    return made.stdout
+
+
+@pytest.mark.skipif(not (FAKE.exists() and MODULE.exists()), reason="the build has no fake-cuda")
+def test_example():
+    printed = run(EXAMPLES / "cuda-tensors" / "tensors.py", MODULE)
+    assert printed == "adze (2, 4) on (2, 0)\nafter 10 steps: sum 21, total 84\n"
 
 
 GENERATE = """
@@ -54,14 +60,8 @@ assert made == generate("cpu"), made
 @pytest.mark.skipif(not FAKE.exists(), reason="the build has no fake-cuda")
 def test_generator():
     """States on a device: a batch, an extended sequence and its fork have the tokens of the CPU."""
-    made = subprocess.run(
-        [sys.executable, "-c", GENERATE, EXAMPLES / "models" / "decoder.onnx"],
-        env={**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent)},
-        capture_output=True,
-        text=True,
-    )
-    assert made.returncode == 0, made.stderr
-    assert made.stdout == "[[6, 13, 14, 2, 6], [1, 8, 8, 8, 8]] 8\n"
+    printed = run("-c", GENERATE, EXAMPLES / "models" / "decoder.onnx")
+    assert printed == "[[6, 13, 14, 2, 6], [1, 8, 8, 8, 8]] 8\n"
 
 
 INPUTS = """
@@ -101,11 +101,4 @@ print(made == wanted, wanted[0] != wanted[1], freed >= 128)
 def test_inputs_of_a_sequence(tmp_path):
     """Tensors that are constant for a sequence are copied to the device once, and belong to its forks, too."""
     path = os.pathsep.join([*sys.path, os.path.dirname(os.path.abspath(__file__))])
-    made = subprocess.run(
-        [sys.executable, "-c", INPUTS, tmp_path / "m.onnx"],
-        env={**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent), "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert made.returncode == 0, made.stderr
-    assert made.stdout == "True True True\n"
+    assert run("-c", INPUTS, tmp_path / "m.onnx", PYTHONPATH=path) == "True True True\n"
