@@ -77,29 +77,18 @@ public:
     }
   }
 
-  /// The positions of the points that differ from `point` in the last
-  /// coordinate only.
-  class Row {
-  public:
-    Row(const Positions &all, MutableArrayRef<int64_t> point)
-        : all(all), point(point) {
-      for (unsigned dim = 0; all.separable && dim + 1 < point.size(); ++dim)
-        start += all.parts[dim][point[dim]];
-      start += all.origin;
-    }
-    int64_t at(int64_t coordinate) {
-      if (all.separable)
-        return start + all.parts.back()[coordinate];
+  /// Writes the positions of the points that differ from `point` in the last
+  /// coordinate only, which takes the given values.
+  void getRow(MutableArrayRef<int64_t> point, ArrayRef<int64_t> coordinates,
+              MutableArrayRef<int64_t> result) const {
+    int64_t start = origin;
+    for (unsigned dim = 0; separable && dim + 1 < point.size(); ++dim)
+      start += parts[dim][point[dim]];
+    for (auto [coordinate, position] : llvm::zip_equal(coordinates, result)) {
       point.back() = coordinate;
-      return all.linear(point);
+      position = separable ? start + parts.back()[coordinate] : linear(point);
     }
-
-  private:
-    const Positions &all;
-    MutableArrayRef<int64_t> point;
-    int64_t start = 0;
-  };
-  Row row(MutableArrayRef<int64_t> point) const { return {*this, point}; }
+  }
 
 private:
   int64_t linear(ArrayRef<int64_t> point) const {
@@ -140,19 +129,21 @@ static void packPart(ArrayRef<char> from, ArrayRef<int64_t> shape,
   auto coordinate = [&](size_t dim, int64_t i) {
     return dim == part.dim ? part.chosen[i] : i;
   };
+  std::vector<int64_t> columns(counts[last]), row(counts[last]);
+  for (auto [i, column] : llvm::enumerate(columns))
+    column = coordinate(last, i);
   SmallVector<int64_t> point(shape.size(), 0);
   for (bool more = true; more;) {
     int64_t source = 0;
-    for (size_t dim = 0; dim <= last; ++dim) {
-      point[dim] = dim == last ? 0 : coordinate(dim, index[dim]);
-      source = source * shape[dim] + point[dim];
+    for (size_t dim = 0; dim < last; ++dim) {
+      point[dim] = coordinate(dim, index[dim]);
+      source = (source + point[dim]) * shape[dim + 1];
     }
-    Positions::Row row = positions.row(point);
-    for (int64_t i = 0; i < counts[last]; ++i) {
-      int64_t at = coordinate(last, i);
-      memcpy(to.data() + (row.at(at) - first) * elementBytes,
-             from.data() + (source + at) * elementBytes, elementBytes);
-    }
+    positions.getRow(point, columns, row);
+    const char *begin = from.data() + source * elementBytes;
+    for (size_t i = 0, e = row.size(); i < e; ++i)
+      memcpy(to.data() + (row[i] - first) * elementBytes,
+             begin + columns[i] * elementBytes, elementBytes);
     size_t dim = last;
     while (dim > 0 && ++index[dim - 1] == counts[dim - 1])
       index[--dim] = 0;
