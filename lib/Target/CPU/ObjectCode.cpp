@@ -3,6 +3,7 @@
 // Compiles LLVM IR to object code in memory.
 #include "Target/CPU/CpuTarget.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -11,7 +12,6 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -19,7 +19,6 @@
 #include "llvm/Transforms/IPO/SCCP.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
@@ -119,33 +118,50 @@ static bool isStraight(Module &module) {
 }
 
 namespace {
-/// Marks loops that are too large to be unrolled. LLVM would also decide so,
-/// but only after an analysis that takes an eighth of the compile time of
-/// modules with many kernels.
-class SkipLargeLoopsPass final : public PassInfoMixin<SkipLargeLoopsPass> {
+/// Unrolls innermost loops that are short, or whose iterations are few and
+/// known, such as taps of a convolution: the others have been unrolled as far
+/// as registers allow. Functions without such loops are not analyzed further.
+class UnrollShortLoopsPass final : public PassInfoMixin<UnrollShortLoopsPass> {
 public:
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &manager) {
-    constexpr size_t mostInstructions = 300;
+    bool isAny = false;
     for (Loop *loop :
          manager.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
-      size_t count = 0;
-      for (const BasicBlock *block : loop->blocks())
-        count += block->size();
-      if (count > mostInstructions)
+      bool isShort = canUnroll(*loop, function, manager);
+      isAny |= isShort;
+      if (!isShort)
         addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
     }
-    return PreservedAnalyses::all();
+    if (!isAny)
+      return PreservedAnalyses::all();
+    return LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/2))
+        .run(function, manager);
+  }
+
+private:
+  static bool canUnroll(const Loop &loop, Function &function,
+                        FunctionAnalysisManager &manager) {
+    constexpr size_t shortLoop = 24, longestLoop = 300, fewIterations = 8;
+    if (!loop.isInnermost())
+      return false;
+    size_t count = 0;
+    for (const BasicBlock *block : loop.blocks())
+      count += block->size();
+    if (count <= shortLoop)
+      return true;
+    if (count > longestLoop)
+      return false;
+    size_t iterations = manager.getResult<ScalarEvolutionAnalysis>(function)
+                            .getSmallConstantTripCount(&loop);
+    return iterations > 0 && iterations <= fewIterations; // 0: unknown
   }
 };
 } // namespace
 
 /// Returns the passes that vectorized code still needs: they reduce address
 /// computations and hoist loop invariants. LLVM's default pipeline spends most
-/// of its time on vectorization and repeated simplification, which code from
-/// convert-tile-to-vector does not need. Its only other benefit for such code
-/// is unrolling by small factors, which this pipeline does at O2, too.
-/// Addresses of unrolled loops are not hoisted, because they would occupy too
-/// many registers.
+/// of its time on vectorization, unrolling and repeated simplification, which
+/// code from convert-tile-to-vector does not need.
 static FunctionPassManager makeSimplification(unsigned optLevel) {
   FunctionPassManager manager;
   manager.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -157,13 +173,8 @@ static FunctionPassManager makeSimplification(unsigned optLevel) {
   loops.addPass(LICMPass(LICMOptions()));
   manager.addPass(
       createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  if (optLevel >= 2) {
-    manager.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
-    manager.addPass(InstCombinePass());
-    manager.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-    manager.addPass(SkipLargeLoopsPass());
-    manager.addPass(LoopUnrollPass(LoopUnrollOptions(optLevel)));
-  }
+  if (optLevel >= 2)
+    manager.addPass(UnrollShortLoopsPass());
   manager.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   manager.addPass(InstCombinePass());
   manager.addPass(SimplifyCFGPass());
@@ -200,13 +211,16 @@ static void optimize(Module &module, TargetMachine &machine,
 }
 
 namespace {
-/// Disables loop strength reduction, which takes half of the code generation
-/// time of loops with many accesses. Loops over vectors run as fast without it.
-class WithoutStrengthReduction final : public OptPassGate {
+/// Code generation without loop strength reduction, which takes half of the
+/// time for loops with many accesses. Loops over vectors run as fast without
+/// it.
+class WithoutStrengthReduction final : public legacy::PassManager {
 public:
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(StringRef pass, StringRef) const override {
-    return pass != "Loop Strength Reduction";
+  void add(Pass *pass) override {
+    if (pass->getPassName() == "Loop Strength Reduction")
+      delete pass;
+    else
+      legacy::PassManager::add(pass);
   }
 };
 } // namespace
@@ -275,15 +289,13 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   bool isOptimized = optLevel > 0 && !isHuge(module) && !isStraight(module);
   if (machine->getTargetTriple().isX86())
     avoidHalfRegisters(module, isOptimized);
+  bool reducesStrength = false;
   if (!isOptimized) {
     machine->setOptLevel(usesTiles(module) ? CodeGenOptLevel::Less
                                            : CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
   } else {
-    if (optLevel < 2 || isVectorized(module)) {
-      static WithoutStrengthReduction gate; // the gate has no state
-      module.getContext().setOptPassGate(gate);
-    }
+    reducesStrength = optLevel >= 2 && !isVectorized(module);
     limitUnrolling(module);
     optimize(module, *machine, optLevel);
   }
@@ -291,7 +303,10 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   if (machine->getTargetTriple().isX86())
     alignStack(module);
   raw_svector_ostream stream(object);
-  legacy::PassManager codegen;
+  legacy::PassManager withReduction;
+  WithoutStrengthReduction withoutReduction;
+  legacy::PassManager &codegen =
+      reducesStrength ? withReduction : withoutReduction;
   if (machine->addPassesToEmitFile(codegen, stream, nullptr,
                                    CodeGenFileType::ObjectFile))
     return createStringError("target cannot write object files");
