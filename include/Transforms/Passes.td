@@ -114,6 +114,29 @@ def LaunchVersions : Pass<"launch-versions", "mlir::ModuleOp"> {
     Statistic<"numLaunches", "launches", "Launches of other versions">];
 }
 
+def FuseLaunches : Pass<"fuse-launches", "mlir::ModuleOp"> {
+  let summary = "Compute the result of a launch in the programs that read it";
+  let description = [{
+    If a program of a kernel for devices reads exactly the tile that the program
+    with the same coordinates of the launch before it has stored, one kernel
+    computes both, and the tile is not stored. The kernels have one grid and equal
+    parameters, nothing else reads the result, and the tile is used elementwise.
+    Kernels with `tile.dot` stay apart: a matrix unit has one product of a kernel.
+
+    ```mlir
+    host.launch @up(%x, %w, %t) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+    host.launch @gate(%x, %v, %t, %y) : (memref<64xf32>, memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+    ```
+    becomes
+    ```mlir
+    host.launch @up_gate(%x, %v, %w, %y) : (memref<64xf32>, memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::adze::tile::TileDialect"];
+  let statistics = [
+    Statistic<"numFused", "fused", "Launches that others compute">];
+}
+
 def AssignAlignment : Pass<"assign-alignment", "mlir::ModuleOp"> {
   let summary = "State the alignment of arguments of kernels for devices";
   let description = [{

@@ -12,6 +12,7 @@ void buildHostStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(createAssignDestinations());
   manager.addPass(createPlanMemory());
   manager.addPass(createLaunchVersions());
+  manager.addPass(createFuseLaunches());
   manager.addPass(createAssignAlignment());
 }
 
