@@ -137,6 +137,34 @@ def FuseLaunches : Pass<"fuse-launches", "mlir::ModuleOp"> {
     Statistic<"numFused", "fused", "Launches that others compute">];
 }
 
+def MergeLaunches : Pass<"merge-launches", "mlir::ModuleOp"> {
+  let summary = "Run independent small kernels as one launch";
+  let description = [{
+    Adjacent launches on a device that are independent of each other become one,
+    whose kernel has the programs of each kernel one after the other. The kernels
+    have no product, reduction or loop: their programs take less time than a launch.
+
+    ```mlir
+    host.launch @rotate(%x, %y) : (memref<64xf32>, memref<64xf32>) -> ()
+    host.launch @append(%x, %z) : (memref<64xf32>, memref<64xf32>) -> ()
+    ```
+    becomes
+    ```mlir
+    host.launch @rotate_append(%x, %y, %z) {num_outputs = 2 : i64} : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+    ```
+    with
+    ```mlir
+    tile.kernel @rotate_append(..) {
+      %n = tile.program_id (%all) : index
+      scf.if %in_first { .. }
+      scf.if %in_second { .. }
+    ```
+  }];
+  let dependentDialects = ["::adze::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numMerged", "merged", "Launches that became parts of others">];
+}
+
 def AssignAlignment : Pass<"assign-alignment", "mlir::ModuleOp"> {
   let summary = "State the alignment of arguments of kernels for devices";
   let description = [{

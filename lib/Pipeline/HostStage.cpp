@@ -13,6 +13,7 @@ void buildHostStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(createPlanMemory());
   manager.addPass(createLaunchVersions());
   manager.addPass(createFuseLaunches());
+  manager.addPass(createMergeLaunches());
   manager.addPass(createAssignAlignment());
 }
 
