@@ -66,8 +66,14 @@ private:
   CompileStatus writeText();
   /// Emits an error of the system about a file.
   CompileStatus reportFileError(llvm::Error error);
+  CompileStatus createDumpFolder();
+  /// Writes the module to the folder; `prefix` distinguishes programs.
   mlir::LogicalResult dumpPhase(Stage stage, mlir::ModuleOp module,
                                 llvm::StringRef prefix);
+  /// Returns the file of the constants that the compiler computed, to which the
+  /// texts in the folder refer.
+  std::string getDumpedConstants() const;
+  CompileStatus keepDumpedConstants();
   void printStatistics();
   CompileStatus beginReport();
   CompileStatus writeReport();
@@ -136,6 +142,10 @@ private:
   std::atomic<bool> sawCancel = false;
   std::mutex observing; // calls of the observer
 };
+
+/// Prints the module with locations, so that compiling the text has the same
+/// result.
+void printModule(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace adze
 

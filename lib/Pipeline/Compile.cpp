@@ -71,6 +71,8 @@ Compilation::Compilation(const CompileOptions &options,
                         ? ""
                         : llvm::sys::path::parent_path(options.output).str();
   blobs.sideFile = options.weightsFile;
+  if (blobs.sideFile.empty() && !options.dumpPhases.empty())
+    blobs.sideFile = getDumpedConstants();
 
   handler = context.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { report(diagnostic); });
@@ -216,37 +218,6 @@ LogicalResult Compilation::continueAsReference(Stage stage, Program &program) {
   PassManager manager(&context);
   buildStage(stage, manager, stageOptions);
   return manager.run(*program.module);
-}
-
-/// Prints the module with locations, so that compiling the text has the same
-/// result.
-static void printModule(ModuleOp module, llvm::raw_ostream &os) {
-  module.print(os, OpPrintingFlags().enableDebugInfo(true));
-  os << "\n";
-}
-
-/// Writes the module; `prefix` distinguishes programs.
-LogicalResult Compilation::dumpPhase(Stage stage, ModuleOp module,
-                                     StringRef prefix) {
-  if (options.dumpPhases.empty())
-    return success();
-  llvm::SmallString<128> path(options.dumpPhases);
-  llvm::sys::path::append(path, std::to_string(static_cast<unsigned>(stage)) +
-                                    "-" + prefix + getStageName(stage) +
-                                    ".mlir");
-  llvm::Error error = llvm::errorCodeToError(
-      llvm::sys::fs::create_directories(options.dumpPhases));
-  if (error)
-    error = llvm::createFileError(options.dumpPhases, std::move(error));
-  else
-    error = ::adze::writeOutput(path, [&](llvm::raw_ostream &os) {
-      printModule(module, os);
-      return llvm::Error::success();
-    });
-  if (!error)
-    return success();
-  reportFileError(std::move(error));
-  return failure();
 }
 
 CompileStatus Compilation::reportFileError(llvm::Error error) {
@@ -562,7 +533,9 @@ static bool quantizes(ModuleOp module) {
 
 CompileStatus Compilation::run() {
   progress(getStageName(Stage::Import));
-  CompileStatus status = load();
+  CompileStatus status = createDumpFolder();
+  if (status == CompileStatus::Done)
+    status = load();
   if (status != CompileStatus::Done || options.check)
     return status;
   if (options.isQuantized)
@@ -572,6 +545,8 @@ CompileStatus Compilation::run() {
   if (failed(dumpPhase(Stage::Import, *module, "")))
     return fail();
   status = options.cache.empty() ? runStages() : runCached();
+  if (CompileStatus kept = keepDumpedConstants(); status == CompileStatus::Done)
+    status = kept;
   if (options.stats)
     statistics.print(diagnostics);
   // Failures after a cancellation are caused by it.
