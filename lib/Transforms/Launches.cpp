@@ -2,6 +2,7 @@
 //
 // What passes that combine launches have in common.
 #include "Launches.h"
+#include "Dialect/Tile/IR/Targets.h"
 
 using namespace mlir;
 
@@ -27,7 +28,8 @@ llvm::SmallSetVector<tile::KernelOp, 16> getLaunchedKernels(ModuleOp module) {
 bool isSimpleKernel(tile::KernelOp kernel,
                     llvm::function_ref<bool(Operation *)> isExcluded) {
   tile::ProgramIdOp id = kernel ? kernel.getProgramId() : tile::ProgramIdOp();
-  if (!id || id.getOrdered() || kernel.hasPhases())
+  if (!id || id.getOrdered() || kernel.hasPhases() ||
+      kernel->hasAttr(tile::kScheduleAttribute))
     return false;
   return !kernel
               .walk([&](Operation *op) {

@@ -17,8 +17,8 @@ getBlocksOfLaunches(mlir::ModuleOp module);
 llvm::SmallSetVector<tile::KernelOp, 16>
 getLaunchedKernels(mlir::ModuleOp module);
 
-/// Returns true if the kernel is one part whose programs run in any order, and
-/// has no op for which `isExcluded` returns true.
+/// Returns true if the kernel is one part whose programs run in any order, has
+/// no schedule, and has no op for which `isExcluded` returns true.
 bool isSimpleKernel(tile::KernelOp kernel,
                     llvm::function_ref<bool(mlir::Operation *)> isExcluded);
 

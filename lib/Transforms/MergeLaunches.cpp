@@ -25,6 +25,7 @@ using Group = SmallVector<host::LaunchOp, 4>;
 /// then their outputs.
 struct Arguments {
   SmallVector<Value> operands;
+  SmallVector<Type> types;
   /// For each launch, the argument for each of its operands.
   SmallVector<SmallVector<unsigned>> numbers;
 };
@@ -40,6 +41,7 @@ public:
   void merge(Group &group);
 
 private:
+  Arguments makeArguments(Group &group);
   tile::KernelOp getMerged(Group &group, const Arguments &arguments);
 
   SymbolTable symbols;
@@ -139,21 +141,32 @@ bool Merger::isSmall(host::LaunchOp launch) {
   });
 }
 
-static Arguments makeArguments(Group &group) {
+Arguments Merger::makeArguments(Group &group) {
   Arguments result;
   result.numbers.resize(group.size());
-  for (auto [launch, numbers] : llvm::zip(group, result.numbers))
-    for (Value input : getInputs(launch)) {
-      auto *found = llvm::find(result.operands, input);
-      numbers.push_back(found - result.operands.begin());
-      if (found == result.operands.end())
-        result.operands.push_back(input);
+  auto append = [&](Value operand, Type type) {
+    result.operands.push_back(operand);
+    result.types.push_back(type);
+    return result.operands.size() - 1;
+  };
+  for (auto [launch, numbers] : llvm::zip(group, result.numbers)) {
+    auto kernel = symbols.lookup<tile::KernelOp>(launch.getCallee());
+    for (auto [input, argument] :
+         llvm::zip(getInputs(launch), kernel.getArguments())) {
+      size_t number = 0, end = result.operands.size();
+      while (number < end && (result.operands[number] != input ||
+                              result.types[number] != argument.getType()))
+        ++number;
+      numbers.push_back(number < end ? number
+                                     : append(input, argument.getType()));
     }
-  for (auto [launch, numbers] : llvm::zip(group, result.numbers))
-    for (Value output : getOutputs(launch)) {
-      numbers.push_back(result.operands.size());
-      result.operands.push_back(output);
-    }
+  }
+  for (auto [launch, numbers] : llvm::zip(group, result.numbers)) {
+    auto kernel = symbols.lookup<tile::KernelOp>(launch.getCallee());
+    auto outputs = kernel.getArguments().take_back(launch.getNumOutputs());
+    for (auto [output, argument] : llvm::zip(getOutputs(launch), outputs))
+      numbers.push_back(append(output, argument.getType()));
+  }
   return result;
 }
 
@@ -208,11 +221,9 @@ tile::KernelOp Merger::getMerged(Group &group, const Arguments &arguments) {
   if (result)
     return result;
 
-  SmallVector<Type> types(arguments.operands.size());
-  SmallVector<DictionaryAttr> attrs(types.size());
+  SmallVector<DictionaryAttr> attrs(arguments.operands.size());
   for (auto [kernel, numbers] : llvm::zip(kernels, arguments.numbers))
     for (auto [i, number] : llvm::enumerate(numbers)) {
-      types[number] = kernel.getArgument(i).getType();
       NamedAttrList list(kernel.getArgAttrDict(i));
       list.erase(host::tiedAttr);
       attrs[number] = list.getDictionary(kernel.getContext());
@@ -226,10 +237,10 @@ tile::KernelOp Merger::getMerged(Group &group, const Arguments &arguments) {
   result =
       cast<tile::KernelOp>(b.insert(kernels.front()->cloneWithoutRegions()));
   result->setLoc(loc);
-  result.setFunctionType(b.getFunctionType(types, {}));
+  result.setFunctionType(b.getFunctionType(arguments.types, {}));
   result.setAllArgAttrs(attrs);
   Block *block = b.createBlock(&result.getBody());
-  for (Type type : types)
+  for (Type type : arguments.types)
     block->addArgument(type, loc);
 
   // The sizes of the grids come first, then the programs.
