@@ -2,9 +2,8 @@
 //
 // assign-alignment: states the alignment of arguments of kernels for devices,
 // and which arguments are constants.
-#include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Targets.h"
-#include "Dialect/Tile/IR/Tile.h"
+#include "Launches.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -48,14 +47,6 @@ static int64_t getAlignment(Value place) {
   int64_t offset = host::getBytesExpr(view.getOffsetAttr(), view.getContext())
                        .getLargestKnownDivisor();
   return llvm::MinAlign(source, offset);
-}
-
-/// Returns true for a place in the weights.
-static bool isConstant(Value place) {
-  while (auto view = place.getDefiningOp<host::ViewOp>())
-    place = view.getSource();
-  return isa_and_present<host::ConstantOp, host::TransformOp>(
-      place.getDefiningOp());
 }
 
 void AssignAlignmentPass::runOnOperation() {

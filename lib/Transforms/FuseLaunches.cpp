@@ -195,16 +195,6 @@ static void halveBlocks(tile::KernelOp kernel) {
   kernel->setAttr("tile.params", params.getDictionary(kernel.getContext()));
 }
 
-/// Adds an attribute of the producer to that of the consumer.
-static void addBytes(StringRef name, host::LaunchOp producer,
-                     host::LaunchOp consumer, AffineExpr more) {
-  MLIRContext *context = consumer.getContext();
-  for (host::LaunchOp launch : {producer, consumer})
-    if (Attribute attr = launch->getAttr(name))
-      more = more + host::getBytesExpr(attr, context);
-  consumer->setAttr(name, host::getBytesAttr(more));
-}
-
 /// Returns the kernel of both launches. Its arguments are those of the
 /// consumer, without the one between both, and before the outputs those of the
 /// producer that have the number of no argument of the consumer.
@@ -268,7 +258,7 @@ LogicalResult Fusion::fuse(Pair pair) {
   size_t numInputs = operands.size() - consumer.getNumOutputs();
   SmallVector<unsigned> arguments; // of the consumer, or ~0
   SmallVector<Value> added;
-  for (Value input : ValueRange(producer.getOperands()).drop_back()) {
+  for (Value input : getInputs(producer)) {
     // Another input might be overwritten before the consumer runs, and an
     // output is, by other programs.
     size_t own = llvm::find(operands, input) - operands.begin();
@@ -286,10 +276,13 @@ LogicalResult Fusion::fuse(Pair pair) {
   operands.insert(operands.end() - consumer.getNumOutputs(), added.begin(),
                   added.end());
   operands.erase(operands.begin() + pair.between);
-  AffineExpr saved = host::getPlaceBytes(consumer.getOperand(pair.between)) * 2;
-  AffineExpr none = getAffineConstantExpr(0, consumer.getContext());
-  addBytes(host::flopsAttr, producer, consumer, none);
-  addBytes(host::bytesSavedAttr, producer, consumer, saved);
+  host::LaunchOp both[] = {producer, consumer};
+  AffineExpr kept = host::getPlaceBytes(consumer.getOperand(pair.between)) * 2;
+  consumer->setAttr(host::flopsAttr,
+                    host::getBytesAttr(sumBytes(both, host::flopsAttr)));
+  consumer->setAttr(
+      host::bytesSavedAttr,
+      host::getBytesAttr(kept + sumBytes(both, host::bytesSavedAttr)));
   consumer->setOperands(operands);
   consumer.setCallee(kernel.getName());
   consumer->setLoc(FusedLoc::get(consumer.getContext(),
@@ -299,10 +292,8 @@ LogicalResult Fusion::fuse(Pair pair) {
 
 unsigned Fusion::fuse(Versions &writers, ArrayRef<host::LaunchOp> readers) {
   Value place = writers.front().getOperands().back();
-  host::LaunchOp first = readers.front();
-  auto inputs =
-      ValueRange(first.getOperands()).drop_back(first.getNumOutputs());
-  if (writers.front().getNumOutputs() != 1 || llvm::count(inputs, place) != 1 ||
+  if (writers.front().getNumOutputs() != 1 ||
+      llvm::count(getInputs(readers.front()), place) != 1 ||
       !isBetween(place, writers, readers))
     return 0;
   unsigned numFused = 0;
@@ -327,15 +318,11 @@ void FuseLaunchesPass::runOnOperation() {
   if (!tile::findCudaTarget(module))
     return;
   Fusion fusion(module);
-  auto launched = getLaunchedKernels(module);
-  for (Block *block : getBlocksOfLaunches(module)) {
-    SmallVector<Versions> groups = getVersions(*block);
+  rewriteLaunches(module, [&](Block &block) {
+    SmallVector<Versions> groups = getVersions(block);
     for (size_t i = 1; i < groups.size(); ++i)
       numFused += fusion.fuse(groups[i - 1], groups[i]);
-  }
-  launched.set_subtract(getLaunchedKernels(module));
-  for (tile::KernelOp kernel : launched)
-    kernel.erase();
+  });
 }
 
 } // namespace adze

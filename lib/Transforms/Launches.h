@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What passes that combine launches have in common.
+// What passes on launches have in common.
 #ifndef ADZE_LIB_TRANSFORMS_LAUNCHES_H
 #define ADZE_LIB_TRANSFORMS_LAUNCHES_H
 
@@ -9,13 +9,26 @@
 
 namespace adze {
 
-/// Returns the blocks that have launches.
-llvm::SmallSetVector<mlir::Block *, 4>
-getBlocksOfLaunches(mlir::ModuleOp module);
+/// Return the operands of a launch on memrefs that it reads and writes.
+mlir::ValueRange getInputs(host::LaunchOp launch);
+mlir::ValueRange getOutputs(host::LaunchOp launch);
 
-/// Returns the kernels with tiles that are launched.
-llvm::SmallSetVector<tile::KernelOp, 16>
-getLaunchedKernels(mlir::ModuleOp module);
+/// Returns the place of which this one is a view.
+mlir::Value getRoot(mlir::Value place);
+
+/// Returns true for a place in the weights.
+bool isConstant(mlir::Value place);
+
+/// Returns the sum of a Host_Bytes attribute over the launches. The default for
+/// a launch without it is the sum of the bytes of `places`, if there are any.
+mlir::AffineExpr
+sumBytes(llvm::ArrayRef<host::LaunchOp> launches, llvm::StringRef name,
+         llvm::function_ref<mlir::ValueRange(host::LaunchOp)> places = {});
+
+/// Calls `rewrite` for each block with launches, then erases the kernels that
+/// are no longer launched.
+void rewriteLaunches(mlir::ModuleOp module,
+                     llvm::function_ref<void(mlir::Block &)> rewrite);
 
 /// Returns true if the kernel is one part whose programs run in any order, has
 /// no schedule, and has no op for which `isExcluded` returns true.

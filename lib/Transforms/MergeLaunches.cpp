@@ -55,21 +55,6 @@ struct MergeLaunchesPass final : impl::MergeLaunchesBase<MergeLaunchesPass> {
 };
 } // namespace
 
-static ValueRange getInputs(host::LaunchOp launch) {
-  return ValueRange(launch.getOperands()).drop_back(launch.getNumOutputs());
-}
-
-static ValueRange getOutputs(host::LaunchOp launch) {
-  return ValueRange(launch.getOperands()).take_back(launch.getNumOutputs());
-}
-
-/// Returns the place of which this one is a view.
-static Value getRoot(Value place) {
-  while (auto view = place.getDefiningOp<host::ViewOp>())
-    place = view.getSource();
-  return place;
-}
-
 /// Returns true if the place or a view of it is an operand of `launch` or of
 /// a later op of its block.
 static bool isUsedFrom(Value place, host::LaunchOp launch) {
@@ -94,10 +79,6 @@ static bool mayOverlap(Value earlier, Value later, host::LaunchOp launch) {
   Value first = getRoot(earlier), second = getRoot(later);
   if (first == second)
     return true;
-  auto isConstant = [](Value place) {
-    return isa_and_present<host::ConstantOp, host::TransformOp>(
-        place.getDefiningOp());
-  };
   if (isConstant(first) || isConstant(second))
     return false;
   auto slot = first.getDefiningOp<host::SlotOp>();
@@ -288,21 +269,6 @@ tile::KernelOp Merger::getMerged(Group &group, const Arguments &arguments) {
   return result;
 }
 
-/// Returns the sum of an attribute over the launches, whose default is the sum
-/// of the bytes of `places`.
-static Attribute addBytes(Group &group, StringRef name,
-                          function_ref<ValueRange(host::LaunchOp)> places) {
-  MLIRContext *context = group.front().getContext();
-  AffineExpr sum = getAffineConstantExpr(0, context);
-  for (host::LaunchOp launch : group)
-    if (Attribute attr = launch->getAttr(name))
-      sum = sum + host::getBytesExpr(attr, context);
-    else
-      for (Value place : places(launch))
-        sum = sum + host::getPlaceBytes(place);
-  return host::getBytesAttr(sum);
-}
-
 void Merger::merge(Group &group) {
   Arguments arguments = makeArguments(group);
   tile::KernelOp kernel = getMerged(group, arguments);
@@ -317,14 +283,14 @@ void Merger::merge(Group &group) {
                                        FlatSymbolRefAttr::get(kernel),
                                        TypeRange(), arguments.operands);
   launch.setNumOutputs(numOutputs);
-  auto none = [](host::LaunchOp) { return ValueRange(); };
-  launch->setAttr(host::flopsAttr, addBytes(group, host::flopsAttr, none));
-  launch->setAttr(host::bytesSavedAttr,
-                  addBytes(group, host::bytesSavedAttr, none));
-  launch->setAttr(host::bytesReadAttr,
-                  addBytes(group, host::bytesReadAttr, getInputs));
-  launch->setAttr(host::bytesWrittenAttr,
-                  addBytes(group, host::bytesWrittenAttr, getOutputs));
+  auto set = [&](StringRef name,
+                 function_ref<ValueRange(host::LaunchOp)> places) {
+    launch->setAttr(name, host::getBytesAttr(sumBytes(group, name, places)));
+  };
+  set(host::flopsAttr, {});
+  set(host::bytesSavedAttr, {});
+  set(host::bytesReadAttr, getInputs);
+  set(host::bytesWrittenAttr, getOutputs);
   for (host::LaunchOp old : group)
     old.erase();
 }
@@ -357,16 +323,13 @@ void MergeLaunchesPass::runOnOperation() {
   if (!tile::findCudaTarget(module))
     return;
   Merger merger(module);
-  auto launched = getLaunchedKernels(module);
-  for (Block *block : getBlocksOfLaunches(module))
-    for (Group &group : findGroups(*block, merger))
+  rewriteLaunches(module, [&](Block &block) {
+    for (Group &group : findGroups(block, merger))
       if (group.size() > 1) {
         numMerged += group.size() - 1;
         merger.merge(group);
       }
-  launched.set_subtract(getLaunchedKernels(module));
-  for (tile::KernelOp kernel : launched)
-    kernel.erase();
+  });
 }
 
 } // namespace adze
