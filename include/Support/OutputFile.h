@@ -75,6 +75,9 @@ public:
   TemporaryScope(const TemporaryScope &) = delete;
 };
 
+/// Returns the path from the root, without `.` and `..`; links stay.
+std::string getAbsolutePath(llvm::StringRef path);
+
 /// Creates an empty temporary file in the directory of `path`, which is removed
 /// on a signal. The caller renames or removes it and then calls
 /// DontRemoveFileOnSignal.

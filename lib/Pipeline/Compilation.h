@@ -66,13 +66,12 @@ private:
   CompileStatus writeText();
   /// Emits an error of the system about a file.
   CompileStatus reportFileError(llvm::Error error);
+  /// Creates the folder of --dump-phases, where constants that the compiler
+  /// computes also go if they have no other file: texts refer to it.
   CompileStatus createDumpFolder();
   /// Writes the module to the folder; `prefix` distinguishes programs.
   mlir::LogicalResult dumpPhase(Stage stage, mlir::ModuleOp module,
                                 llvm::StringRef prefix);
-  /// Returns the file of the constants that the compiler computed, to which the
-  /// texts in the folder refer.
-  std::string getDumpedConstants() const;
   CompileStatus keepDumpedConstants();
   void printStatistics();
   CompileStatus beginReport();

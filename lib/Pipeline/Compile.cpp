@@ -71,8 +71,6 @@ Compilation::Compilation(const CompileOptions &options,
                         ? ""
                         : llvm::sys::path::parent_path(options.output).str();
   blobs.sideFile = options.weightsFile;
-  if (blobs.sideFile.empty() && !options.dumpPhases.empty())
-    blobs.sideFile = getDumpedConstants();
 
   handler = context.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { report(diagnostic); });

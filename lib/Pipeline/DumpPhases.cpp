@@ -25,11 +25,8 @@ LogicalResult Compilation::dumpPhase(Stage stage, ModuleOp module,
                                     "-" + prefix + getStageName(stage) +
                                     ".mlir");
   // Files of the folder are named relative to the text.
-  llvm::SmallString<128> folder(options.dumpPhases);
-  llvm::sys::fs::make_absolute(folder);
-  llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
-  llvm::SaveAndRestore<std::string> base(getBlobs().printBase,
-                                         folder.str().str());
+  llvm::SaveAndRestore base(getBlobs().printBase,
+                            getAbsolutePath(options.dumpPhases));
   llvm::Error error = ::adze::writeOutput(path, [&](llvm::raw_ostream &os) {
     printModule(module, os);
     return llvm::Error::success();
@@ -46,6 +43,11 @@ CompileStatus Compilation::createDumpFolder() {
   if (std::error_code code =
           llvm::sys::fs::create_directories(options.dumpPhases))
     return reportFileError(llvm::createFileError(options.dumpPhases, code));
+  if (std::string &side = getBlobs().sideFile; side.empty()) {
+    llvm::SmallString<128> path(options.dumpPhases);
+    llvm::sys::path::append(path, "constants.weights");
+    side = path.str().str();
+  }
   return CompileStatus::Done;
 }
 
@@ -56,12 +58,6 @@ CompileStatus Compilation::keepDumpedConstants() {
   if (std::error_code code = blobs.keepSideFile())
     return reportFileError(llvm::createFileError(blobs.sideFile, code));
   return CompileStatus::Done;
-}
-
-std::string Compilation::getDumpedConstants() const {
-  llvm::SmallString<128> path(options.dumpPhases);
-  llvm::sys::path::append(path, "constants.weights");
-  return path.str().str();
 }
 
 } // namespace adze

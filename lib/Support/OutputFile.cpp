@@ -146,6 +146,13 @@ static std::error_code createRegistered(const Twine &model, int &fd,
   return code;
 }
 
+std::string getAbsolutePath(StringRef path) {
+  SmallString<128> absolute(path);
+  sys::fs::make_absolute(absolute);
+  sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
+  return absolute.str().str();
+}
+
 std::error_code createTemporaryBeside(StringRef path, int &fd,
                                       std::string &temporary) {
   return createRegistered(path + ".tmp-%%%%%%%%", fd, temporary);

@@ -54,9 +54,7 @@ std::string BlobTable::resolve(StringRef spelled, StringRef sourceDir) const {
   // first.
   if (!exists && !isIn(".") && !sourceDir.empty())
     isIn(sourceDir);
-  fs::make_absolute(found);
-  path::remove_dots(found, /*remove_dot_dot=*/true);
-  return found.str().str();
+  return getAbsolutePath(found);
 }
 
 /// Maps a file from `offset` (rounded down to a page) to its end.
@@ -189,20 +187,13 @@ void BlobTable::retire(StringRef path) {
   }
 }
 
-/// The side file is relative to the working directory, unlike inputs.
-static std::string getAbsolute(StringRef name) {
-  SmallString<128> absolute(name);
-  fs::make_absolute(absolute);
-  path::remove_dots(absolute, /*remove_dot_dot=*/true);
-  return absolute.str().str();
-}
-
 std::error_code BlobTable::startSideFile() {
   sideIsNamed = !sideFile.empty();
   std::error_code code;
   int fd;
   if (sideIsNamed) {
-    code = adze::createTemporaryBeside(getAbsolute(sideFile), fd, sidePath);
+    // It is relative to the working directory, unlike inputs.
+    code = adze::createTemporaryBeside(getAbsolutePath(sideFile), fd, sidePath);
     if (!code)
       fs::closeFile(fd);
   } else {
@@ -265,7 +256,7 @@ std::error_code BlobTable::keepSideFile() {
   std::lock_guard<std::mutex> lock(mutex);
   if (!sideIsNamed || sideName.empty())
     return {};
-  std::string from = sidePath, to = getAbsolute(sideName);
+  std::string from = sidePath, to = getAbsolutePath(sideName);
   if (std::error_code code = fs::rename(from, to))
     return code;
   llvm::sys::DontRemoveFileOnSignal(from);

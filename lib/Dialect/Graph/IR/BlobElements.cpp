@@ -2,6 +2,7 @@
 //
 // #graph.blob as an ElementsAttr, and constants of any size as bytes.
 #include "Dialect/Graph/IR/Graph.h"
+#include "Support/OutputFile.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -177,12 +178,8 @@ void BlobElementsAttr::print(AsmPrinter &printer) const {
   const BlobTable &table = getBlob()->getTable();
   StringRef base = table.printBase;
   // The side file is printed by its final name.
-  if (!base.empty() && source.spelled == table.sideFile) {
-    SmallString<128> absolute(table.sideFile);
-    llvm::sys::fs::make_absolute(absolute);
-    llvm::sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
-    source.path = absolute.str().str();
-  }
+  if (!base.empty() && source.spelled == table.sideFile)
+    source.path = getAbsolutePath(table.sideFile);
   std::string shown = source.spelled;
   if (!base.empty()) {
     StringRef rest = source.path;
