@@ -4,6 +4,7 @@
 #include "Support/PackedLayout.h"
 #include "Support/AffineEvaluate.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -77,20 +78,15 @@ public:
     }
   }
 
-  /// Writes the positions of the points that differ from `point` in the last
-  /// coordinate only, which takes the given values.
-  void getRow(MutableArrayRef<int64_t> point, ArrayRef<int64_t> coordinates,
-              MutableArrayRef<int64_t> result) const {
-    int64_t start = origin;
-    for (unsigned dim = 0; separable && dim + 1 < point.size(); ++dim)
-      start += parts[dim][point[dim]];
-    for (auto [coordinate, position] : llvm::zip_equal(coordinates, result)) {
-      point.back() = coordinate;
-      position = separable ? start + parts.back()[coordinate] : linear(point);
-    }
+  /// Returns true if the position of a point is the sum of that of the origin
+  /// and of the parts of all coordinates.
+  bool isSum() const { return separable; }
+
+  int64_t getOrigin() const { return origin; }
+  int64_t getPart(unsigned dim, int64_t coordinate) const {
+    return parts[dim][coordinate];
   }
 
-private:
   int64_t linear(ArrayRef<int64_t> point) const {
     int64_t result = 0;
     for (auto [expr, stride] : llvm::zip(layout.getResults(), strides))
@@ -98,6 +94,7 @@ private:
     return result;
   }
 
+private:
   ArrayRef<int64_t> shape;
   AffineMap layout;
   SmallVector<int64_t> strides;
@@ -115,40 +112,123 @@ struct Part {
 };
 } // namespace
 
-/// Writes the elements of a part to `to`, which begins at position `first`, one
-/// row of the last dim at a time.
-template <unsigned elementBytes>
-static void packPart(ArrayRef<char> from, ArrayRef<int64_t> shape,
-                     const Positions &positions, const Part &part,
-                     int64_t first, MutableArrayRef<char> to) {
-  SmallVector<int64_t> counts(shape), index(shape.size(), 0);
-  counts[part.dim] = part.chosen.size();
-  if (llvm::is_contained(counts, 0))
-    return;
-  size_t last = shape.size() - 1;
-  auto coordinate = [&](size_t dim, int64_t i) {
+namespace {
+/// The points of a part, as outer points times a block of points of the inner
+/// dims, whose offsets in the array are the same for each outer point.
+class PartPoints {
+public:
+  PartPoints(ArrayRef<int64_t> shape, const Positions &positions,
+             const Part &part);
+
+  bool empty() const { return llvm::is_contained(counts, 0); }
+
+  /// Calls `copy(from, to, count)` for runs of elements that are consecutive in
+  /// the array, from the element `from`, and in the memory, from `to`.
+  template <typename Copy>
+  void forEachRun(Copy copy) const;
+
+private:
+  void addBlock();
+  void findRuns();
+
+  int64_t getCoordinate(size_t dim, int64_t i) const {
     return dim == part.dim ? part.chosen[i] : i;
-  };
-  std::vector<int64_t> columns(counts[last]), row(counts[last]);
-  for (auto [i, column] : llvm::enumerate(columns))
-    column = coordinate(last, i);
-  SmallVector<int64_t> point(shape.size(), 0);
+  }
+
+  ArrayRef<int64_t> shape;
+  const Positions &positions;
+  const Part &part;
+  SmallVector<int64_t> counts;
+  size_t numOuter;
+  int64_t outerStride = 1;              // elements of all inner dims
+  std::vector<int64_t> sources, places; // of the points of a block
+  size_t run = 1;
+};
+} // namespace
+
+PartPoints::PartPoints(ArrayRef<int64_t> shape, const Positions &positions,
+                       const Part &part)
+    : shape(shape), positions(positions), part(part), counts(shape),
+      numOuter(shape.size()) {
+  constexpr int64_t longest = 4096; // points whose offsets stay in the cache
+  counts[part.dim] = part.chosen.size();
+  if (empty())
+    return;
+  sources = {0};
+  places = {0};
+  while (positions.isSum() && numOuter > 0 &&
+         (numOuter == shape.size() ||
+          int64_t(places.size()) * counts[numOuter - 1] <= longest))
+    addBlock();
+  findRuns();
+}
+
+/// Adds the last outer dim to the inner ones.
+void PartPoints::addBlock() {
+  size_t dim = --numOuter;
+  std::vector<int64_t> innerSources = std::move(sources),
+                       innerPlaces = std::move(places);
+  sources.clear();
+  places.clear();
+  sources.reserve(innerSources.size() * counts[dim]);
+  places.reserve(innerPlaces.size() * counts[dim]);
+  for (int64_t i = 0; i < counts[dim]; ++i) {
+    int64_t coordinate = getCoordinate(dim, i);
+    for (int64_t source : innerSources)
+      sources.push_back(source + coordinate * outerStride);
+    for (int64_t place : innerPlaces)
+      places.push_back(place + positions.getPart(dim, coordinate));
+  }
+  outerStride *= shape[dim];
+}
+
+/// Finds the longest runs of equal length that a block consists of.
+void PartPoints::findRuns() {
+  run = places.size();
+  for (size_t i = 1; i < places.size(); ++i)
+    if (places[i] != places[i - 1] + 1 || sources[i] != sources[i - 1] + 1)
+      run = std::gcd(run, i);
+}
+
+template <typename Copy>
+void PartPoints::forEachRun(Copy copy) const {
+  SmallVector<int64_t> index(shape.size(), 0), point(shape.size(), 0);
   for (bool more = true; more;) {
-    int64_t source = 0;
-    for (size_t dim = 0; dim < last; ++dim) {
-      point[dim] = coordinate(dim, index[dim]);
-      source = (source + point[dim]) * shape[dim + 1];
+    int64_t source = 0, place = positions.getOrigin();
+    for (size_t dim = 0; dim < numOuter; ++dim) {
+      point[dim] = getCoordinate(dim, index[dim]);
+      source = source * shape[dim] + point[dim];
+      if (positions.isSum())
+        place += positions.getPart(dim, point[dim]);
     }
-    positions.getRow(point, columns, row);
-    const char *begin = from.data() + source * elementBytes;
-    for (size_t i = 0, e = row.size(); i < e; ++i)
-      memcpy(to.data() + (row[i] - first) * elementBytes,
-             begin + columns[i] * elementBytes, elementBytes);
-    size_t dim = last;
+    source *= outerStride;
+    if (!positions.isSum())
+      place = positions.linear(point);
+    for (size_t i = 0, e = places.size(); i < e; i += run)
+      copy(source + sources[i], place + places[i], run);
+    size_t dim = numOuter;
     while (dim > 0 && ++index[dim - 1] == counts[dim - 1])
       index[--dim] = 0;
     more = dim > 0;
   }
+}
+
+/// Writes the elements of a part to `to`, which begins at position `first`.
+template <unsigned elementBytes>
+static void packPart(ArrayRef<char> from, ArrayRef<int64_t> shape,
+                     const Positions &positions, const Part &part,
+                     int64_t first, MutableArrayRef<char> to) {
+  PartPoints points(shape, positions, part);
+  if (points.empty())
+    return;
+  points.forEachRun([&](int64_t source, int64_t place, size_t count) {
+    const char *begin = from.data() + source * elementBytes;
+    char *end = to.data() + (place - first) * elementBytes;
+    if (count == 1) // of a constant size
+      memcpy(end, begin, elementBytes);
+    else
+      memcpy(end, begin, count * elementBytes);
+  });
 }
 
 using PackFunction = void (*)(ArrayRef<char>, ArrayRef<int64_t>,

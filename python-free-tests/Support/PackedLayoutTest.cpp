@@ -82,6 +82,20 @@ TEST_F(PackedLayoutTest, FilterPanels) {
   check({20, 3, 3, 2}, "(o, i, r, s) -> (o floordiv 16, r, s, i, o mod 16)");
 }
 
+// Blocks of several dims, and of only some coordinates of one.
+TEST_F(PackedLayoutTest, FiltersOfOneElement) {
+  check({40, 30, 1, 1}, "(o, i, r, s) -> (o floordiv 16, r, s, i, o mod 16)");
+}
+
+// A row that is longer than a block, in runs of eight.
+TEST_F(PackedLayoutTest, LongRows) {
+  check({3, 1, 5000}, "(a, b, c) -> (c floordiv 8, a, b, c mod 8)");
+}
+
+TEST_F(PackedLayoutTest, Unchanged) {
+  check({7, 300}, "(a, b) -> (a, b)");
+}
+
 TEST_F(PackedLayoutTest, Pairs) {
   check({6, 40}, "(k, n) -> (n floordiv 32, k floordiv 4, n mod 32, k mod 4)");
 }
