@@ -9,8 +9,10 @@
 #include "Target/CPU/CpuTarget.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/FunctionExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace llvm {
+class raw_fd_ostream;
 class raw_ostream;
 } // namespace llvm
 
@@ -59,34 +61,32 @@ struct FileRange {
   uint64_t offset = 0, size = 0;
 };
 
-/// Writes the beginning of a relocatable ELF object with a section of `size`
-/// bytes for weights; the bytes follow.
+/// Writes the beginning of a relocatable ELF object with the symbol of `size`
+/// bytes of weights, in a section of `sectionSize` bytes, which follow.
 void startWeightsObject(llvm::raw_ostream &os, uint32_t elfMachine,
-                        uint64_t size);
+                        uint64_t size, uint64_t sectionSize);
 
-/// Writes the weights at their offsets, `size` bytes in all, and appends the
-/// checksum of each ADZE_WEIGHTS_BLOCK bytes to `checksums`.
-llvm::Error writeWeights(llvm::raw_ostream &os,
-                         llvm::MutableArrayRef<Weight> weights, uint64_t size,
+/// Writes the weights at their offsets, and appends the checksum of each
+/// ADZE_WEIGHTS_BLOCK bytes to `checksums`.
+llvm::Error writeWeights(llvm::raw_ostream &os, ModuleParts &parts,
                          std::vector<uint64_t> &checksums);
 
-/// Writes a file of weights (adze_weights_header); `id` receives the digest of
-/// its content.
-llvm::Error writeWeightsFile(llvm::StringRef path,
-                             llvm::MutableArrayRef<Weight> weights,
-                             uint64_t size, std::string &id,
+/// Writes the weights to an empty file (adze_weights_header); the description
+/// receives the digest of its content.
+llvm::Error writeWeightsFile(llvm::StringRef path, ModuleParts &parts,
                              std::vector<uint64_t> &checksums);
 
 /// Returns the support functions of generated code for `elfMachine`: a
 /// relocatable object, embedded in the compiler.
 llvm::StringRef supportObject(uint32_t elfMachine);
 
-/// Links `inputs` (paths) to a shared object at `output` that only exports
-/// adze_module_query. With `hugePages`, it is mapped at a multiple of a huge
-/// page. An undefined symbol is an error that names it. lld is not reentrant,
-/// so calls are serialised.
+/// Links `inputs` (paths of objects and linker scripts) to a shared object at
+/// `output` that only exports adze_module_query, with `weightsSize` bytes of
+/// weights among its sections. If these take a huge page, it is mapped at a
+/// multiple of one. An undefined symbol is an error that names it. lld is not
+/// reentrant, so calls are serialised.
 llvm::Error linkShared(llvm::ArrayRef<std::string> inputs,
-                       llvm::StringRef versionScript, bool hugePages,
+                       llvm::StringRef versionScript, uint64_t weightsSize,
                        llvm::StringRef output);
 
 /// Links `inputs` to one relocatable object at `output`.
@@ -98,7 +98,10 @@ llvm::Error linkRelocatable(llvm::ArrayRef<std::string> inputs,
 llvm::Expected<FileRange> findSymbol(llvm::StringRef path,
                                      llvm::StringRef symbol);
 
-/// Writes `bytes` over the same number of bytes of a file.
+/// Writes over bytes of a file, from `offset` on.
+llvm::Error
+patchFile(llvm::StringRef path, uint64_t offset,
+          llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)> write);
 llvm::Error patchFile(llvm::StringRef path, uint64_t offset,
                       llvm::StringRef bytes);
 

@@ -34,9 +34,10 @@ StringRef supportObject(uint32_t elfMachine) {
 
 /// Fails unless the disk has space for the output. The linker writes through
 /// mapped memory, where a full disk raises a signal.
-static Error reserve(ArrayRef<std::string> inputs, StringRef output) {
+static Error reserve(ArrayRef<std::string> inputs, uint64_t weightsSize,
+                     StringRef output) {
   constexpr uint64_t padding = 1 << 16; // headers, and the ends of segments
-  uint64_t bytes = padding;
+  uint64_t bytes = padding + weightsSize;
   for (const std::string &input : inputs) {
     uint64_t size = 0;
     if (std::error_code ec = sys::fs::file_size(input, size))
@@ -62,9 +63,10 @@ static Error reserve(ArrayRef<std::string> inputs, StringRef output) {
 }
 
 static Error runLinker(ArrayRef<std::string> options,
-                       ArrayRef<std::string> inputs, StringRef output) {
+                       ArrayRef<std::string> inputs, uint64_t weightsSize,
+                       StringRef output) {
   TemporaryScope scope; // the linker replaces the file
-  if (Error error = reserve(inputs, output))
+  if (Error error = reserve(inputs, weightsSize, output))
     return error;
   // The linker uses one thread, as its pool would compete with that of the
   // compiler.
@@ -102,7 +104,7 @@ static Error runLinker(ArrayRef<std::string> options,
 }
 
 Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,
-                 bool hugePages, StringRef output) {
+                 uint64_t weightsSize, StringRef output) {
   std::vector<std::string> options;
   for (StringRef option :
        split("-shared -z defs --no-undefined --gc-sections --exclude-libs=ALL "
@@ -111,14 +113,14 @@ Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,
              ' '))
     options.push_back(option.str());
   options.push_back(("--version-script=" + versionScript).str());
-  if (hugePages)
+  if (weightsSize >= hugePage)
     options.insert(options.end(),
                    {"-z", "max-page-size=" + std::to_string(hugePage)});
-  return runLinker(options, inputs, output);
+  return runLinker(options, inputs, weightsSize, output);
 }
 
 Error linkRelocatable(ArrayRef<std::string> inputs, StringRef output) {
-  return runLinker({"-r"}, inputs, output);
+  return runLinker({"-r"}, inputs, /*weightsSize=*/0, output);
 }
 
 } // namespace adze::package

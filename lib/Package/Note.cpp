@@ -73,20 +73,28 @@ Expected<FileRange> findSymbol(StringRef path, StringRef symbol) {
   return findSymbol(*file, symbol);
 }
 
-Error patchFile(StringRef path, uint64_t offset, StringRef bytes) {
+Error patchFile(StringRef path, uint64_t offset,
+                function_ref<Error(raw_fd_ostream &)> write) {
   int fd;
   if (std::error_code ec = sys::fs::openFileForReadWrite(
           path, fd, sys::fs::CD_OpenExisting, sys::fs::OF_None))
     return createFileError(path, ec);
   raw_fd_ostream os(fd, /*shouldClose=*/true);
   os.seek(offset);
-  os << bytes;
+  Error error = write(os);
   os.close();
   if (!os.has_error())
-    return Error::success();
+    return error;
   std::error_code ec = os.error();
   os.clear_error();
-  return createFileError(path, ec);
+  return joinErrors(std::move(error), createFileError(path, ec));
+}
+
+Error patchFile(StringRef path, uint64_t offset, StringRef bytes) {
+  return patchFile(path, offset, [&](raw_fd_ostream &os) {
+    os << bytes;
+    return Error::success();
+  });
 }
 
 Error finishNote(StringRef path) {

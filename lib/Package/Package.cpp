@@ -5,7 +5,9 @@
 #include "Support/OutputFile.h"
 #include "adze_module.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -98,7 +100,34 @@ static uint64_t getWeightsInside(const ModuleParts &parts) {
   return parts.weightsFile.empty() ? parts.description.weightsSize : 0;
 }
 
-/// With `filledLater`, the memory of the weights is zeros for now.
+/// Writes an object with the symbol of `size` bytes of weights, and a linker
+/// script by which they are a hole of the linked file. The linker does not
+/// write there, so that the page cache has no small pages of them: it keeps a
+/// file as it was written.
+static Error writeHole(uint32_t elfMachine, uint64_t size,
+                       TemporaryFiles &files,
+                       std::vector<std::string> &inputs) {
+  auto object = files.create([&](raw_fd_ostream &os) {
+    startWeightsObject(os, elfMachine, size, /*sectionSize=*/1);
+    os << '\0';
+    return Error::success();
+  });
+  if (!object)
+    return object.takeError();
+  StringRef section =
+      elfMachine == ELF::EM_X86_64 ? largeWeightsSection : weightsSection;
+  auto script = files.create(("SECTIONS { " + section + " : { *(" + section +
+                              ") . += " + Twine(size - 1) +
+                              "; } } INSERT AFTER .dynstr;\n")
+                                 .str());
+  if (!script)
+    return script.takeError();
+  inputs.push_back(*object);
+  inputs.push_back(*script);
+  return Error::success();
+}
+
+/// With `filledLater`, the file has a hole in place of the weights for now.
 static Expected<std::vector<std::string>>
 writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
             std::vector<uint64_t> &checksums, TemporaryFiles &files) {
@@ -119,15 +148,14 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
     if (Error error =
             keep(files.create(StringRef(object.data(), object.size()))))
       return std::move(error);
-  if (uint64_t size = getWeightsInside(parts)) {
-    auto write = [&](raw_fd_ostream &os) -> Error {
-      startWeightsObject(os, target.elfMachine, size);
-      if (!filledLater)
-        return writeWeights(os, parts.weights, size, checksums);
-      // The zeros are not written: the file has a hole there.
-      os.seek(os.tell() + size - 1);
-      os << '\0';
-      return Error::success();
+  uint64_t size = getWeightsInside(parts);
+  if (size && filledLater) {
+    if (Error error = writeHole(target.elfMachine, size, files, inputs))
+      return std::move(error);
+  } else if (size) {
+    auto write = [&](raw_fd_ostream &os) {
+      startWeightsObject(os, target.elfMachine, size, size);
+      return writeWeights(os, parts, checksums);
     };
     if (Error error = keep(files.create(write)))
       return std::move(error);
@@ -137,35 +165,22 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
   return inputs;
 }
 
-/// Copies a linked file with the weights filled in, written by huge pages: the
-/// page cache keeps a file as it was written, and the linker writes by small
-/// pages.
-static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
-                                    FileRange place,
-                                    std::vector<uint64_t> &checksums,
-                                    TemporaryFiles &files) {
+/// Writes the weights into the hole of a linked file. Where it can, it writes
+/// whole huge pages: the page cache keeps them as such.
+static Error fillIn(ModuleParts &parts, StringRef linked, FileRange place,
+                    std::vector<uint64_t> &checksums) {
   auto buffer = MemoryBuffer::getFile(linked, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)
     return createFileError(linked, buffer.getError());
-  StringRef bytes = (*buffer)->getBuffer();
-  auto filled = files.create([&](raw_fd_ostream &os) -> Error {
+  uint64_t start = alignDown(place.offset, hugePage);
+  std::string front = (*buffer)->getBuffer().slice(start, place.offset).str();
+  buffer->reset();
+  return patchFile(linked, start, [&](raw_fd_ostream &os) {
     os.SetBufferSize(hugePage);
-    os << bytes.take_front(place.offset);
-    if (Error error = writeWeights(os, parts.weights, place.size, checksums))
-      return error;
-    os << bytes.drop_front(place.offset + place.size);
-    return Error::success();
+    os << front;
+    return writeWeights(os, parts, checksums);
   });
-  if (!filled)
-    return filled.takeError();
-  auto permissions = sys::fs::getPermissions(linked);
-  std::error_code ec = permissions
-                           ? sys::fs::setPermissions(*filled, *permissions)
-                           : permissions.getError();
-  if (ec)
-    return createFileError(*filled, ec);
-  return filled;
 }
 
 /// Writes the checksums of the weights into a linked file.
@@ -183,11 +198,10 @@ static Error fillInChecksums(StringRef path, ArrayRef<uint64_t> checksums) {
   return patchFile(path, place->offset, bytes);
 }
 
-/// Links the inputs to a file at the given path or another temporary one;
-/// appends to the checksums of weights, and writes them.
-using Link = function_ref<Expected<std::string>(
-    const std::vector<std::string> &, StringRef, std::vector<uint64_t> &,
-    TemporaryFiles &)>;
+/// Links the inputs to a file at the given path, appends to the checksums of
+/// weights, and writes them.
+using Link = function_ref<Error(const std::vector<std::string> &, StringRef,
+                                std::vector<uint64_t> &, TemporaryFiles &)>;
 
 /// Writes the inputs, links them by `link`, and renames the file.
 static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
@@ -206,9 +220,7 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
     weights = *file;
     parts.description.weightsFile =
         sys::path::filename(parts.weightsFile).str();
-    if (Error error = writeWeightsFile(weights, parts.weights,
-                                       parts.description.weightsSize,
-                                       parts.description.weightsId, checksums))
+    if (Error error = writeWeightsFile(weights, parts, checksums))
       return error;
   }
   auto inputs = writeInputs(parts, target, filledLater, checksums, files);
@@ -217,15 +229,14 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
   auto output = files.create("");
   if (!output)
     return output.takeError();
-  auto linked = link(*inputs, *output, checksums, files);
-  if (!linked)
-    return linked.takeError();
+  if (Error error = link(*inputs, *output, checksums, files))
+    return error;
   // Weights are written before the module, so that a module never has other
   // weights that look like its own: their digest distinguishes them.
   if (!weights.empty())
     if (Error error = commitTemporary(weights, parts.weightsFile))
       return error;
-  return commitTemporary(*linked, path);
+  return commitTemporary(*output, path);
 }
 
 /// Errors of temporary files are reported for the output.
@@ -242,30 +253,24 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
                   StringRef path) {
   auto link = [&](const std::vector<std::string> &inputs, StringRef output,
                   std::vector<uint64_t> &checksums,
-                  TemporaryFiles &files) -> Expected<std::string> {
+                  TemporaryFiles &files) -> Error {
     auto script =
         files.create("{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
     if (!script)
       return script.takeError();
     uint64_t size = getWeightsInside(parts);
-    if (Error error =
-            linkShared(inputs, *script, /*hugePages=*/size >= hugePage, output))
-      return std::move(error);
-    std::string path = output.str();
+    if (Error error = linkShared(inputs, *script, size, output))
+      return error;
     if (size) {
       auto place = findSymbol(output, weightsSymbol);
       if (!place)
         return place.takeError();
-      auto filled = fillIn(parts, output, *place, checksums, files);
-      if (!filled)
-        return filled.takeError();
-      path = *filled;
+      if (Error error = fillIn(parts, output, *place, checksums))
+        return error;
     }
-    if (Error error = fillInChecksums(path, checksums))
-      return std::move(error);
-    if (Error error = finishNote(path))
-      return std::move(error);
-    return path;
+    if (Error error = fillInChecksums(output, checksums))
+      return error;
+    return finishNote(output);
   };
   return nameOutput(write(parts, target, path, /*filledLater=*/true, link),
                     path);
@@ -274,13 +279,10 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
 Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
                   StringRef path) {
   auto link = [](const std::vector<std::string> &inputs, StringRef output,
-                 std::vector<uint64_t> &checksums,
-                 TemporaryFiles &) -> Expected<std::string> {
+                 std::vector<uint64_t> &checksums, TemporaryFiles &) -> Error {
     if (Error error = linkRelocatable(inputs, output))
-      return std::move(error);
-    if (Error error = fillInChecksums(output, checksums))
-      return std::move(error);
-    return output.str();
+      return error;
+    return fillInChecksums(output, checksums);
   };
   return nameOutput(write(parts, target, path, /*filledLater=*/false, link),
                     path);

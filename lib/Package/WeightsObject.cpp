@@ -60,7 +60,8 @@ static void writeRaw(raw_ostream &os, const T &value) {
 }
 
 /// Writes symbols, strings and section headers, before the weights.
-static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size) {
+static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size,
+                        uint64_t sectionSize) {
   constexpr uint64_t tablesOffset = sizeof(Elf64_Ehdr);
   bool isX86 = machine == EM_X86_64;
   StringTable strings;
@@ -77,7 +78,7 @@ static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size) {
   weights.sh_type = SHT_PROGBITS;
   weights.sh_flags = SHF_ALLOC | (isX86 ? uint64_t(SHF_X86_64_LARGE) : 0);
   weights.sh_offset = dataOffset;
-  weights.sh_size = size;
+  weights.sh_size = sectionSize;
   weights.sh_addralign = dataOffset;
 
   Elf64_Shdr &symtab = sections[SectionIndex::SymTab];
@@ -115,7 +116,7 @@ public:
   /// Ends the last block.
   void finish() {
     flush();
-    endBlock();
+    finishBlock();
   }
 
 private:
@@ -124,18 +125,26 @@ private:
     position += size;
     for (StringRef rest(data, size); !rest.empty();) {
       StringRef piece = rest.take_front(ADZE_WEIGHTS_BLOCK - block.size());
-      block.append(piece.begin(), piece.end());
       rest = rest.drop_front(piece.size());
+      if (piece.size() == ADZE_WEIGHTS_BLOCK) { // needs no copy
+        endBlock(piece);
+        continue;
+      }
+      block.append(piece.begin(), piece.end());
       if (block.size() == ADZE_WEIGHTS_BLOCK)
-        endBlock();
+        finishBlock();
     }
   }
   uint64_t current_pos() const override { return position; }
 
-  void endBlock() {
+  void finishBlock() {
     if (!block.empty())
-      checksums.push_back(xxh3_64bits(arrayRefFromStringRef(block)));
+      endBlock(block);
     block.clear();
+  }
+
+  void endBlock(StringRef bytes) {
+    checksums.push_back(xxh3_64bits(arrayRefFromStringRef(bytes)));
   }
 
   raw_ostream &os;
@@ -145,10 +154,9 @@ private:
 };
 } // namespace
 
-static Error writeAll(raw_ostream &os, MutableArrayRef<Weight> weights,
-                      uint64_t size) {
-  uint64_t position = 0;
-  for (Weight &weight : weights) {
+static Error writeAll(raw_ostream &os, ModuleParts &parts) {
+  uint64_t position = 0, size = parts.description.weightsSize;
+  for (Weight &weight : parts.weights) {
     if (weight.offset < position || weight.offset + weight.size > size)
       return createStringError("weights overlap or leave their section");
     os.write_zeros(weight.offset - position);
@@ -165,51 +173,31 @@ static Error writeAll(raw_ostream &os, MutableArrayRef<Weight> weights,
   return Error::success();
 }
 
-Error writeWeights(raw_ostream &os, MutableArrayRef<Weight> weights,
-                   uint64_t size, std::vector<uint64_t> &checksums) {
+Error writeWeights(raw_ostream &os, ModuleParts &parts,
+                   std::vector<uint64_t> &checksums) {
   ChecksumStream stream(os, checksums);
   stream.SetBufferSize(hugePage); // a page is written at once
-  Error error = writeAll(stream, weights, size);
+  Error error = writeAll(stream, parts);
   stream.finish();
   return error;
 }
 
-void startWeightsObject(raw_ostream &os, uint32_t elfMachine, uint64_t size) {
+void startWeightsObject(raw_ostream &os, uint32_t elfMachine, uint64_t size,
+                        uint64_t sectionSize) {
   uint64_t start = os.tell();
   writeRaw(os, makeHeader(elfMachine, /*sectionTable=*/sizeof(Elf64_Ehdr) +
                                           2 * sizeof(Elf64_Sym)));
-  writeTables(os, elfMachine, size);
+  writeTables(os, elfMachine, size, sectionSize);
   os.write_zeros(dataOffset - (os.tell() - start));
 }
 
-static Error writeTo(StringRef path, sys::fs::CreationDisposition how,
-                     function_ref<Error(raw_fd_ostream &)> write) {
-  int fd;
-  {
-    TemporaryScope scope;
-    if (std::error_code ec =
-            sys::fs::openFileForReadWrite(path, fd, how, sys::fs::OF_None))
-      return createFileError(path, ec);
-  }
-  raw_fd_ostream os(fd, /*shouldClose=*/true);
-  os.SetBufferSize(hugePage); // whole pages: the page cache keeps them as such
-  Error error = write(os);
-  os.close();
-  if (!os.has_error())
-    return error;
-  std::error_code ec = os.error();
-  os.clear_error();
-  return joinErrors(std::move(error), createFileError(path, ec));
-}
-
-Error writeWeightsFile(StringRef path, MutableArrayRef<Weight> weights,
-                       uint64_t size, std::string &id,
+Error writeWeightsFile(StringRef path, ModuleParts &parts,
                        std::vector<uint64_t> &checksums) {
-  Error error =
-      writeTo(path, sys::fs::CD_CreateAlways, [&](raw_fd_ostream &os) {
-        os.write_zeros(ADZE_WEIGHTS_OFFSET);
-        return writeWeights(os, weights, size, checksums);
-      });
+  Error error = patchFile(path, /*offset=*/0, [&](raw_fd_ostream &os) {
+    os.SetBufferSize(hugePage); // the page cache keeps whole pages
+    os.write_zeros(ADZE_WEIGHTS_OFFSET);
+    return writeWeights(os, parts, checksums);
+  });
   if (error)
     return error;
   auto written = MemoryBuffer::getFile(path, /*IsText=*/false,
@@ -219,15 +207,16 @@ Error writeWeightsFile(StringRef path, MutableArrayRef<Weight> weights,
   XXH128_hash_t hash = xxh3_128bits(arrayRefFromStringRef(
       (*written)->getBuffer().drop_front(ADZE_WEIGHTS_OFFSET)));
   written->reset();
+  std::string &id = parts.description.weightsId;
   id.clear();
   raw_string_ostream(id) << format_hex_no_prefix(hash.high64, 16)
                          << format_hex_no_prefix(hash.low64, 16);
-  return writeTo(path, sys::fs::CD_OpenExisting, [&](raw_fd_ostream &os) {
+  return patchFile(path, /*offset=*/0, [&](raw_fd_ostream &os) {
     adze_weights_header header = {};
     memcpy(header.magic, ADZE_WEIGHTS_MAGIC, sizeof(header.magic));
     header.size = sizeof(header);
     header.offset = ADZE_WEIGHTS_OFFSET;
-    header.weights_size = size;
+    header.weights_size = parts.description.weightsSize;
     memcpy(header.id, id.data(), sizeof(header.id));
     auto getBytes = [](const void *data, size_t size) {
       return ArrayRef(static_cast<const uint8_t *>(data), size);

@@ -501,7 +501,6 @@ CompileStatus Compilation::writeModule() {
   if (CompileStatus status = writeReport(); status != CompileStatus::Done)
     return status;
   progress("link");
-  getBlobs().releasePages(); // the linker maps as much
   llvm::Error error =
       options.emit == Emit::Object
           ? package::writeObject(*parts, targets.back(), options.output)

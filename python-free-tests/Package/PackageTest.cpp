@@ -427,7 +427,7 @@ TEST_F(PackageTest, WeightsObjectIsElf) {
   for (uint32_t machine : {ELF::EM_X86_64, ELF::EM_AARCH64}) {
     std::string bytes;
     raw_string_ostream os(bytes);
-    startWeightsObject(os, machine, 3);
+    startWeightsObject(os, machine, /*size=*/3, /*sectionSize=*/3);
     os << "abc";
     auto file = object::ELFFile<object::ELF64LE>::create(bytes);
     ASSERT_TRUE(bool(file));
