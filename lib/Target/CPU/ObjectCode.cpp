@@ -199,7 +199,7 @@ static void optimize(Module &module, TargetMachine &machine,
   if (isVectorized(module)) {
     ModulePassManager manager;
     // Value ranges of indices show which rows of a last block are equal.
-    manager.addPass(IPSCCPPass());
+    manager.addPass(IPSCCPPass(IPSCCPOptions(/*AllowFuncSpec=*/false)));
     manager.addPass(
         createModuleToFunctionPassAdaptor(makeSimplification(optLevel)));
     manager.run(module, modules);
