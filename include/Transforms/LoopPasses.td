@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Iterations of loops of the reference path: a part of Passes.td.
+// Loops and vectors on the way to LLVM: a part of Passes.td.
 
 def MapLoopsToPrograms : Pass<"map-loops-to-programs", "mlir::ModuleOp"> {
   let summary = "Turn the iterations of the outermost loop of a kernel into programs";
@@ -117,4 +117,57 @@ def MarkIndependentLoops : Pass<"mark-independent-loops", "mlir::func::FuncOp"> 
     ```
   }];
   let statistics = [Statistic<"numMarked", "marked", "Loops marked">];
+}
+
+def LowerLoops : Pass<"lower-loops"> {
+  let summary = "Lower structured control flow to branches";
+  let description = [{
+    Applies the patterns of `convert-scf-to-cf` from the end of each block to its
+    beginning. A loop splits its block, which moves all following ops: in forward
+    order the time (and, in a dialect conversion, the memory) would be quadratic
+    in the number of loops.
+
+    ```mlir
+    scf.for %i = %a to %b step %c { "use"(%i) : (index) -> () }
+    ```
+    becomes
+    ```mlir
+      cf.br ^head(%a : index)
+    ^head(%i: index):
+      %more = arith.cmpi slt, %i, %b : index
+      cf.cond_br %more, ^body, ^end
+    ^body:
+      "use"(%i) : (index) -> ()
+      %next = arith.addi %i, %c : index
+      cf.br ^head(%next : index)
+    ^end:
+    ```
+  }];
+  let dependentDialects = ["mlir::cf::ControlFlowDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "Loops and branches lowered">];
+}
+
+def LowerVectors : Pass<"lower-vectors"> {
+  let summary = "Lower ops on vectors to those with a form in LLVM";
+  let description = [{
+    Rewrites ops on vectors of several dims, masks, transfers, gathers and strided
+    slices to ops that `convert-kernel-to-llvm` converts one by one. These are the
+    patterns that `convert-vector-to-llvm` applies before its own conversion.
+
+    ```mlir
+    %sum = vector.fma %a, %b, %c : vector<1x4xf32>
+    ```
+    becomes
+    ```mlir
+    %x = vector.extract %a[0] : vector<4xf32> from vector<1x4xf32>
+    %y = vector.extract %b[0] : vector<4xf32> from vector<1x4xf32>
+    %z = vector.extract %c[0] : vector<4xf32> from vector<1x4xf32>
+    %row = vector.fma %x, %y, %z : vector<4xf32>
+    %sum = vector.insert %row, %init [0] : vector<4xf32> into vector<1x4xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
 }

@@ -339,34 +339,6 @@ def ExpandBounds : Pass<"expand-bounds", "mlir::func::FuncOp"> {
   let statistics = [Statistic<"numExpanded", "expanded", "Maxima and minima with a constant">];
 }
 
-def LowerLoops : Pass<"lower-loops"> {
-  let summary = "Lower structured control flow to branches";
-  let description = [{
-    Applies the patterns of `convert-scf-to-cf` from the end of each block to its
-    beginning. A loop splits its block, which moves all following ops: in forward
-    order the time (and, in a dialect conversion, the memory) would be quadratic
-    in the number of loops.
-
-    ```mlir
-    scf.for %i = %a to %b step %c { "use"(%i) : (index) -> () }
-    ```
-    becomes
-    ```mlir
-      cf.br ^head(%a : index)
-    ^head(%i: index):
-      %more = arith.cmpi slt, %i, %b : index
-      cf.cond_br %more, ^body, ^end
-    ^body:
-      "use"(%i) : (index) -> ()
-      %next = arith.addi %i, %c : index
-      cf.br ^head(%next : index)
-    ^end:
-    ```
-  }];
-  let dependentDialects = ["mlir::cf::ControlFlowDialect"];
-  let statistics = [Statistic<"numLowered", "lowered", "Loops and branches lowered">];
-}
-
 def InjectCrash : Pass<"test-inject-crash", "mlir::ModuleOp"> {
   let summary = "End the process by a failed assertion, to test crash handling";
   let description = [{

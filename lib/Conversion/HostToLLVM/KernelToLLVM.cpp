@@ -10,12 +10,15 @@
 #include "KernelScratch.h"
 #include "adze_module.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
@@ -420,7 +423,13 @@ LogicalResult ConvertKernelToLLVMPass::convertRest(LLVMTypeConverter &types) {
   cf::populateAssertToLLVMConversionPattern(types, patterns);
   index::populateIndexToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
-  populateVectorToLLVMConversionPatterns(types, patterns);
+  populateVectorToLLVMConversionPatterns(types, patterns,
+                                         /*reassociateFPReductions=*/true);
+  // Functions of math become intrinsics if LLVM has one (fma, sqrt), and calls
+  // otherwise.
+  populateMathToLLVMConversionPatterns(types, patterns);
+  populateMathToLibmConversionPatterns(patterns, /*benefit=*/0);
+  populateAffineToStdConversionPatterns(patterns);
   populateAMXLegalizeForLLVMExportPatterns(types, patterns);
   populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
   populateFuncToLLVMConversionPatterns(types, patterns);
@@ -434,7 +443,11 @@ LogicalResult ConvertKernelToLLVMPass::convertRest(LLVMTypeConverter &types) {
   };
   target.addDynamicallyLegalOp<func::FuncOp>(isHost);
   target.markOpRecursivelyLegal<func::FuncOp>(isHost);
-  return applyFullConversion(getOperation(), target, std::move(patterns));
+  // No pattern fails after it changed the IR, so changes are made at once.
+  ConversionConfig config;
+  config.allowPatternRollback = false;
+  return applyFullConversion(getOperation(), target, std::move(patterns),
+                             config);
 }
 
 void ConvertKernelToLLVMPass::runOnOperation() {

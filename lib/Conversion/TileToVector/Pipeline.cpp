@@ -5,10 +5,6 @@
 #include "Conversion/TileToVector/TileToVector.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Transforms/Passes.h"
-#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MathToLibm/MathToLibm.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -36,14 +32,6 @@ void adze::buildTileToVectorPipeline(OpPassManager &manager) {
 
 void adze::buildVectorToLLVMPipeline(OpPassManager &manager) {
   manager.addPass(memref::createExpandStridedMetadataPass());
-  // Math functions become intrinsics if LLVM has one (fma, sqrt), and calls
-  // otherwise. Calls require scalars, so vectors are lowered afterwards.
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createConvertMathToLibmPass());
-  ConvertVectorToLLVMPassOptions vectors;
-  vectors.reassociateFPReductions = true;
-  manager.addPass(createConvertVectorToLLVMPass(vectors));
-  manager.addPass(createLowerAffinePass());
+  manager.addPass(createLowerVectors());
   manager.addPass(createLowerLoops());
-  manager.addPass(createCSEPass());
 }

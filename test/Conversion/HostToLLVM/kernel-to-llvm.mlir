@@ -210,3 +210,36 @@ func.func @matrices(%x: memref<16x64xbf16>, %w: memref<32x32xbf16>, %y: memref<1
   amx.tile_store %y[%c0, %c0], %next : memref<16x16xf32>, !amx.tile<16x16xf32>
   return
 }
+
+// -----
+
+// Functions become intrinsics if LLVM has one, and calls on scalars otherwise.
+// CHECK-LABEL: llvm.func internal @functions.body(
+// CHECK: llvm.sdiv
+// CHECK: %[[ROOT:.*]] = llvm.intr.sqrt(%{{.*}}) : (f32) -> f32
+// CHECK: llvm.intr.tan(%[[ROOT]]) : (f32) -> f32
+// CHECK-COUNT-2: llvm.call @cbrtf(%{{.*}}) : (f32) -> f32
+func.func @functions(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %i = affine.apply affine_map<()[n] -> (n floordiv 2)>()[%n]
+  %v = memref.load %x[%i] : memref<?xf32>
+  %root = math.sqrt %v : f32
+  %tangent = math.tan %root : f32
+  memref.store %tangent, %x[%c0] : memref<?xf32>
+  %row = vector.load %x[%i] : memref<?xf32>, vector<2xf32>
+  %roots = math.cbrt %row : vector<2xf32>
+  vector.store %roots, %x[%i] : memref<?xf32>, vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @unknown(%x: memref<8xf32>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{failed to legalize operation 'arith.constant'}}
+  %m = arith.constant dense<0.0> : tensor<4xf32>
+  %v = tensor.extract %m[%c0] : tensor<4xf32>
+  memref.store %v, %x[%c0] : memref<8xf32>
+  return
+}
