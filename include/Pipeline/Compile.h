@@ -139,6 +139,8 @@ struct CompileOptions {
   bool literal = false;
   /// Fast compilation of slow machine code, for tests with many small models.
   bool quickCode = false;
+  /// Memory is not freed, as the process ends after the compilation.
+  bool disableFree = false;
   /// The file for the IR before a pass that fails, or empty; and the command
   /// that is named in it. Requires a context without threads.
   std::string reproducer, command;

@@ -36,11 +36,12 @@ void prepareContext(MLIRContext &context) {
 CompileStatus compile(const CompileOptions &options,
                       llvm::raw_ostream &diagnostics) {
   std::unique_ptr<llvm::ThreadPoolInterface> pool;
-  MLIRContext context(MLIRContext::Threading::DISABLED);
+  auto context =
+      std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   if (options.jobs != 1) {
     pool = std::make_unique<llvm::DefaultThreadPool>(
         llvm::hardware_concurrency(options.jobs));
-    context.setThreadPool(*pool);
+    context->setThreadPool(*pool);
   }
   if (!options.stagePasses.empty())
     registerStagePasses();
@@ -49,9 +50,14 @@ CompileStatus compile(const CompileOptions &options,
     diagnostics << "error: " << llvm::toString(std::move(error)) << "\n";
     return CompileStatus::Usage;
   }
-  context.appendDialectRegistry(plugged);
-  prepareContext(context);
-  return compile(options, diagnostics, context);
+  context->appendDialectRegistry(plugged);
+  prepareContext(*context);
+  CompileStatus status = compile(options, diagnostics, *context);
+  if (options.disableFree) {
+    (void)context.release();
+    (void)pool.release();
+  }
+  return status;
 }
 
 CompileStatus compile(const CompileOptions &options,
@@ -115,6 +121,11 @@ Compilation::~Compilation() {
     context.registerActionHandler({});
   if (!options.report.empty())
     context.setRemarkEngine(nullptr);
+  if (options.disableFree) {
+    getBlobs().removeTemporaries();
+    for (Program &program : programs)
+      (void)program.module.release();
+  }
 }
 
 /// Returns the status after a stage failed.

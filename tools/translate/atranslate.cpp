@@ -7,6 +7,7 @@
 #include "Support/OutputFile.h"
 #include "Support/Terminal.h"
 #include "Verify/CompileVerified.h"
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace {
@@ -45,6 +46,10 @@ int adze_translate_main(int argc, char **argv) {
   adze::CompileOptions options;
   if (auto status = adze::parseCommandLine(argc, argv, options))
     return static_cast<int>(*status);
+  // Verification compiles several times. Sanitizers find memory that is lost.
+  options.disableFree = options.verify == adze::Verify::None &&
+                        options.precision != "auto" &&
+                        !LLVM_ADDRESS_SANITIZER_BUILD;
   bool isOfCompilation = false;
   adze::CompileStatus status = compileOnTerminal(options, &isOfCompilation);
   if (status == adze::CompileStatus::Defect)

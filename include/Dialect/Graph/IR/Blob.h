@@ -95,13 +95,12 @@ public:
   /// this in module order from one thread.
   mlir::FailureOr<Blob *> create(llvm::ArrayRef<char> bytes,
                                  EmitError emitError);
-  /// Returns the pages of all files to the system, which reads them again if
-  /// they are accessed.
-  void releasePages();
   /// Renames the side file to its final name; until then it is a temporary file
   /// in the same directory. Has no effect if nothing was created, or without a
   /// name.
   std::error_code keepSideFile();
+  /// Removes the temporary files, as the destructor does.
+  void removeTemporaries();
 
   /// The directories to search for relative paths, after that of the text.
   std::vector<std::string> searchDirs;

@@ -33,9 +33,12 @@ std::string BlobKey::toString() const {
 // Files
 //===----------------------------------------------------------------------===//
 
-BlobTable::~BlobTable() {
+BlobTable::~BlobTable() { removeTemporaries(); }
+
+void BlobTable::removeTemporaries() {
   for (const std::string &temporary : temporaries)
     adze::removeTemporary(temporary);
+  temporaries.clear();
 }
 
 std::string BlobTable::resolve(StringRef spelled, StringRef sourceDir) const {
@@ -110,15 +113,6 @@ FailureOr<const char *> BlobTable::map(StringRef path, uint64_t offset,
   ++numMappings;
   regions.push_back({start, std::move(mapping)});
   return regions.back().mapping->const_data() + (offset - start);
-}
-
-void BlobTable::releasePages() {
-  std::lock_guard<std::mutex> lock(mutex);
-  for (auto &entry : files)
-    for (Region &region : entry.getValue())
-      // mapped_file_region::dontNeed has no effect with glibc.
-      madvise(const_cast<char *>(region.mapping->const_data()),
-              region.mapping->size(), MADV_DONTNEED);
 }
 
 //===----------------------------------------------------------------------===//
