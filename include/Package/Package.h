@@ -80,9 +80,10 @@ llvm::Error writeWeightsFile(llvm::StringRef path, ModuleParts &parts,
 /// relocatable object, embedded in the compiler.
 llvm::StringRef supportObject(uint32_t elfMachine);
 
-/// Links `inputs` (paths of objects and linker scripts) to a shared object at
-/// `output` that only exports adze_module_query, with `weightsSize` bytes of
-/// weights among its sections. If these take a huge page, it is mapped at a
+/// Links `inputs` to a shared object at `output` that only exports
+/// adze_module_query, with `weightsSize` bytes of weights among its sections.
+/// The inputs are paths of objects, linker scripts, and archives, of which all
+/// members are linked. If the weights take a huge page, the file is mapped at a
 /// multiple of one. An undefined symbol is an error that names it. lld is not
 /// reentrant, so calls are serialised.
 llvm::Error linkShared(llvm::ArrayRef<std::string> inputs,

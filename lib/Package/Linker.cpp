@@ -71,7 +71,8 @@ static Error runLinker(ArrayRef<std::string> options,
   // The linker uses one thread, as its pool would compete with that of the
   // compiler.
   std::vector<std::string> all = {
-      "ld.lld", "--threads=1", "--color-diagnostics=never", "-o", output.str()};
+      "ld.lld", "--threads=1", "--color-diagnostics=never",
+      "-o",     output.str(),  "--whole-archive"};
   all.insert(all.end(), options.begin(), options.end());
   all.insert(all.end(), inputs.begin(), inputs.end());
   std::vector<const char *> args;
@@ -107,7 +108,7 @@ Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,
                  uint64_t weightsSize, StringRef output) {
   std::vector<std::string> options;
   for (StringRef option :
-       split("-shared -z defs --no-undefined --gc-sections --exclude-libs=ALL "
+       split("-shared -z defs --no-undefined --gc-sections "
              "-z noexecstack -z relro -z now --hash-style=gnu --build-id=none "
              "--no-dynamic-linker --strip-debug -Bsymbolic",
              ' '))

@@ -6,6 +6,7 @@
 #include "adze_module.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -127,41 +128,51 @@ static Error writeHole(uint32_t elfMachine, uint64_t size,
   return Error::success();
 }
 
+/// Writes an archive of all objects but that of the weights: one file, as each
+/// costs the linker and the file system time.
+static Expected<std::string> writeArchive(ModuleParts &parts,
+                                          const cpu::CpuTarget &target,
+                                          TemporaryFiles &files) {
+  SmallVector<char, 0> descriptor;
+  if (Error error = emitDescriptor(parts.description, target, descriptor))
+    return std::move(error);
+  auto getText = [](const SmallVector<char, 0> &bytes) {
+    return StringRef(bytes.data(), bytes.size());
+  };
+  std::vector<NewArchiveMember> members;
+  members.emplace_back(MemoryBufferRef(getText(descriptor), "descriptor.o"));
+  for (const auto &object : parts.objects)
+    members.emplace_back(MemoryBufferRef(getText(object), "code.o"));
+  members.emplace_back(
+      MemoryBufferRef(supportObject(target.elfMachine), "support.o"));
+  return files.create([&](raw_fd_ostream &os) {
+    return writeArchiveToStream(os, members, SymtabWritingMode::NoSymtab,
+                                object::Archive::K_GNU, /*Deterministic=*/true,
+                                /*Thin=*/false);
+  });
+}
+
 /// With `filledLater`, the file has a hole in place of the weights for now.
 static Expected<std::vector<std::string>>
 writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
             std::vector<uint64_t> &checksums, TemporaryFiles &files) {
-  std::vector<std::string> inputs;
-  auto keep = [&](Expected<std::string> path) -> Error {
-    if (!path)
-      return path.takeError();
-    inputs.push_back(*path);
-    return Error::success();
-  };
-  SmallVector<char, 0> descriptor;
-  if (Error error = emitDescriptor(parts.description, target, descriptor))
-    return std::move(error);
-  if (Error error =
-          keep(files.create(StringRef(descriptor.data(), descriptor.size()))))
-    return std::move(error);
-  for (const auto &object : parts.objects)
-    if (Error error =
-            keep(files.create(StringRef(object.data(), object.size()))))
-      return std::move(error);
+  auto archive = writeArchive(parts, target, files);
+  if (!archive)
+    return archive.takeError();
+  std::vector<std::string> inputs = {*archive};
   uint64_t size = getWeightsInside(parts);
   if (size && filledLater) {
     if (Error error = writeHole(target.elfMachine, size, files, inputs))
       return std::move(error);
   } else if (size) {
-    auto write = [&](raw_fd_ostream &os) {
+    auto object = files.create([&](raw_fd_ostream &os) {
       startWeightsObject(os, target.elfMachine, size, size);
       return writeWeights(os, parts, checksums);
-    };
-    if (Error error = keep(files.create(write)))
-      return std::move(error);
+    });
+    if (!object)
+      return object.takeError();
+    inputs.push_back(*object);
   }
-  if (Error error = keep(files.create(supportObject(target.elfMachine))))
-    return std::move(error);
   return inputs;
 }
 
@@ -265,6 +276,8 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
       auto place = findSymbol(output, weightsSymbol);
       if (!place)
         return place.takeError();
+      if (place->size != size)
+        return createStringError("the linked module has no place for weights");
       if (Error error = fillIn(parts, output, *place, checksums))
         return error;
     }
