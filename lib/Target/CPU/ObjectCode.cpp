@@ -211,25 +211,35 @@ static void optimize(Module &module, TargetMachine &machine,
 }
 
 namespace {
-/// Generates code, without loop strength reduction if asked to: it takes half
-/// of the time for loops with many accesses, and loops over vectors run as fast
-/// without it.
+/// Generates code without the passes of the given names.
 class CodeGenPasses final : public legacy::PassManager {
 public:
-  explicit CodeGenPasses(bool reducesStrength)
-      : reducesStrength(reducesStrength) {}
+  explicit CodeGenPasses(ArrayRef<StringRef> omitted) : omitted(omitted) {}
 
   void add(Pass *pass) override {
-    if (!reducesStrength && pass->getPassName() == "Loop Strength Reduction")
+    if (is_contained(omitted, pass->getPassName()))
       delete pass;
     else
       legacy::PassManager::add(pass);
   }
 
 private:
-  bool reducesStrength;
+  ArrayRef<StringRef> omitted;
 };
 } // namespace
+
+/// Returns the names of the passes of code generation that vectorized code does
+/// not need.
+static SmallVector<StringRef> getOmittedPasses(const Triple &triple) {
+  // It takes half of the time for loops with many accesses, and loops over
+  // vectors run as fast without it.
+  SmallVector<StringRef> names = {"Loop Strength Reduction"};
+  // CPUs for x86 execute out of order, and code was scheduled before registers
+  // were allocated.
+  if (triple.isX86())
+    names.push_back("Post RA top-down list latency scheduler");
+  return names;
+}
 
 /// Returns true for functions with very many blocks. The host program of a
 /// large model is one function with a block for each launch and addresses that
@@ -295,13 +305,14 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   bool isOptimized = optLevel > 0 && !isHuge(module) && !isStraight(module);
   if (machine->getTargetTriple().isX86())
     avoidHalfRegisters(module, isOptimized);
-  bool reducesStrength = false;
+  SmallVector<StringRef> omitted;
   if (!isOptimized) {
     machine->setOptLevel(usesTiles(module) ? CodeGenOptLevel::Less
                                            : CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
   } else {
-    reducesStrength = optLevel >= 2 && !isVectorized(module);
+    if (optLevel < 2 || isVectorized(module))
+      omitted = getOmittedPasses(machine->getTargetTriple());
     limitUnrolling(module);
     optimize(module, *machine, optLevel);
   }
@@ -309,7 +320,7 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   if (machine->getTargetTriple().isX86())
     alignStack(module);
   raw_svector_ostream stream(object);
-  CodeGenPasses codegen(reducesStrength);
+  CodeGenPasses codegen(omitted);
   if (machine->addPassesToEmitFile(codegen, stream, nullptr,
                                    CodeGenFileType::ObjectFile))
     return createStringError("target cannot write object files");
