@@ -118,12 +118,14 @@ static void setPlaceAttrs(func::FuncOp program, unsigned index,
   Builder builder(program.getContext());
   NamedAttrList list(attrs);
   if (!type.hasStaticShape()) {
+    SmallVector<AffineExpr> dims(getDims(type));
     unsigned numSymbols = 0;
     if (auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr))
       numSymbols = names.size();
-    list.set(host::dimsAttr,
-             AffineMapAttr::get(AffineMap::get(0, numSymbols, getDims(type),
-                                               program.getContext())));
+    for (AffineExpr dim : dims) // of a program without names, too
+      numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(dim));
+    list.set(host::dimsAttr, AffineMapAttr::get(AffineMap::get(
+                                 0, numSymbols, dims, program.getContext())));
   }
   if (getPlaceType(type).getElementType() != type.getElementType())
     list.set(host::dtypeAttr, TypeAttr::get(type.getElementType()));

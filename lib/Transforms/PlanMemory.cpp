@@ -94,6 +94,8 @@ static AffineMapAttr getMapAttr(func::FuncOp program,
   unsigned numSymbols = 0;
   if (auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr))
     numSymbols = names.size();
+  for (AffineExpr result : results) // of a program without names, too
+    numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(result));
   return AffineMapAttr::get(
       AffineMap::get(0, numSymbols, results, program.getContext()));
 }
