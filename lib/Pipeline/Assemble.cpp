@@ -293,6 +293,13 @@ LogicalResult
 Compilation::compileHost(Program &program,
                          std::vector<OwningOpRef<ModuleOp>> &helpers,
                          package::ModuleParts &parts) {
+  FailureOr<func::FuncOp> main = findHostProgram(*program.module);
+  if (failed(main))
+    return failure();
+  llvm::SetVector<StringRef> kernels;
+  for (host::LaunchOp launch : getLaunches(*main))
+    kernels.insert(launch.getCallee());
+  eraseLoweredKernels(*program.module, kernels.getArrayRef());
   if (failed(runStage(Stage::LLVM, program)))
     return failure();
   ModuleOp module = *program.module;

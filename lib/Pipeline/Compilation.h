@@ -52,6 +52,7 @@ private:
   CompileStatus formPrograms();
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult runStage(Stage stage, Program &program);
+  void keepHostProgram(mlir::ModuleOp module);
   mlir::LogicalResult continueAsReference(Stage stage, Program &program);
   void instrument(mlir::PassManager &manager);
   mlir::LogicalResult addStagePasses(Stage stage, mlir::PassManager &manager);

@@ -8,9 +8,11 @@
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Export/ONNX/Export.h"
+#include "HostText.h"
 #include "Pipeline/Dialects.h"
 #include "Report.h"
 #include "Reproducer.h"
+#include "Support/OutputFile.h"
 #include "Transforms/ArenaFormula.h"
 #include "Tune.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -21,6 +23,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -184,6 +187,34 @@ LogicalResult Compilation::runStage(Stage stage) {
   return success();
 }
 
+/// Returns true if the module has constants in a file that will be removed.
+static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
+  bool found = false;
+  AttrTypeWalker walker;
+  walker.addWalk([&](graph::BlobElementsAttr elements) {
+    found |= elements.getBlob()->getSource().path == blobs.sideFile;
+  });
+  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  return found;
+}
+
+/// Keeps the host program in texts of the stage "llvm", so that they can be
+/// compiled, except on standard output if it has constants in a file.
+void Compilation::keepHostProgram(ModuleOp module) {
+  graph::BlobTable &blobs = getBlobs();
+  bool isDumped = !options.dumpPhases.empty();
+  bool isOutput = options.emit == Emit::LLVM && !(options.weightsFile.empty() &&
+                                                  needsSideFile(module, blobs));
+  if (!isDumped && !isOutput)
+    return;
+  // Files are relative to the text, or absolute if there are texts in two
+  // folders.
+  std::string folder = isOutput ? "" : getAbsolutePath(options.dumpPhases);
+  llvm::SaveAndRestore base(blobs.printBase,
+                            isDumped ? folder : blobs.printBase);
+  adze::keepHostProgram(module);
+}
+
 LogicalResult Compilation::runStage(Stage stage, Program &program) {
   if (isCancelled())
     return failure();
@@ -200,6 +231,8 @@ LogicalResult Compilation::runStage(Stage stage, Program &program) {
   buildStage(stage, manager, own);
   if (failed(addStagePasses(stage, manager)))
     return failure();
+  if (stage == Stage::LLVM)
+    keepHostProgram(*program.module);
   bool isLimited = options.limit && options.limit->stage == stage;
   if (isLimited)
     limiter->begin(manager);
@@ -242,17 +275,6 @@ CompileStatus Compilation::reportFileError(llvm::Error error) {
     report(message);
   });
   return CompileStatus::InputAtFault;
-}
-
-/// Returns true if the module has constants in a file that will be removed.
-static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
-  bool found = false;
-  AttrTypeWalker walker;
-  walker.addWalk([&](graph::BlobElementsAttr elements) {
-    found |= elements.getBlob()->getSource().path == blobs.sideFile;
-  });
-  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
-  return found;
 }
 
 /// Returns a module that contains the modules of all programs, or that of the
@@ -460,6 +482,8 @@ CompileStatus Compilation::formPrograms() {
       }
       program.module = OwningOpRef(found->clone());
     }
+    if (failed(restoreHostProgram(*program.module, kind.front())))
+      return CompileStatus::InputAtFault;
     tile::setTargets(*program.module, kind);
     if (number > 0)
       program.prefix = "devices.";

@@ -4,6 +4,7 @@
 #include "Kernels.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "Support/ParallelUnits.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -27,10 +28,22 @@ static void collectNeeded(SymbolTable &symbols, StringRef name,
   size_t first = needed.size();
   need(symbols.lookup(name));
   need(symbols.lookup((name + "_programs").str()));
+  need(symbols.lookup((name + "_scratch").str())); // of a lowered kernel
   for (size_t i = first; i < needed.size(); ++i)
     if (auto uses = SymbolTable::getSymbolUses(needed[i]))
       for (SymbolTable::SymbolUse use : *uses)
         need(symbols.lookup(use.getSymbolRef().getRootReference()));
+}
+
+void eraseLoweredKernels(ModuleOp module, ArrayRef<StringRef> names) {
+  SymbolTable symbols(module);
+  llvm::SetVector<Operation *> needed;
+  for (StringRef name : names)
+    collectNeeded(symbols, name, needed);
+  for (Operation *op : needed)
+    if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+        function && !function.isExternal())
+      symbols.erase(op);
 }
 
 /// Estimates the compile time, in ops of scalar loops.

@@ -47,6 +47,10 @@ std::vector<KernelUnit> cloneKernels(mlir::ModuleOp module,
                                      mlir::Attribute target,
                                      const StageOptions &options);
 
+/// Erases the functions of these kernels that are in the LLVM dialect.
+void eraseLoweredKernels(mlir::ModuleOp module,
+                         llvm::ArrayRef<llvm::StringRef> names);
+
 /// Lowers and compiles the units, on the threads of the context; the results
 /// are in the order of the units. `complete` is called on the pass manager of
 /// each unit, and `finished` after each unit.

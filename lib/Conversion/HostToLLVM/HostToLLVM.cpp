@@ -256,6 +256,10 @@ void ConvertHostToLLVMPass::runOnOperation() {
       function.emitError("expected one host program in the module");
       return signalPassFailure();
     }
+    if (function->hasAttr(host::loweredAttr)) {
+      function.erase();
+      continue;
+    }
     HostLowering lowering(function);
     if (failed(lowering.run()))
       return signalPassFailure();

@@ -7,11 +7,15 @@
 // RUN: atranslate %t.dir/two/1-graph.mlir -o %t.dir/graph.so
 // RUN: atranslate %t.dir/two/2-tile.mlir -o %t.dir/tile.so
 // RUN: atranslate %t.dir/two/3-linalg.mlir -o %t.dir/linalg.so
+// RUN: atranslate %t.dir/two/4-host.mlir -o %t.dir/host.so
+// RUN: atranslate %t.dir/two/6-llvm.mlir -o %t.dir/llvm.so
 // RUN: aopt %t.dir/two/4-host.mlir -o /dev/null
 // RUN: arun %t.dir/m.so --random --seed=1 --output-dir %t.dir/first
 // RUN: arun %t.dir/graph.so --random --seed=1 --output-dir %t.dir/again && diff -r %t.dir/first %t.dir/again
 // RUN: arun %t.dir/tile.so --random --seed=1 --output-dir %t.dir/again && diff -r %t.dir/first %t.dir/again
 // RUN: arun %t.dir/linalg.so --random --seed=1 --output-dir %t.dir/again && diff -r %t.dir/first %t.dir/again
+// RUN: arun %t.dir/host.so --random --seed=1 --output-dir %t.dir/again && diff -r %t.dir/first %t.dir/again
+// RUN: arun %t.dir/llvm.so --random --seed=1 --output-dir %t.dir/again && diff -r %t.dir/first %t.dir/again
 
 // If no constant is computed, there is no such file.
 // RUN: atranslate %examples/models/tour.onnx --dump-phases=%t.dir/three -o %t.dir/tour.so

@@ -41,6 +41,9 @@ inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
 /// An attribute of the host program: the bytes of the weights that the run time
 /// computes.
 inline constexpr llvm::StringLiteral computedBytesAttr = "adze.computed_bytes";
+/// A unit attribute of the host program: its functions in the LLVM dialect are
+/// in the module.
+inline constexpr llvm::StringLiteral loweredAttr = "adze.lowered";
 /// An attribute of the host program: the number of its boxes.
 inline constexpr llvm::StringLiteral numBoxesAttr = "adze.num_boxes";
 /// An attribute of a kernel: the reason why it has no tile form, or no device
