@@ -159,6 +159,7 @@ def LowerVectors : Pass<"lower-vectors"> {
     ```
     becomes
     ```mlir
+    %init = arith.constant dense<0.0> : vector<1x4xf32>
     %x = vector.extract %a[0] : vector<4xf32> from vector<1x4xf32>
     %y = vector.extract %b[0] : vector<4xf32> from vector<1x4xf32>
     %z = vector.extract %c[0] : vector<4xf32> from vector<1x4xf32>
