@@ -148,11 +148,13 @@ def LowerLoops : Pass<"lower-loops"> {
 }
 
 def LowerVectors : Pass<"lower-vectors"> {
-  let summary = "Lower ops on vectors to those with a form in LLVM";
+  let summary = "Lower ops on vectors and views to those with a form in LLVM";
   let description = [{
-    Rewrites ops on vectors of several dims, masks, transfers, gathers and strided
-    slices to ops that `convert-kernel-to-llvm` converts one by one. These are the
-    patterns that `convert-vector-to-llvm` applies before its own conversion.
+    Rewrites ops on vectors of several dims, masks, transfers, gathers, strided
+    slices, and views of memory to ops that `convert-kernel-to-llvm` converts one
+    by one. These are the patterns of `convert-vector-to-scf` (unrolled), of
+    `expand-strided-metadata`, and those that `convert-vector-to-llvm` applies
+    before its own conversion.
 
     ```mlir
     %sum = vector.fma %a, %b, %c : vector<1x4xf32>
@@ -167,7 +169,8 @@ def LowerVectors : Pass<"lower-vectors"> {
     %sum = vector.insert %row, %init [0] : vector<4xf32> into vector<1x4xf32>
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect",
+  let dependentDialects = ["mlir::affine::AffineDialect",
+                           "mlir::arith::ArithDialect",
                            "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];

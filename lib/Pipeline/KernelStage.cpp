@@ -8,7 +8,6 @@
 #include "Transforms/Passes.h"
 #include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -35,8 +34,6 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   // This pipeline lowers tile kernels.
   buildTileToVectorPipeline(manager);
   // These passes apply to both.
-  manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
-      VectorTransferToSCFOptions().enableFullUnroll()));
   manager.addNestedPass<func::FuncOp>(createExpandBounds());
   manager.addPass(arith::createArithExpandOpsPass());
   manager.addPass(createConvertMathToFuncs()); // integer powers

@@ -1,9 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// lower-vectors: rewrites ops on vectors to those that LLVM has a form of.
+// lower-vectors: rewrites ops on vectors and views to those that LLVM has a
+// form of.
 #include "Transforms/Passes.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
@@ -34,7 +38,10 @@ void LowerVectorsPass::runOnOperation() {
   vector::populateVectorInterleaveLoweringPatterns(patterns);
   vector::populateVectorTransposeLoweringPatterns(
       patterns, vector::VectorTransposeLowering::EltWise);
-  // convert-vector-to-scf lowers transfers of more dims.
+  // Transfers of more dims become those of one.
+  populateVectorToSCFConversionPatterns(
+      patterns, VectorTransferToSCFOptions().enableFullUnroll());
+  memref::populateExpandStridedMetadataPatterns(patterns);
   vector::populateVectorTransferLoweringPatterns(patterns,
                                                  /*maxTransferRank=*/1);
   vector::populateVectorMaskMaterializationPatterns(

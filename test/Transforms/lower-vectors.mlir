@@ -42,10 +42,27 @@ func.func @unchanged(%m: memref<?xf32>, %i: index, %b: vector<4xf32>) -> vector<
 
 // -----
 
-// Transfers of two dims are left to convert-vector-to-scf.
+// A transfer of two dims becomes one for each row.
 // CHECK-LABEL: func.func @matrix
-// CHECK-NEXT: vector.transfer_read %{{.*}} : memref<?x?xf32>, vector<2x4xf32>
+// CHECK-COUNT-2: vector.maskedload %{{.*}} : memref<?x?xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+// CHECK-NOT: vector.transfer_read
 func.func @matrix(%m: memref<?x?xf32>, %i: index, %pad: f32) -> vector<2x4xf32> {
   %x = vector.transfer_read %m[%i, %i], %pad : memref<?x?xf32>, vector<2x4xf32>
   return %x : vector<2x4xf32>
+}
+
+// -----
+
+// The offset of a view is computed.
+// CHECK-LABEL: func.func @view
+// CHECK-SAME: (%[[M:.*]]: memref<?x8xf32>, %[[I:.*]]: index)
+// CHECK: %[[BASE:.*]], %{{.*}}, %{{.*}}:2, %{{.*}}:2 = memref.extract_strided_metadata %[[M]]
+// CHECK: %[[AT:.*]] = affine.apply
+// CHECK: memref.reinterpret_cast %[[BASE]] to offset: [%[[AT]]]
+// CHECK-NOT: memref.subview
+func.func @view(%m: memref<?x8xf32>, %i: index) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %v = memref.subview %m[%i, 4] [2, 4] [1, 1] : memref<?x8xf32> to memref<2x4xf32, strided<[8, 1], offset: ?>>
+  %x = vector.load %v[%c0, %c0] : memref<2x4xf32, strided<[8, 1], offset: ?>>, vector<4xf32>
+  return %x : vector<4xf32>
 }

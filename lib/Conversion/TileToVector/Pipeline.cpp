@@ -5,7 +5,6 @@
 #include "Conversion/TileToVector/TileToVector.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -31,7 +30,6 @@ void adze::buildTileToVectorPipeline(OpPassManager &manager) {
 }
 
 void adze::buildVectorToLLVMPipeline(OpPassManager &manager) {
-  manager.addPass(memref::createExpandStridedMetadataPass());
   manager.addPass(createLowerVectors());
   manager.addPass(createLowerLoops());
 }

@@ -2,7 +2,7 @@
 // and loads, without stack accesses.
 // DEFINE: %{kernel} =
 // DEFINE: %{prefix} =
-// DEFINE: %{check} = aopt %examples/kernels/%{kernel}.mlir --pass-pipeline='builtin.module(tile-attach-targets{cpu=x86-64-v4},tile-specialize,convert-tile-to-vector,canonicalize,cse,math-approximate,loop-invariant-code-motion,cse,arith-expand,expand-strided-metadata,lower-vectors,lower-loops,convert-kernel-to-llvm)' \
+// DEFINE: %{check} = aopt %examples/kernels/%{kernel}.mlir --pass-pipeline='builtin.module(tile-attach-targets{cpu=x86-64-v4},tile-specialize,convert-tile-to-vector,canonicalize,cse,math-approximate,loop-invariant-code-motion,cse,arith-expand,lower-vectors,lower-loops,convert-kernel-to-llvm)' \
 // DEFINE:   | mlir-translate --mlir-to-llvmir | opt -O2 -mcpu=skylake-avx512 -mattr=-prefer-256-bit -S \
 // DEFINE:   | llc -O3 -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512 -mattr=-prefer-256-bit -relocation-model=pic \
 // DEFINE:   | FileCheck %s --check-prefix=%{prefix}
