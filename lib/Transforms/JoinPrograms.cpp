@@ -56,8 +56,8 @@ static bool hasRange(func::FuncOp kernel, func::FuncOp programs) {
 
 void JoinProgramsPass::runOnOperation() {
   SymbolTable symbols(getOperation());
-  for (auto kernel :
-       llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+  SmallVector<func::FuncOp> joined;
+  for (auto kernel : getOperation().getOps<func::FuncOp>()) {
     if (!kernel->hasAttr(host::kernelAttr) || kernel.isExternal())
       continue;
     std::string name = (kernel.getName() + "_programs").str();
@@ -76,8 +76,11 @@ void JoinProgramsPass::runOnOperation() {
     if (failed(kernel.eraseArguments(
             llvm::BitVector(kernel.getNumArguments()).set(low, high + 1))))
       return signalPassFailure();
-    symbols.erase(programs);
+    joined.push_back(programs);
     ++numJoined;
   }
+  // These may follow their kernels, so they are erased after the iteration.
+  for (func::FuncOp programs : joined)
+    symbols.erase(programs);
 }
 } // namespace adze

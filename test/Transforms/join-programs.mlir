@@ -46,3 +46,21 @@ func.func @steps(%x: memref<8xf32>, %lo: index, %hi: index) attributes {adze.ker
 func.func @one(%x: memref<8xf32>) attributes {adze.kernel} {
   return
 }
+
+// The number of programs follows the kernel.
+// CHECK-LABEL: func.func @before(
+// CHECK-SAME: memref<8xf32>) attributes
+// CHECK: scf.for
+// CHECK-NOT: @before_programs
+func.func @before(%x: memref<8xf32>, %lo: index, %hi: index) attributes {adze.kernel} {
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    memref.store %f, %x[%i] : memref<8xf32>
+  }
+  return
+}
+func.func @before_programs(%x: memref<8xf32>) -> index {
+  %c8 = arith.constant 8 : index
+  return %c8 : index
+}
