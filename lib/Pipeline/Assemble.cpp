@@ -296,10 +296,13 @@ Compilation::compileHost(Program &program,
   FailureOr<func::FuncOp> main = findHostProgram(*program.module);
   if (failed(main))
     return failure();
-  llvm::SetVector<StringRef> kernels;
-  for (host::LaunchOp launch : getLaunches(*main))
-    kernels.insert(launch.getCallee());
-  eraseLoweredKernels(*program.module, kernels.getArrayRef());
+  // Kernels of a text in the LLVM dialect would be compiled with the host.
+  if ((*main)->hasAttr(host::loweredAttr)) {
+    llvm::SetVector<StringRef> kernels;
+    for (host::LaunchOp launch : getLaunches(*main))
+      kernels.insert(launch.getCallee());
+    eraseLoweredKernels(*program.module, kernels.getArrayRef());
+  }
   if (failed(runStage(Stage::LLVM, program)))
     return failure();
   ModuleOp module = *program.module;
