@@ -289,7 +289,16 @@ chooseOrder(MutableArrayRef<SmallVector<LiveBuffer>> samples) {
   return std::move(*best);
 }
 
+/// Removes the places that an earlier plan gave to the slots.
+static void clearPlaces(func::FuncOp program) {
+  program.walk([](host::SlotOp slot) {
+    slot.removeOffsetAttr();
+    slot.getAfterMutable().clear();
+  });
+}
+
 void PlanMemoryPass::planArena(func::FuncOp program) {
+  clearPlaces(program);
   SmallVector<Slot> slots = collectSlots(program);
   numberBoxes(program, slots);
   SmallVector<SmallVector<LiveBuffer>> samples = getSamples(program, slots);

@@ -178,3 +178,20 @@ func.func @loop(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.num
   }
   return
 }
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// Places of an earlier plan are replaced.
+// CHECK-LABEL: func.func @planned
+// CHECK-NEXT: host.slot {offset = 0 : i64, size = #[[SIZE:.*]]} : memref<?xf32>
+// CHECK-NEXT: host.slot {offset = #[[SIZE]], size = #[[SIZE]]} : memref<?xf32>
+func.func @planned(%a: memref<?xf32>, %b: memref<?xf32>) attributes {adze.num_inputs = 1 : i64} {
+  %x = host.slot {offset = 0 : i64, size = affine_map<()[s0] -> (s0 * 192)>} : memref<?xf32>
+  %y = host.slot after(%x : memref<?xf32>) {size = affine_map<()[s0] -> (s0 * 192)>} : memref<?xf32>
+  host.launch @k(%a, %x) : (memref<?xf32>, memref<?xf32>) -> ()
+  host.launch @k(%x, %y) : (memref<?xf32>, memref<?xf32>) -> ()
+  host.launch @k(%y, %b) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
