@@ -282,10 +282,9 @@ PipelinedKernel::Values PipelinedAttention::computeRows(Fragments &fragments,
 
 PipelinedKernel::Values PipelinedAttention::packWeights(Fragments &fragments) {
   Values weights;
-  for (unsigned group = 0; group < plan.n / kCoreColumns; group += 2)
-    for (unsigned i = 0; i < 4; ++i)
-      weights.push_back(packPair(fragments.evaluate(
-          plan.attention->output.getRhs(), i % 2, group + i / 2)));
+  for (Value pair : computePairs(fragments, plan.attention->output.getRhs(),
+                                 /*firstGroup=*/0, plan.n / kCoreColumns))
+    weights.push_back(toRegister(pair));
   return weights;
 }
 

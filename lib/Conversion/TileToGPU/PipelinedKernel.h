@@ -91,17 +91,22 @@ protected:
   /// memory of a block of the cluster.
   mlir::Value getSumsPlace(mlir::Value shared, unsigned number);
   mlir::NVVM::WGMMATypes getUnitType(mlir::Type element);
+  /// Returns a thread's pairs of a tile as vectors: for each of these groups of
+  /// columns, those of its two rows.
+  Values computePairs(Fragments &fragments, mlir::Value tile,
+                      unsigned firstGroup, unsigned numGroups);
   // Write a segment of a result to shared memory.
-  void stageMatrices(Fragments &fragments, const PipelineResult &result,
-                     mlir::Value staging, unsigned firstGroup);
-  void stagePairs(Fragments &fragments, const PipelineResult &result,
-                  mlir::Value staging, unsigned firstGroup);
+  void stageMatrices(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
+  void stagePairs(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
   void storeBlock(Fragments &fragments, const KernelFrame &at,
                   int64_t rowBlock);
   void storePiece(Fragments &fragments, const KernelFrame &at,
                   const PipelineResult &result, int64_t rowBlock,
                   int64_t piece);
-  mlir::Value packPair(const std::array<mlir::Value, 2> &pair);
+  /// Returns a vector of the two elements.
+  mlir::Value joinPair(const Fragments::Pair &pair);
+  /// Returns two elements of 16 bits as a register.
+  mlir::Value toRegister(mlir::Value pair);
   mlir::Type getSumsType(int64_t columns);
 
   tile::KernelOp kernel;

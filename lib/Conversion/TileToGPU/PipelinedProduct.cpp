@@ -158,12 +158,15 @@ void PipelinedKernel::emitConsumers() {
 
 //===--- results ----------------------------------------------------------===//
 
-/// Packs two elements of 16 bits into a register.
-Value PipelinedKernel::packPair(const std::array<Value, 2> &pair) {
+Value PipelinedKernel::joinPair(const Fragments::Pair &pair) {
   Value both = d.create<LLVM::UndefOp>(VectorType::get({2}, pair[0].getType()));
   for (unsigned i = 0; i < 2; ++i)
     both = d.create<LLVM::InsertElementOp>(both, pair[i], d.i32(i));
-  return d.create<LLVM::BitcastOp>(b.getI32Type(), both);
+  return both;
+}
+
+Value PipelinedKernel::toRegister(Value pair) {
+  return d.create<LLVM::BitcastOp>(b.getI32Type(), pair);
 }
 
 PipelinedKernel::Values PipelinedKernel::getElements(Value sums) {
@@ -306,11 +309,21 @@ void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
   d.when(isShared, [&] { meetCluster(); });
 }
 
+PipelinedKernel::Values PipelinedKernel::computePairs(Fragments &fragments,
+                                                      Value tile,
+                                                      unsigned firstGroup,
+                                                      unsigned numGroups) {
+  Values pairs;
+  for (unsigned group = 0; group < numGroups; ++group)
+    for (unsigned half = 0; half < 2; ++half)
+      pairs.push_back(
+          joinPair(fragments.evaluate(tile, half, firstGroup + group)));
+  return pairs;
+}
+
 /// Stages elements of 16 bits: an instruction of a warp stores four matrices of
 /// 8 rows of 16 bytes.
-void PipelinedKernel::stageMatrices(Fragments &fragments,
-                                    const PipelineResult &result, Value staging,
-                                    unsigned firstGroup) {
+void PipelinedKernel::stageMatrices(ArrayRef<Value> pairs, Value staging) {
   constexpr int64_t rowBytes = 128;
   Value inCore = d.fold<arith::AndIOp>(lane, d.i32(kCoreColumns - 1)),
         matrix = d.fold<arith::DivUIOp>(lane, d.i32(kCoreColumns));
@@ -319,14 +332,13 @@ void PipelinedKernel::stageMatrices(Fragments &fragments,
             d.mul(d.fold<arith::AndIOp>(matrix, d.i32(1)), kCoreColumns));
   Value rowPlace = d.mul(row, rowBytes),
         right = d.fold<arith::DivUIOp>(matrix, d.i32(2));
-  tile::StoreOp op = result.store;
-  for (unsigned group = 0; group < result.columns / kCoreColumns; group += 2) {
+  constexpr size_t together = 4;
+  for (size_t first = 0; first < pairs.size(); first += together) {
     Values registers;
-    for (unsigned i = 0; i < 4; ++i)
-      registers.push_back(packPair(fragments.evaluate(
-          op.getValue(), i % 2, firstGroup + group + i / 2)));
+    for (Value pair : pairs.slice(first, together))
+      registers.push_back(toRegister(pair));
     Value swizzled =
-        d.mul(d.fold<arith::XOrIOp>(d.add(right, int64_t(group)), inCore),
+        d.mul(d.fold<arith::XOrIOp>(d.add(right, int64_t(first / 2)), inCore),
               kPermutedBytes);
     d.create<NVVM::StMatrixOp>(
         d.at(staging, d.add(rowPlace, swizzled)), registers,
@@ -337,22 +349,19 @@ void PipelinedKernel::stageMatrices(Fragments &fragments,
 }
 
 /// Stages elements of other widths: each thread stores its pairs.
-void PipelinedKernel::stagePairs(Fragments &fragments,
-                                 const PipelineResult &result, Value staging,
-                                 unsigned firstGroup) {
+void PipelinedKernel::stagePairs(ArrayRef<Value> pairs, Value staging) {
   constexpr int64_t quad = 4, permutedRows = 8, wholeRow = 128;
-  tile::StoreOp op = result.store;
-  Type element = tileType(op.getValue()).getElementType();
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8,
-          rowBytes = result.columns * bytes;
+  int64_t bytes =
+              cast<VectorType>(pairs[0].getType()).getElementTypeBitWidth() / 8,
+          rowBytes = int64_t(pairs.size()) / 2 * kCoreColumns * bytes;
   Value inCore = d.fold<arith::DivUIOp>(lane, d.i32(quad)),
         own = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2 * bytes);
   Value piece = d.fold<arith::DivUIOp>(own, d.i32(kPermutedBytes)),
         inPiece = d.fold<arith::RemUIOp>(own, d.i32(kPermutedBytes));
   // Rows of half the bytes are swizzled by half the index of the row.
   Value permutes = d.fold<arith::DivUIOp>(inCore, d.i32(wholeRow / rowBytes));
-  for (unsigned group = 0; group < result.columns / kCoreColumns; ++group) {
-    int64_t first = group * kCoreColumns * bytes;
+  for (size_t group = 0; group < pairs.size() / 2; ++group) {
+    int64_t first = int64_t(group) * kCoreColumns * bytes;
     Value permuted = d.mul(
         d.fold<arith::XOrIOp>(d.add(piece, first / kPermutedBytes), permutes),
         kPermutedBytes);
@@ -360,12 +369,7 @@ void PipelinedKernel::stagePairs(Fragments &fragments,
     for (unsigned half = 0; half < 2; ++half) {
       Value row = d.add(d.add(d.mul(warp, kWarpRows), inCore),
                         int64_t(half) * permutedRows);
-      Fragments::Pair pair =
-          fragments.evaluate(op.getValue(), half, firstGroup + group);
-      Value both = d.create<LLVM::UndefOp>(VectorType::get({2}, element));
-      for (unsigned i = 0; i < 2; ++i)
-        both = d.create<LLVM::InsertElementOp>(both, pair[i], d.i32(i));
-      d.create<LLVM::StoreOp>(both,
+      d.create<LLVM::StoreOp>(pairs[2 * group + half],
                               d.at(staging, d.add(d.mul(row, rowBytes), place)),
                               /*alignment=*/2 * bytes);
     }
@@ -396,11 +400,15 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
         uint32_t(plan.getCopiesInFlight(number)), b.getUnitAttr());
   });
   d.waitWarpgroup(warpgroup);
+  // The loads of all pairs may be issued before the first one is used. Before
+  // the barrier ptxas 13.0 would read accumulators that are not complete.
+  Values pairs = computePairs(fragments, op.getValue(), firstGroup,
+                              result.columns / kCoreColumns);
   constexpr unsigned matrixBits = 16;
   if (tileType(op.getValue()).getElementTypeBitWidth() == matrixBits)
-    stageMatrices(fragments, result, staging, firstGroup);
+    stageMatrices(pairs, staging);
   else
-    stagePairs(fragments, result, staging, firstGroup);
+    stagePairs(pairs, staging);
   d.create<NVVM::FenceProxyOp>(
       NVVM::ProxyKind::async_shared,
       NVVM::SharedSpaceAttr::get(b.getContext(),
