@@ -76,10 +76,8 @@ void setAccuracy(Operation *function, bool isNarrow) {
   auto flags =
       isNarrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
   llvm::TypeSwitch<Operation *>(function)
-      .Case<math::ExpOp, math::TanhOp, math::ErfOp, arith::DivFOp>(
-          [&](auto op) { op.setFastmath(flags); })
-      .Case(
-          [](math::Exp2Op op) { op.setFastmath(arith::FastMathFlags::none); });
+      .Case<math::ExpOp, math::Exp2Op, math::TanhOp, math::ErfOp,
+            arith::DivFOp>([&](auto op) { op.setFastmath(flags); });
 }
 
 } // namespace adze::togpu

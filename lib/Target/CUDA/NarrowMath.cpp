@@ -141,6 +141,7 @@ void expandNarrowMath(Operation *root) {
         llvm::TypeSwitch<Operation *, Value>(op)
             .Case(
                 [&](math::ExpOp exp) { return expandExp(a, exp.getOperand()); })
+            .Case([&](math::Exp2Op exp) { return a.exp2(exp.getOperand()); })
             .Case([&](math::TanhOp tanh) {
               return expandTanh(a, tanh.getOperand());
             })

@@ -7,6 +7,11 @@
 // Results are rounded to 16 bits: tanh is e^2x by an instruction of the SM and a
 // reciprocal, for 32 elements per thread.
 // COUNT: {{^}}32{{$}}
+// So is a power of two.
+// RUN: sed -e 's/math.tanh/math.exp2/' %t.mlir | cuda-compile | FileCheck %s --check-prefix=EXP2
+// EXP2-NOT: fma.rn.f32
+// EXP2-COUNT-32: ex2.approx.ftz.f32
+// EXP2-NOT: fma.rn.f32
 // Results of 32 bits require the function in full precision.
 // WIDE-NOT: {{(ex2|rcp).approx.ftz}}
 // WIDE: st.shared.v2.b32
