@@ -7,8 +7,8 @@
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "Reader.h"
+#include "Support/LoopUnrolling.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -151,23 +151,6 @@ Carried KernelLowering::forDepth(DotOp op, int64_t step, Carried sums,
   return sums;
 }
 
-/// Keeps the loads of a short loop in order. If it were unrolled together with
-/// the following columns, the loads would be scheduled in any order, and the
-/// hardware prefetchers would lose the stream.
-static void disableUnrolling(scf::ForOp loop) {
-  MLIRContext *context = loop.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      context, BoolAttr::get(context, true), /*count=*/nullptr,
-      /*runtimeDisable=*/nullptr, /*full=*/nullptr,
-      /*followupUnrolled=*/nullptr, /*followupRemainder=*/nullptr,
-      /*followupAll=*/nullptr);
-  // The conversions copy attributes of this LLVM name to the loop latch.
-  auto annotation = LLVM::LoopAnnotationAttr::get(
-      context, nullptr, nullptr, nullptr, unroll, nullptr, nullptr, nullptr,
-      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, {});
-  loop->setAttr("loop_annotation", annotation);
-}
-
 /// Computes the sums of the current rows and columns: `vectors` of them for
 /// each row and each column.
 Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
@@ -217,6 +200,9 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
   };
   sums = forDepth(op, vectors * lanes, sums, body);
   auto loop = sums.front().getDefiningOp<scf::ForOp>();
+  // The loads of a short loop stay in order. If it were unrolled together with
+  // the following columns, they would be scheduled in any order, and the
+  // hardware prefetchers would lose the stream.
   if (comesFromMemory && loop)
     disableUnrolling(loop);
   return sums;
