@@ -177,14 +177,24 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   plan.tilesTogether = gpu.getPersistent();
   plan.split = std::max<int64_t>(1, schedule.getBlock("split"));
   plan.warpgroups = gpu.getWarps()[1] / warps;
+  plan.tiles = std::max<int64_t>(1, schedule.getBlock("tiles"));
   plan.stagingParts = stagingParts;
   if (plan.split > mostBlocks)
     return why = "the depth is split among more than 8 blocks", failure();
   if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] != warps)
     return why = "the schedule has other units or warps", failure();
+  if (plan.warpgroups % plan.tiles != 0)
+    return why = std::to_string(plan.tiles) +
+                 " tiles in flight do not divide the " +
+                 std::to_string(plan.warpgroups) + " warpgroups",
+           failure();
+  if (plan.tiles > 1 && plan.split > 1)
+    return why = "several tiles are in flight, and their depth is split",
+           failure();
   if (schedule.getOperands().size() == 3) {
-    if (plan.split > 1)
-      return why = "the depth of attention is split", failure();
+    if (plan.split > 1 || plan.tiles > 1)
+      return why = "attention is split or has several tiles in flight",
+             failure();
     auto attention = tile::findAttention(kernel, why);
     if (failed(attention))
       return failure();
@@ -197,6 +207,9 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   auto product = tile::findProduct(kernel, why);
   if (failed(product) || failed(checkLoops(*product, why)))
     return failure();
+  if (plan.tiles > 1 && !product->hasUniformDepth())
+    return why = "several tiles are in flight, and their depths differ",
+           failure();
   plan.product = *product;
   plan.types = product->dot.getProduct();
   plan.lhsBytes = plan.m * plan.k * plan.getElementBytes();
@@ -206,7 +219,7 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   };
   if (shape(product->dot.getLhs()) != ArrayRef({plan.m, plan.k}) ||
       shape(product->dot.getRhs()) != ArrayRef({plan.k, plan.n}) ||
-      plan.m % (plan.warpgroups * kInstructionRows) != 0 ||
+      plan.m % (plan.getTileWarpgroups() * kInstructionRows) != 0 ||
       plan.n % kColumnGranule != 0)
     return why = "the schedule has other blocks than the kernel", failure();
   ArrayRef<int64_t> window = shape(product->lhs.getResult());

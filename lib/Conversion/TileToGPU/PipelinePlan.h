@@ -35,6 +35,8 @@ struct PipelinePlan {
   int64_t stages, inflight, tilesTogether;
   int64_t split;      ///< blocks of threads that share k of a tile
   int64_t warpgroups; ///< that multiply
+  /// tiles that the warpgroups compute in turn, each by its own ones
+  int64_t tiles;
   /// segments of results that a warpgroup stages at a time
   int64_t stagingParts;
   /// The boxes of the left operand, the right operand, and the results that are
@@ -67,8 +69,12 @@ struct PipelinePlan {
   }
   /// Returns the columns of a tile of the result.
   int64_t getResultColumns() const { return attention ? k : n; }
+  /// Returns the number of warpgroups that multiply for one tile.
+  int64_t getTileWarpgroups() const { return warpgroups / tiles; }
   /// Returns the instructions of 64 rows that a warpgroup issues for its rows.
-  int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
+  int64_t getRowBlocks() const {
+    return m / (getTileWarpgroups() * kInstructionRows);
+  }
   /// Returns how many segments of results a warpgroup stages for a tile.
   int64_t countSegments() const;
   /// Returns how many of the last groups of copies may be in flight when
@@ -100,10 +106,10 @@ struct PipelinePlan {
   /// have one each, since a stage's values are read after the next stage's
   /// keys.
   int64_t getRingBarriers() const { return attention ? 2 * stages : stages; }
-  /// The barriers of the ring, and that of the operand that stays for a tile,
-  /// if there is one.
+  /// The barriers of the ring, that of the operand that stays for a tile, if
+  /// there is one, and those of the turns of several tiles.
   int64_t getBarriers() const {
-    return getRingBarriers() + (attention ? 1 : 0);
+    return getRingBarriers() + (attention ? 1 : 0) + (tiles > 1 ? tiles : 0);
   }
   int64_t getBarriersBytes() const { return getBarriers() * 8; }
   int64_t getEmptyOffset() const {

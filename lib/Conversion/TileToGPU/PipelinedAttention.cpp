@@ -86,7 +86,7 @@ PipelinedAttention::State::split(ValueRange values) const {
 }
 
 void PipelinedAttention::emitConsumers() {
-  warpgroup = d.add(warpgroup, -1);
+  assignWarpgroups();
   constexpr int64_t rowBytes = 128;
   queryDescriptor =
       makeDescriptor(d.at(d.at(shared, plan.getResidentOffset()),

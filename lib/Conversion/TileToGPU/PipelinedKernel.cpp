@@ -3,6 +3,7 @@
 // Emits a scheduled product: its roles, loops and copies.
 #include "PipelinedKernel.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
+#include "Support/LoopUnrolling.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -75,7 +76,7 @@ void PipelinedKernel::emitSetup() {
       d.create<NVVM::MBarrierInitOp>(d.barrierAt(full, d.i32(i)), d.i32(1),
                                      /*predicate=*/Value());
       d.create<NVVM::MBarrierInitOp>(d.barrierAt(empty, d.i32(i)),
-                                     d.i32(plan.warpgroups),
+                                     d.i32(plan.getTileWarpgroups()),
                                      /*predicate=*/Value());
     }
     d.create<NVVM::FenceMbarrierInitOp>();
@@ -123,6 +124,10 @@ void PipelinedKernel::forEachTile(ValueRange inits, TileBody body) {
   }
   if (plan.attention && plan.attention->isTriangular())
     return forEachPair(block, blocks, inits, body);
+  if (turn) {
+    block = d.add(block, d.fold<arith::MulIOp>(turn, blocks));
+    blocks = d.mul(blocks, plan.tiles);
+  }
   auto loop = scf::ForOp::create(b, d.loc, block, tiles, blocks, inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -193,6 +198,9 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
   if (rank && level == 0)
     std::tie(lower, upper) = getPart(lower, upper, stepSize);
   auto made = scf::ForOp::create(b, d.loc, lower, upper, stepSize, carried);
+  // ptxas serializes the products of unrolled stages of several row blocks.
+  if (plan.tiles > 1)
+    disableUnrolling(made);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
   computeScalars(loop, made.getInductionVar(), map);

@@ -65,6 +65,15 @@ protected:
                    const mlir::IRMapping &scalars);
 
   // The consumers.
+  void assignWarpgroups();
+  /// Computes and stores the results of a tile; returns the place in the ring
+  /// after its stages.
+  Values multiplyTile(const KernelFrame &at, mlir::ValueRange ring);
+  /// Returns the number of stages of a tile, which all tiles have.
+  mlir::Value countStages();
+  /// Returns the place in the ring, a stage and its phase, after that many
+  /// more stages.
+  Values skipStages(mlir::Value stage, mlir::Value phase, mlir::Value number);
   /// `depth`: elements along the sum in a block of the operand.
   mlir::Value makeDescriptor(mlir::Value shared, const tile::TensorBox &box,
                              int64_t depth);
@@ -73,6 +82,10 @@ protected:
   int64_t getStep(const tile::TensorBox &box, int64_t number, int64_t others);
   Values multiply(mlir::ValueRange sums, mlir::Value stage);
   void release(mlir::Value stage);
+  /// Waits until the warpgroups of the tile before have read its stages. Waits
+  /// on stages are for the next phase of a barrier, so none may be left out.
+  void waitTurn(mlir::Value phase);
+  void passTurn();
   Values getElements(mlir::Value sums);
   Fragments makeFragments(const KernelFrame &at);
   void setPlace(Fragments &fragments, int64_t rowBlock);
@@ -124,7 +137,11 @@ protected:
   /// Of the block in its cluster, and the number of the cluster's blocks; null
   /// if no blocks share a tile.
   mlir::Value rank, split;
+  /// Of a warpgroup that multiplies: its number among those of its tile, and
+  /// the number of its tile among those in flight; null if there is one.
+  mlir::Value part, turn;
   mlir::Value lhsDescriptor, rhsDescriptor;
+  mlir::Value zero;      ///< the first accumulators of 64 rows
   int64_t numPieces = 0; ///< of the tile, staged so far
 };
 

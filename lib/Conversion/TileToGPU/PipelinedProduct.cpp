@@ -100,6 +100,19 @@ PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
   return results;
 }
 
+void PipelinedKernel::waitTurn(Value phase) {
+  d.waitBarrier(full, d.add(turn, plan.getRingBarriers()), phase);
+}
+
+void PipelinedKernel::passTurn() {
+  Value next = d.fold<arith::RemUIOp>(d.add(turn, 1), d.i32(plan.tiles));
+  d.when(leads, [&] {
+    d.create<NVVM::MBarrierArriveOp>(
+        b.getI64Type(), d.barrierAt(full, d.add(next, plan.getRingBarriers())),
+        /*count=*/Value());
+  });
+}
+
 /// Returns a stage to the producer; a negative index means no stage.
 void PipelinedKernel::release(Value stage) {
   Value isStage =
@@ -110,47 +123,96 @@ void PipelinedKernel::release(Value stage) {
   });
 }
 
-void PipelinedKernel::emitConsumers() {
+void PipelinedKernel::assignWarpgroups() {
   warpgroup = d.add(warpgroup, -1);
+  part = warpgroup;
+  if (plan.tiles == 1)
+    return;
+  Value ofTile = d.i32(plan.getTileWarpgroups());
+  part = d.fold<arith::RemUIOp>(warpgroup, ofTile);
+  turn = d.fold<arith::DivUIOp>(warpgroup, ofTile);
+}
+
+Value PipelinedKernel::countStages() {
+  Value number = d.index(1);
+  for (scf::ForOp loop : plan.product.loops) {
+    auto [lower, upper, step] = getBounds(loop, frame.map);
+    Value trips =
+        d.fold<arith::CeilDivUIOp>(d.fold<arith::SubIOp>(upper, lower), step);
+    number = d.fold<arith::MulIOp>(number, trips);
+  }
+  return d.toI32(number);
+}
+
+PipelinedKernel::Values PipelinedKernel::skipStages(Value stage, Value phase,
+                                                    Value number) {
+  Value place = d.add(stage, number), stages = d.i32(plan.stages);
+  Value wraps =
+      d.fold<arith::AndIOp>(d.fold<arith::DivUIOp>(place, stages), d.i32(1));
+  return {d.fold<arith::RemUIOp>(place, stages),
+          d.fold<arith::XOrIOp>(phase, wraps)};
+}
+
+PipelinedKernel::Values PipelinedKernel::multiplyTile(const KernelFrame &at,
+                                                      ValueRange ring) {
+  unsigned blocks = plan.getRowBlocks();
+  Values carried(blocks, zero);
+  carried.append({ring[0], ring[1], d.i32(-1)});
+  IRMapping map = at.map;
+  // A stage is returned when the group after it has been issued and the groups
+  // up to it are complete.
+  auto multiplyStage = [&](IRMapping &, ValueRange carried) -> Values {
+    Value stage = carried[blocks], phase = carried[blocks + 1];
+    d.waitBarrier(full, stage, phase);
+    Values next = multiply(carried.take_front(blocks), stage);
+    d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(plan.inflight));
+    release(plan.inflight ? carried[blocks + 2] : stage);
+    auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
+    next.append({nextStage, nextPhase, plan.inflight ? stage : d.i32(-1)});
+    return next;
+  };
+  Values done = emitLoops(0, map, carried, multiplyStage);
+  if (turn)
+    passTurn();
+  d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
+  release(done[blocks + 2]);
+  if (rank)
+    storeJoined(at, ValueRange(done).take_front(blocks));
+  else
+    storeResults(at, ValueRange(done).take_front(blocks));
+  return {done[blocks], done[blocks + 1]};
+}
+
+void PipelinedKernel::emitConsumers() {
+  assignWarpgroups();
   int64_t rows = plan.getRowBlocks() * kInstructionRows;
   const tile::TensorBox &lhs = plan.maps[0];
   int64_t groupBytes = lhs.alongSum
                            ? rows * lhs.rowBytes
                            : rows / lhs.box.back() * plan.k * lhs.rowBytes;
   lhsDescriptor =
-      makeDescriptor(d.at(shared, d.mul(warpgroup, groupBytes)), lhs, plan.k);
+      makeDescriptor(d.at(shared, d.mul(part, groupBytes)), lhs, plan.k);
   rhsDescriptor =
       makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.maps[1], plan.k);
-  unsigned blocks = plan.getRowBlocks();
-  Value zero = d.create<LLVM::ZeroOp>(getSumsType(plan.n));
-  forEachTile(
-      {d.i32(0), d.i32(0)},
-      [&](const KernelFrame &at, ValueRange ring) -> Values {
-        Values carried(blocks, zero);
-        carried.append({ring[0], ring[1], d.i32(-1)});
-        IRMapping map = at.map;
-        // A stage is returned when the group after it has been issued and the
-        // groups up to it are complete.
-        auto multiplyStage = [&](IRMapping &, ValueRange carried) -> Values {
-          Value stage = carried[blocks], phase = carried[blocks + 1];
-          d.waitBarrier(full, stage, phase);
-          Values next = multiply(carried.take_front(blocks), stage);
-          d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(plan.inflight));
-          release(plan.inflight ? carried[blocks + 2] : stage);
-          auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
-          next.append(
-              {nextStage, nextPhase, plan.inflight ? stage : d.i32(-1)});
-          return next;
-        };
-        Values done = emitLoops(0, map, carried, multiplyStage);
-        d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
-        release(done[blocks + 2]);
-        if (rank)
-          storeJoined(at, ValueRange(done).take_front(blocks));
-        else
-          storeResults(at, ValueRange(done).take_front(blocks));
-        return {done[blocks], done[blocks + 1]};
-      });
+  zero = d.create<LLVM::ZeroOp>(getSumsType(plan.n));
+  Values ring{d.i32(0), d.i32(0)};
+  if (!turn) {
+    forEachTile(ring, [&](const KernelFrame &at, ValueRange ring) {
+      return multiplyTile(at, ring);
+    });
+  } else {
+    Value stages = countStages(), ofOthers = d.mul(stages, plan.tiles - 1);
+    ring = skipStages(ring[0], ring[1], d.fold<arith::MulIOp>(turn, stages));
+    // No tile is before the first one.
+    ring.push_back(d.select(d.equal(turn, 0), d.i32(1), d.i32(0)));
+    forEachTile(ring, [&](const KernelFrame &at, ValueRange ring) {
+      waitTurn(ring[2]);
+      Values next = multiplyTile(at, ring.take_front(2));
+      next = skipStages(next[0], next[1], ofOthers);
+      next.push_back(d.fold<arith::XOrIOp>(ring[2], d.i32(1)));
+      return next;
+    });
+  }
   d.when(leads, [&] {
     d.create<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(0), /*read=*/UnitAttr());
   });
@@ -185,7 +247,7 @@ Fragments PipelinedKernel::makeFragments(const KernelFrame &at) {
 /// Sets the position of a thread in 64 rows of its warpgroup.
 void PipelinedKernel::setPlace(Fragments &fragments, int64_t rowBlock) {
   constexpr int64_t quad = 4;
-  Value row = d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
+  Value row = d.add(d.mul(part, plan.getRowBlocks() * kInstructionRows),
                     rowBlock * kInstructionRows);
   row = d.add(row, d.add(d.mul(warp, kWarpRows),
                          d.fold<arith::DivUIOp>(lane, d.i32(quad))));
@@ -420,9 +482,9 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
     if (plan.attention) // [depth, rows]
       std::swap(dims[0], dims[1]);
     int64_t rowsBefore = dims.size() > 2 ? plan.columns : 1;
-    Value firstRow = d.add(
-        d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows / rowsBefore),
-        rowBlock * kInstructionRows / rowsBefore);
+    Value firstRow =
+        d.add(d.mul(part, plan.getRowBlocks() * kInstructionRows / rowsBefore),
+              rowBlock * kInstructionRows / rowsBefore);
     for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
       auto constant = getConstantIntValue(offset);
       Value at32 = constant

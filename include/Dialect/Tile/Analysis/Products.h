@@ -25,6 +25,9 @@ struct Product {
   /// Returns the number of dims that are the rows of the product: 1 or 2.
   unsigned getNumRowDims() { return lhs.getResult().getType().getRank() - 1; }
   mlir::Value getSums() { return loops.front().getResult(0); }
+  /// Returns true if the bounds of the loops are the same for all programs, and
+  /// known before the outermost loop.
+  bool hasUniformDepth();
 };
 
 /// Finds the product of a kernel. On failure, `why` is the reason.

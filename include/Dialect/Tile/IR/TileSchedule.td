@@ -65,6 +65,12 @@ def Tile_ScheduleAttr : TileAttr<"Schedule", "schedule"> {
     operands to shared memory, and the roles of warps. tile-choose-schedule adds
     it to kernels without one.
 
+    With `#tile.dim<"split", N>`, up to N blocks of threads, a cluster, each compute a
+    part of k of a tile. With `#tile.dim<"tiles", N>`, a block of threads has N tiles
+    in flight: each is computed by warpgroups of its own, whose products are issued
+    after those of the tile before, while other warpgroups store their results (the
+    "ping-pong" kernels of CUTLASS).
+
     With the unit `threads`, `split` blocks of `threads` threads, a cluster, compute
     a program, and there are no operands and no `gpu`.
 

@@ -4,6 +4,7 @@
 // that it reads.
 #include "Dialect/Tile/Analysis/Products.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -143,6 +144,21 @@ private:
 };
 
 } // namespace
+
+static bool isUniform(Value bound) {
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  llvm::SetVector<Operation *> slice;
+  return succeeded(getBackwardSlice(bound, &slice, options)) &&
+         llvm::none_of(slice, llvm::IsaPred<ProgramIdOp, scf::ForOp>);
+}
+
+bool Product::hasUniformDepth() {
+  return llvm::all_of(loops, [](scf::ForOp loop) {
+    return isUniform(loop.getLowerBound()) && isUniform(loop.getUpperBound()) &&
+           isUniform(loop.getStep());
+  });
+}
 
 FailureOr<Product> findProduct(KernelOp kernel, std::string &why) {
   Product product;
