@@ -14,6 +14,7 @@ namespace adze {
 struct RowVersion {
   int64_t above = 0;
   std::optional<int64_t> most;
+  std::optional<int64_t> usual; ///< what cost models assume
 
   bool isAll() const { return !above && !most; }
   /// Returns true for the version of the least numbers of rows, whose time is

@@ -40,14 +40,17 @@ AffineExpr adze::getFlatRows(MatmulOp op) {
 /// these bounds.
 static SmallVector<RowVersion> chooseByRows(AffineExpr rows,
                                             ArrayRef<int64_t> bounds = {}) {
-  const RowVersion few{0, kFewRows};
+  const RowVersion few{0, kFewRows, std::nullopt};
   int64_t known = getKnown(rows);
   if (known >= 0)
     return {known > kFewRows ? RowVersion() : few};
   SmallVector<RowVersion> versions{few};
   for (int64_t bound : bounds)
-    versions.push_back({*versions.back().most, bound});
-  versions.push_back({*versions.back().most, std::nullopt});
+    versions.push_back({*versions.back().most, bound, bound / 2});
+  RowVersion last{*versions.back().most, std::nullopt, std::nullopt};
+  if (!bounds.empty())
+    last.usual = 2 * last.above;
+  versions.push_back(last);
   std::reverse(versions.begin(), versions.end());
   return versions;
 }

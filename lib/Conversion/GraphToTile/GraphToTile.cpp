@@ -398,10 +398,10 @@ private:
         emitter.finish();
         tile::contractSums(emitter.getKernel());
         chooseStreams(emitter);
-        if (version.most && !version.isFew())
+        if (version.usual)
           emitter.getKernel()->setAttr(
               tile::kUsualSizeAttribute,
-              emitter.builder().getI64IntegerAttr(*version.most / 2));
+              emitter.builder().getI64IntegerAttr(*version.usual));
         setSteps(emitter, anchor, launches);
         return emitter.getKernel();
       }

@@ -12,6 +12,7 @@
 // CHECK: tile.kernel @dynamic(
 // CHECK-SAME: memref<256x24xf16, #[[ALONG]]>
 // CHECK-SAME: adze.versions = [@dynamic_to_1024, @dynamic_to_256, @dynamic_few]
+// CHECK-SAME: tile.usual_size = 2048 : i64
 // CHECK: %[[IS:.*]] = arith.cmpi ugt, %{{.*}}, %c1024
 // CHECK: arith.select %[[IS]]
 // CHECK: tile.dot

@@ -31,8 +31,9 @@ ParamOp tile::getSizeParam(LoadOp load, unsigned dim) {
 namespace {
 
 constexpr ResultBlock kResultBlocks[] = {
-    {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
-    {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
+    {128, 256, 2},    {256, 128, 2},  {128, 192, 2}, {128, 128, 2},
+    {64, 256, 1},     {64, 128, 1},   {64, 64, 1},   {128, 128, 2, 2},
+    {192, 128, 2, 2}, {128, 64, 2, 2}};
 constexpr int64_t kWarpgroup = 4; ///< warps
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
@@ -379,16 +380,30 @@ private:
     double cycles = 0;
   };
 
+  /// Returns true if warpgroups may compute tiles in turn: blocks of threads
+  /// are likely to have several tiles, these have several stages, and they are
+  /// narrow only if the result is.
+  bool mayTakeTurns(const ProductSizes &sizes, const ResultBlock &block,
+                    double tiles) {
+    constexpr int64_t wide = 128;
+    bool isUsual = sizes.isKnown || kernel->hasAttr(kUsualSizeAttribute);
+    return isUsual && tiles > double(target.getMultiprocessors()) &&
+           sizes.k > sizes.depth && block.n >= std::min(wide, sizes.n) &&
+           product.hasUniformDepth();
+  }
+
   /// Chooses the block if it takes less time than the current choice.
   void consider(const ProductSizes &sizes, const ResultBlock &block,
                 ArrayRef<int64_t> rows, int64_t split, Choice &best,
                 std::string &why) {
     int64_t multiprocessors = target.getMultiprocessors();
     int64_t stages = getStages(sizes, block, rows, split);
-    bool runAtOnce = countTiles(sizes, rows, block.n) * double(split) <=
-                     double(multiprocessors);
+    double tiles = countTiles(sizes, rows, block.n);
+    bool runAtOnce = tiles * double(split) <= double(multiprocessors);
     bool mayShare = sizes.isKnown || (sizes.isDepthKnown && !batchInvariant);
     if (stages < 2 || (split > 1 && !(mayShare && runAtOnce)) ||
+        (block.tiles > 1 &&
+         (split > 1 || !mayTakeTurns(sizes, block, tiles))) ||
         !maySplit(sizes, block, split, stages, getElementBytes(unit)))
       return;
     double cycles = getCycles(sizes, block, rows, split, unit, multiprocessors);
@@ -417,7 +432,8 @@ private:
         why = "no blocks fit the values of the kernel's parameters";
       return failure();
     }
-    if (!sizes.isKnown && sizes.isDepthKnown && !batchInvariant)
+    if (!sizes.isKnown && sizes.isDepthKnown && !batchInvariant &&
+        best.block->tiles == 1)
       best.split = std::max(best.split, chooseMostShared(sizes, best));
     write(best, sizes.depth);
     return success();
@@ -461,6 +477,8 @@ private:
                                          dim("k", depth)};
     if (rows.size() > 1)
       dims.append({dim("y", rows[0]), dim("x", rows[1])});
+    if (block.tiles > 1)
+      dims.push_back(dim("tiles", block.tiles));
     if (choice.split > 1)
       dims.push_back(dim("split", choice.split));
     kernel->setAttr(kScheduleAttribute,

@@ -1,6 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #include "ProductCosts.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
 #include "Dialect/Tile/IR/Units.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -15,6 +18,34 @@ int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
     return size;
   isKnown = false;
   return otherwise;
+}
+
+/// Returns the cycles of a thread for an element of the epilogue. These are
+/// those of its store, and estimates for each operation.
+static double getEpilogueCycles(Product &product) {
+  constexpr double store = 13, load = 6, arithmetic = 2, function = 12;
+  double cycles = store;
+  for (Operation &op : *product.loops.front()->getBlock()) {
+    if (isa<LoadOp>(op))
+      cycles += load;
+    else if (op.hasTrait<OpTrait::Elementwise>() &&
+             isa<RankedTensorType>(op.getResult(0).getType()))
+      cycles +=
+          isa<math::MathDialect>(op.getDialect()) || isa<arith::DivFOp>(op)
+              ? function
+              : arithmetic;
+  }
+  return cycles;
+}
+
+/// Returns true if rows of a memref begin within lines of the second-level
+/// cache, so that parts of them are in two lines.
+static bool crossesLines(Value memref) {
+  constexpr int64_t lineBits = 128 * 8;
+  auto type = getPhysicalType(cast<MemRefType>(memref.getType()));
+  int64_t row = type.getShape().back();
+  int64_t bits = row * type.getElementTypeBitWidth();
+  return !ShapedType::isDynamic(row) && bits > lineBits && bits % lineBits != 0;
 }
 
 ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
@@ -51,6 +82,11 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
       sizes.parts = trips;
     sizes.k *= trips;
   }
+  sizes.epilogue = getEpilogueCycles(product);
+  constexpr double acrossLines = 1.25;
+  if (crossesLines(product.lhs.getMemref()) ||
+      crossesLines(product.rhs.getMemref()))
+    sizes.copyFactor = acrossLines;
   sizes.batch = 1;
   int64_t rank = cast<MemRefType>(store.getMemref().getType()).getRank();
   for (int64_t d = 0; d < rank; ++d)
@@ -67,28 +103,51 @@ double countTiles(const ProductSizes &sizes, ArrayRef<int64_t> rows,
   return tiles;
 }
 
-double getCycles(const ProductSizes &sizes, const ResultBlock &block,
-                 ArrayRef<int64_t> rows, int64_t split, TargetUnitAttr unit,
-                 int64_t multiprocessors) {
-  constexpr double instructionCycles = 128, bytesFromCache = 60,
-                   bytesFromOthers = 8, exposed = 0.3, start = 1500,
-                   meeting = 1200;
+/// Returns the cycles of a tile, without its epilogue.
+static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
+                            int64_t split, TargetUnitAttr unit) {
+  constexpr double instructionCycles = 128, bytesFromCache = 60;
+  // Measured: three blocks of rows of a warpgroup take longer than their share.
+  constexpr double ofThreeBlocks = 1.15, stage = 450;
+  bool inTurn = block.tiles > 1;
+  double exposed = inTurn ? 0.25 : 0.3;
   ArrayRef<int64_t> shape = unit.getShape();
   double multiplyAdds =
       double(shape[0] * shape[1] * shape[2]) / instructionCycles;
-  auto elementBytes = double(getElementBytes(unit));
-  double tiles = countTiles(sizes, rows, block.n);
-  double waves = std::ceil(tiles * double(split) / double(multiprocessors));
   double depth = double(sizes.k) / double(sizes.parts) *
                  double(llvm::divideCeil(sizes.parts, split));
+  double multiply = depth * double(block.m * block.n) / multiplyAdds;
+  if (block.m / (block.warpgroups / block.tiles) == 3 * shape[0])
+    multiply *= ofThreeBlocks;
+  double copy = depth * double((block.m + block.n) * getElementBytes(unit)) /
+                bytesFromCache * sizes.copyFactor;
+  double cycles = std::max(multiply, copy) + exposed * std::min(multiply, copy);
+  // Only one warpgroup at a time waits for stages.
+  return inTurn ? std::max(cycles, depth / double(sizes.depth) * stage)
+                : cycles;
+}
+
+double getCycles(const ProductSizes &sizes, const ResultBlock &block,
+                 ArrayRef<int64_t> rows, int64_t split, TargetUnitAttr unit,
+                 int64_t multiprocessors) {
+  constexpr double bytesFromOthers = 8, start = 1500, meeting = 1200;
+  constexpr int64_t warpgroupThreads = 128;
+  double tiles = countTiles(sizes, rows, block.n);
+  double waves = std::ceil(tiles * double(split) / double(multiprocessors));
   double join = split == 1 ? 0
                            : meeting + double((split - 1) * block.m * block.n) *
                                            kSumBytes / bytesFromOthers;
-  double multiply = depth * block.m * block.n / multiplyAdds;
-  double copy = depth * (block.m + block.n) * elementBytes / bytesFromCache;
-  return waves *
-             (std::max(multiply, copy) + exposed * std::min(multiply, copy)) +
-         start + join + tiles;
+  double multiply = getTileCycles(sizes, block, split, unit);
+  double epilogue =
+      double(block.m * block.n) /
+      double(warpgroupThreads * (block.warpgroups / block.tiles)) *
+      sizes.epilogue;
+  double each = multiply + epilogue, last = 0;
+  if (block.tiles > 1) { // only the last epilogue is not hidden
+    each = std::max(multiply, each / double(block.tiles));
+    last = epilogue;
+  }
+  return waves * each + last + start + join + tiles;
 }
 
 bool maySplit(const ProductSizes &sizes, const ResultBlock &block,

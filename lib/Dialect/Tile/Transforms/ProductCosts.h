@@ -16,16 +16,20 @@ namespace adze::tile {
 struct ProductSizes {
   llvm::SmallVector<int64_t, 2> rows;
   int64_t n, k, batch, depth;
-  int64_t parts;            ///< of k, which blocks of threads may share
+  int64_t parts; ///< of k, which blocks of threads may share
+  /// cycles of a thread for an element of the result, in the epilogue
+  double epilogue = 0;
+  double copyFactor = 1;    ///< of the time of copies from the cache
   bool isKnown = true;      ///< true if all sizes are static
   bool isDepthKnown = true; ///< true if the contracted size is static
 };
 
-/// A block of the result, and the warpgroups that compute it. A warpgroup has
-/// multiples of 64 rows, and at most 256 x 64 accumulators, or two times 128 x
-/// 64, in its registers.
+/// A tile of the result, and the warpgroups of a block of threads. They all
+/// compute one tile, or `tiles` of them in turn. A warpgroup has multiples of
+/// 64 rows, and at most 192 x 128 or 64 x 256 accumulators in its registers.
 struct ResultBlock {
   int64_t m, n, warpgroups;
+  int64_t tiles = 1;
 };
 
 /// Returns a size of a memref, or `otherwise` if it is dynamic; then `isKnown`
@@ -47,7 +51,10 @@ double countTiles(const ProductSizes &sizes, llvm::ArrayRef<int64_t> rows,
 /// from the second-level cache. The two overlap, except for three tenths of the
 /// shorter one. For equal numbers of waves, fewer tiles cost less. Blocks that
 /// share k of a tile synchronize twice, and the first one reads the
-/// accumulators of the others: 8 bytes per cycle, if all clusters do so.
+/// accumulators of the others: 8 bytes per cycle, if all clusters do so. Copies
+/// of rows that do not start at multiples of 128 bytes take a quarter longer.
+/// The epilogue of a tile overlaps with the products of the next one if
+/// warpgroups compute tiles in turn; then a fifth of the shorter time adds up.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  llvm::ArrayRef<int64_t> rows, int64_t split,
                  TargetUnitAttr unit, int64_t multiprocessors);
