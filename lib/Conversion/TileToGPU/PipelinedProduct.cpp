@@ -175,7 +175,8 @@ PipelinedKernel::Values PipelinedKernel::multiplyTile(const KernelFrame &at,
   if (turn)
     passTurn();
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
-  release(done[blocks + 2]);
+  if (plan.inflight)
+    release(done[blocks + 2]);
   if (rank)
     storeJoined(at, ValueRange(done).take_front(blocks));
   else

@@ -208,14 +208,18 @@ static int64_t namedSymbols(ModuleOp module) {
 
 static std::optional<Arguments> makeArguments(tile::KernelOp kernel,
                                               int64_t numSymbols) {
+  if (numSymbols > int64_t(symbols.size())) {
+    kernel.emitError("expected values of ")
+        << numSymbols << " symbols (--symbols), but got " << symbols.size();
+    return std::nullopt;
+  }
   std::mt19937 random(seed);
   int64_t nextSymbol = namedSymbols(kernel->getParentOfType<ModuleOp>());
   Arguments arguments;
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     arguments.before.push_back(makeMemory(kernel, i, random, nextSymbol));
   arguments.want = arguments.before;
-  arguments.symbols.assign(symbols.begin(), symbols.end());
-  arguments.symbols.resize(numSymbols);
+  arguments.symbols.assign(symbols.begin(), symbols.begin() + numSymbols);
   if (!interpret(kernel, arguments.want, arguments.symbols))
     return std::nullopt;
   arguments.programs =

@@ -1,9 +1,23 @@
-// RUN: cuda-emulate %s --symbols=150,150,150 --tolerance=4e-3 | FileCheck %s
+// RUN: cuda-emulate %s --symbols=150,150,150 --tolerance=4e-3 --without-each='mbarrier.(arrive|try)' > %t
+// RUN: FileCheck %s < %t
+// RUN: FileCheck %s --check-prefix=WITHOUT < %t
+// RUN: not cuda-emulate %s --symbols=150 2>&1 | FileCheck %s --check-prefix=SYMBOLS
+// SYMBOLS: error: {{.*}}expected values of {{[0-9]+}} symbols (--symbols), but got 1
 
 // Two warpgroups compute tiles in turn, each its own: the stages of the ring are those of
 // one tile after the other. At most two blocks of threads run, so each computes several
 // tiles, and one more than the other warpgroup.
 
+// The waits are for an empty stage, for a turn, and for a full stage; the arrivals return
+// a stage, pass a turn, and return the last stage.
+// WITHOUT: ragged: without nvvm.mbarrier.try_wait.parity 0: {{.*}}
+// WITHOUT-NEXT: ragged: without nvvm.mbarrier.arrive.expect_tx 0: no thread can run
+// WITHOUT-NEXT: ragged: without nvvm.mbarrier.try_wait.parity 1: {{.*}}
+// WITHOUT-NEXT: ragged: without nvvm.mbarrier.try_wait.parity 2: {{.*}}
+// WITHOUT-NEXT: ragged: without nvvm.mbarrier.arrive 0: no thread can run
+// WITHOUT-NEXT: ragged: without nvvm.mbarrier.arrive 1: no thread can run
+// WITHOUT-NEXT: ragged: without nvvm.mbarrier.arrive 2: no thread can run
+// WITHOUT-NOT: NOT NOTICED
 // Rows and columns end within a block; a tile has four stages of a ring of three.
 // CHECK-DAG: ragged: 6 programs of 384 threads agree
 #small = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"tiles", 2>],
