@@ -477,7 +477,8 @@ CompileStatus Compilation::formPrograms() {
       });
       if (found == apart.end()) {
         emitError(module->getLoc())
-            << "expected the text to have a module for " << kind.front();
+            << "expected the text to have a module for "
+            << (isForGpus ? "GPUs (#tile.cuda)" : "CPUs (#tile.cpu)");
         return CompileStatus::InputAtFault;
       }
       program.module = OwningOpRef(found->clone());

@@ -36,7 +36,7 @@
 // RUN: printf 'module { module {} }' > %t/none.mlir
 // RUN: atranslate %t/none.mlir --target=cuda:sm_90a -o %t/none.so 2> %t/err; test $? = 1
 // RUN: FileCheck %s --check-prefix=NONE < %t/err
-// NONE: error: {{.*}}expected the text to have a module for #tile.cuda<
+// NONE: error: {{.*}}expected the text to have a module for GPUs (#tile.cuda)
 
 // Weights that both have are stored once; the filter's panels differ.
 // RUN: atranslate %s --mcpu=x86-64-v4 --target=cpu -o %t/one.so && atranslate %s --target=cuda:sm_90a -o %t/gpu.so
