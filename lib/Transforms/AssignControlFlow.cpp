@@ -59,12 +59,9 @@ void Assignment::createAssign(Location loc, ArrayRef<int64_t> symbols,
                               ArrayRef<AffineExpr> exprs) {
   if (symbols.empty())
     return;
-  unsigned count = 0;
-  for (AffineExpr expr : exprs)
-    count = std::max(count, host::getNumSymbolsUsed(expr));
   host::AssignOp::create(
       builder, loc, builder.getDenseI64ArrayAttr(symbols),
-      AffineMapAttr::get(AffineMap::get(0, count, exprs, loc.getContext())));
+      AffineMapAttr::get(host::getSymbolMap(exprs, loc.getContext())));
 }
 
 //===----------------------------------------------------------------------===//

@@ -119,13 +119,8 @@ static void setPlaceAttrs(func::FuncOp program, unsigned index,
   NamedAttrList list(attrs);
   if (!type.hasStaticShape()) {
     SmallVector<AffineExpr> dims(getDims(type));
-    unsigned numSymbols = 0;
-    if (auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr))
-      numSymbols = names.size();
-    for (AffineExpr dim : dims) // of a program without names, too
-      numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(dim));
-    list.set(host::dimsAttr, AffineMapAttr::get(AffineMap::get(
-                                 0, numSymbols, dims, program.getContext())));
+    list.set(host::dimsAttr,
+             AffineMapAttr::get(host::getSymbolMap(dims, program)));
   }
   if (getPlaceType(type).getElementType() != type.getElementType())
     list.set(host::dtypeAttr, TypeAttr::get(type.getElementType()));
@@ -146,12 +141,9 @@ static void collectSizes(func::FuncOp program) {
     llvm::for_each(op.getResultTypes(), collect);
   if (sizes.empty())
     return;
-  SmallVector<AffineExpr> results = sizes.takeVector();
-  MLIRContext *context = program.getContext();
-  AffineMap map = AffineMap::get(0, 0, results, context);
   program->setAttr(host::sizesAttr,
-                   AffineMapAttr::get(AffineMap::get(
-                       0, host::getNumSymbolsUsed(map), results, context)));
+                   AffineMapAttr::get(host::getSymbolMap(
+                       sizes.getArrayRef(), program.getContext())));
 }
 
 void Assignment::convertArguments() {
@@ -430,14 +422,10 @@ LogicalResult Assignment::assign(graph::CallOp op) {
   }
   for (Type type : op.getResultTypes())
     describe(type, op.getSymbols());
-  unsigned numSymbols = 0;
-  for (AffineExpr dim : dims)
-    numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(dim));
   auto call = host::CallOp::create(
       builder, loc, op.getFunctionAttr(), inputs, builder.getArrayAttr(types),
       builder.getDenseI64ArrayAttr(ranks),
-      AffineMapAttr::get(
-          AffineMap::get(0, numSymbols, dims, builder.getContext())),
+      AffineMapAttr::get(host::getSymbolMap(dims, builder.getContext())),
       builder.getDenseI64ArrayAttr(symbols));
   if (Attribute own = op->getAttr(host::operatorAttr))
     call->setAttr(host::operatorAttr, own);

@@ -119,14 +119,6 @@ static int64_t getBytes(memref::AllocOp alloc) {
   return type.getNumElements() * llvm::divideCeil(bits, 8);
 }
 
-/// Returns the map from the symbols to the sizes.
-static AffineMap getMap(ArrayRef<AffineExpr> sizes) {
-  unsigned numSymbols = 0;
-  for (AffineExpr size : sizes)
-    numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(size));
-  return AffineMap::get(0, numSymbols, sizes, sizes.front().getContext());
-}
-
 /// Adds an argument to the kernel that the allocation becomes, or the part of
 /// the program.
 void HoistScratchPass::replace(func::FuncOp kernel, Scratch scratch) {
@@ -142,7 +134,8 @@ void HoistScratchPass::replace(func::FuncOp kernel, Scratch scratch) {
   unsigned index = kernel.getNumArguments();
   NamedAttrList attributes;
   if (!type.hasStaticShape())
-    attributes.set(host::dimsAttr, AffineMapAttr::get(getMap(scratch.sizes)));
+    attributes.set(host::dimsAttr, AffineMapAttr::get(host::getSymbolMap(
+                                       scratch.sizes, b.getContext())));
   (void)kernel.insertArgument(index, type,
                               attributes.getDictionary(b.getContext()), loc);
   Value place = kernel.getArgument(index);

@@ -89,17 +89,6 @@ static Scaled splitAligned(AffineExpr expr) {
   return {expr.ceilDiv(host::placeAlignment), host::placeAlignment};
 }
 
-static AffineMapAttr getMapAttr(func::FuncOp program,
-                                ArrayRef<AffineExpr> results) {
-  unsigned numSymbols = 0;
-  if (auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr))
-    numSymbols = names.size();
-  for (AffineExpr result : results) // of a program without names, too
-    numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(result));
-  return AffineMapAttr::get(
-      AffineMap::get(0, numSymbols, results, program.getContext()));
-}
-
 /// Returns the sums of live sizes that no other sum exceeds in all units.
 /// Static sizes have one.
 static SmallVector<AffineExpr> getLowerBounds(ArrayRef<Slot> slots,
@@ -310,8 +299,10 @@ void PlanMemoryPass::planArena(func::FuncOp program) {
   if (ends.empty())
     ends.push_back(getAffineConstantExpr(0, &getContext()));
   SmallVector<AffineExpr> bounds = getLowerBounds(slots, &getContext());
-  program->setAttr(host::arenaBytesAttr, getMapAttr(program, ends));
-  program->setAttr(host::arenaLowerBoundAttr, getMapAttr(program, bounds));
+  program->setAttr(host::arenaBytesAttr,
+                   AffineMapAttr::get(host::getSymbolMap(ends, program)));
+  program->setAttr(host::arenaLowerBoundAttr,
+                   AffineMapAttr::get(host::getSymbolMap(bounds, program)));
   ArenaSize size = getArenaSize(program, getTypicalSymbols(program));
   arenaBytes += size.bytes;
   lowerBoundBytes += size.lowerBound;

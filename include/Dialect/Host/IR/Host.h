@@ -119,6 +119,13 @@ unsigned getNumInputSymbols(mlir::Operation *program);
 unsigned getNumSymbolsUsed(mlir::AffineExpr expr);
 unsigned getNumSymbolsUsed(mlir::AffineMap map);
 
+/// Returns the map of the results, which has the symbols that they use. The map
+/// of a program has its named symbols, too.
+mlir::AffineMap getSymbolMap(llvm::ArrayRef<mlir::AffineExpr> results,
+                             mlir::MLIRContext *context);
+mlir::AffineMap getSymbolMap(llvm::ArrayRef<mlir::AffineExpr> results,
+                             mlir::Operation *program);
+
 } // namespace adze::host
 
 #endif // ADZE_DIALECT_HOST_IR_HOST_H

@@ -19,7 +19,7 @@ AffineExpr adze::host::getBytesExpr(Attribute attr, MLIRContext *context) {
 Attribute adze::host::getBytesAttr(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Builder(expr.getContext()).getI64IntegerAttr(constant.getValue());
-  return AffineMapAttr::get(AffineMap::get(0, getNumSymbolsUsed(expr), expr));
+  return AffineMapAttr::get(getSymbolMap(expr, expr.getContext()));
 }
 
 unsigned adze::host::getNumInputSymbols(Operation *program) {
@@ -48,6 +48,24 @@ unsigned adze::host::getNumSymbolsUsed(AffineExpr expr) {
       count = std::max(count, symbol.getPosition() + 1);
   });
   return count;
+}
+
+static AffineMap getMap(ArrayRef<AffineExpr> results, MLIRContext *context,
+                        unsigned numSymbols) {
+  for (AffineExpr result : results)
+    numSymbols = std::max(numSymbols, getNumSymbolsUsed(result));
+  return AffineMap::get(0, numSymbols, results, context);
+}
+
+AffineMap adze::host::getSymbolMap(ArrayRef<AffineExpr> results,
+                                   MLIRContext *context) {
+  return getMap(results, context, /*numSymbols=*/0);
+}
+
+AffineMap adze::host::getSymbolMap(ArrayRef<AffineExpr> results,
+                                   Operation *program) {
+  auto names = program->getAttrOfType<ArrayAttr>(symbolsAttr);
+  return getMap(results, program->getContext(), names ? names.size() : 0);
 }
 
 AffineExpr adze::host::getPlaceBytes(Value place) {
