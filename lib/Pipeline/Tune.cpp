@@ -184,15 +184,14 @@ static std::string getKey(tile::KernelOp kernel, const TuneContext &context) {
 // The search
 //===----------------------------------------------------------------------===//
 
-using Cost = llvm::function_ref<std::optional<double>(const TuneBindings &)>;
+using Cost = llvm::function_ref<std::optional<TuneCost>(const TuneBindings &)>;
 using Clock = std::chrono::steady_clock;
 
 /// Moves to the best neighbour until none is better by more than noise.
 static TuneBindings search(TuneBindings best, Cost cost,
-                           Clock::time_point deadline, double &bestCost) {
-  constexpr double worthwhile = 0.98;
+                           Clock::time_point deadline, TuneCost &bestCost) {
   constexpr int64_t largest = 1 << 16;
-  std::optional<double> first = cost(best);
+  std::optional<TuneCost> first = cost(best);
   if (!first)
     return best;
   bestCost = *first;
@@ -207,8 +206,8 @@ static TuneBindings search(TuneBindings best, Cost cost,
         if (other < 1 || other > largest || Clock::now() > deadline ||
             !seen.insert({candidate, true}).second)
           continue;
-        std::optional<double> found = cost(candidate);
-        if (!found || *found > bestCost * worthwhile)
+        std::optional<TuneCost> found = cost(candidate);
+        if (!found || !found->isBetterThan(bestCost))
           continue;
         best = candidate;
         bestCost = *found;
@@ -241,7 +240,7 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
   // Bindings that cannot be lowered are not candidates, and not errors.
   ScopedDiagnosticHandler silence(kernel.getContext(),
                                   [](Diagnostic &) { return success(); });
-  double cost = 0;
+  TuneCost cost = {};
   TuneBindings best = search(
       bindings,
       [&](const TuneBindings &candidate) {
@@ -249,12 +248,17 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
                         : estimateCost(kernel, candidate, context);
       },
       deadline, cost);
+  if (measures && best != bindings &&
+      !isFaster(kernel, best, bindings, context)) {
+    best = bindings;
+    cost = measureCost(kernel, best, context).value_or(cost);
+  }
   setBindings(kernel, best);
   log << "tune: " << kernel.getSymName() << toString(best) << " cost "
-      << llvm::format("%.4g", cost) << (best == bindings ? " (default)" : "")
-      << "\n";
-  if (measures && cost > 0)
-    database.add(key, kernel.getSymName(), best, cost);
+      << llvm::format("%.4g", cost.parallel)
+      << (best == bindings ? " (default)" : "") << "\n";
+  if (measures && cost.parallel > 0)
+    database.add(key, kernel.getSymName(), best, cost.parallel);
 }
 
 LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options,

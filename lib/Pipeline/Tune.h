@@ -23,16 +23,36 @@ struct TuneContext {
   llvm::SmallVector<int64_t> symbols; // typical values
 };
 
-/// Returns the cost of a kernel with the bindings, or nothing if it cannot be
-/// lowered with them.
-std::optional<double> estimateCost(tile::KernelOp kernel,
-                                   const TuneBindings &bindings,
-                                   const TuneContext &context);
-/// Returns the nanoseconds of all its programs on one thread, the least of a
-/// few runs.
-std::optional<double> measureCost(tile::KernelOp kernel,
-                                  const TuneBindings &bindings,
-                                  const TuneContext &context);
+/// The cost of all programs of a kernel, in nanoseconds or estimated cycles: in
+/// sequence, and together on eight cores, of which some may be idle.
+struct TuneCost {
+  double sequential, parallel;
+
+  /// Returns true if this cost is lower by more than noise on several cores,
+  /// and not higher on one.
+  bool isBetterThan(const TuneCost &other) const {
+    constexpr double worthwhile = 0.98;
+    return parallel <= other.parallel * worthwhile &&
+           sequential <= other.sequential;
+  }
+};
+
+/// Returns the cost for the number of programs and their time in sequence.
+TuneCost getTuneCost(double sequential, int64_t programs);
+
+/// Returns the estimated cost of a kernel with the bindings, or nothing if it
+/// cannot be lowered with them.
+std::optional<TuneCost> estimateCost(tile::KernelOp kernel,
+                                     const TuneBindings &bindings,
+                                     const TuneContext &context);
+/// Returns the least measured cost of a few runs on one thread.
+std::optional<TuneCost> measureCost(tile::KernelOp kernel,
+                                    const TuneBindings &bindings,
+                                    const TuneContext &context);
+/// Measures both bindings in alternating runs. Returns true if the candidate is
+/// better: the least of many costs is often one that was measured too low.
+bool isFaster(tile::KernelOp kernel, const TuneBindings &candidate,
+              const TuneBindings &other, const TuneContext &context);
 
 /// Returns the dims of an argument for the symbols, or nothing if they are
 /// unknown.

@@ -69,42 +69,61 @@ static double timeRuns(llvm::function_ref<void()> run) {
   return least;
 }
 
-static std::optional<double> timeKernel(llvm::orc::LLJIT &jit,
-                                        tile::KernelOp kernel,
-                                        const TuneContext &context) {
+TuneCost getTuneCost(double sequential, int64_t programs) {
+  // With eight cores, the last one ends with its last program.
+  constexpr int64_t cores = 8;
+  int64_t count = std::max<int64_t>(programs, 1);
+  return {sequential, sequential *
+                          double(llvm::divideCeil(count, cores) * cores) /
+                          double(count)};
+}
+
+namespace {
+/// The code of a kernel with some bindings, and its arguments.
+class MeasuredKernel {
+public:
+  /// Returns nothing if the kernel cannot be lowered or run.
+  static std::optional<MeasuredKernel> create(tile::KernelOp kernel,
+                                              const TuneBindings &bindings,
+                                              const TuneContext &context);
+  /// Returns the least cost of a few runs.
+  TuneCost measure();
+
+private:
+  bool find(tile::KernelOp kernel);
+
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  adze_kernel_fn body = nullptr;
+  SmallVector<int64_t> symbols;
+  int64_t programs = 0;
+  std::vector<Buffer> arguments;
+  std::vector<void *> pointers;
+  std::optional<Buffer> scratch;
+};
+} // namespace
+
+bool MeasuredKernel::find(tile::KernelOp kernel) {
   std::string name = kernel.getSymName().str();
-  auto find = [&](StringRef suffix) -> void * {
-    auto symbol = jit.lookup(name + suffix.str());
+  auto lookup = [&](StringRef suffix) -> void * {
+    auto symbol = jit->lookup(name + suffix.str());
     if (symbol)
       return symbol->toPtr<void *>();
     llvm::consumeError(symbol.takeError());
     return nullptr;
   };
-  auto body = reinterpret_cast<adze_kernel_fn>(find(""));
-  auto programs = reinterpret_cast<adze_formula_fn>(find("_programs"));
-  auto scratchBytes = reinterpret_cast<adze_formula_fn>(find("_scratch"));
-  auto arguments = makeArguments(kernel, context.symbols);
-  if (!body || !programs || !arguments)
-    return std::nullopt;
-  std::vector<void *> pointers;
-  for (Buffer &argument : *arguments)
-    pointers.push_back(argument.get());
-  const int64_t *symbols = context.symbols.data();
-  Buffer scratch(scratchBytes ? scratchBytes(symbols) : 0);
-  int64_t count = programs(symbols);
-  double ns = timeRuns([&] {
-    body(pointers.data(), symbols, 0, count, scratch.get(), nullptr);
-  });
-  // With fewer programs than cores, some cores are idle; with eight cores, the
-  // last one ends with its last program.
-  constexpr int64_t cores = 8;
-  return ns * double(llvm::divideCeil(std::max<int64_t>(count, 1), cores)) *
-         cores / double(std::max<int64_t>(count, 1));
+  body = reinterpret_cast<adze_kernel_fn>(lookup(""));
+  auto count = reinterpret_cast<adze_formula_fn>(lookup("_programs"));
+  auto scratchBytes = reinterpret_cast<adze_formula_fn>(lookup("_scratch"));
+  if (!body || !count)
+    return false;
+  programs = count(symbols.data());
+  scratch.emplace(scratchBytes ? scratchBytes(symbols.data()) : 0);
+  return true;
 }
 
-std::optional<double> measureCost(tile::KernelOp kernel,
-                                  const TuneBindings &bindings,
-                                  const TuneContext &context) {
+std::optional<MeasuredKernel>
+MeasuredKernel::create(tile::KernelOp kernel, const TuneBindings &bindings,
+                       const TuneContext &context) {
   if (llvm::Error refused = context.target.requestRegisters()) {
     llvm::consumeError(std::move(refused));
     return std::nullopt;
@@ -123,7 +142,48 @@ std::optional<double> measureCost(tile::KernelOp kernel,
     llvm::consumeError(jit.takeError());
     return std::nullopt;
   }
-  return timeKernel(**jit, kernel, context);
+  MeasuredKernel measured;
+  measured.jit = std::move(*jit);
+  measured.symbols = context.symbols;
+  auto arguments = makeArguments(kernel, context.symbols);
+  if (!arguments || !measured.find(kernel))
+    return std::nullopt;
+  measured.arguments = std::move(*arguments);
+  for (Buffer &argument : measured.arguments)
+    measured.pointers.push_back(argument.get());
+  return measured;
+}
+
+TuneCost MeasuredKernel::measure() {
+  double ns = timeRuns([&] {
+    body(pointers.data(), symbols.data(), 0, programs, scratch->get(), nullptr);
+  });
+  return getTuneCost(ns, programs);
+}
+
+std::optional<TuneCost> measureCost(tile::KernelOp kernel,
+                                    const TuneBindings &bindings,
+                                    const TuneContext &context) {
+  auto measured = MeasuredKernel::create(kernel, bindings, context);
+  return measured ? std::optional(measured->measure()) : std::nullopt;
+}
+
+bool isFaster(tile::KernelOp kernel, const TuneBindings &candidate,
+              const TuneBindings &other, const TuneContext &context) {
+  constexpr int rounds = 4;
+  auto ours = MeasuredKernel::create(kernel, candidate, context),
+       theirs = MeasuredKernel::create(kernel, other, context);
+  if (!ours || !theirs)
+    return false;
+  auto least = [](const TuneCost &a, const TuneCost &b) {
+    return a.sequential < b.sequential ? a : b;
+  };
+  TuneCost ourCost = ours->measure(), theirCost = theirs->measure();
+  for (int i = 1; i < rounds; ++i) {
+    ourCost = least(ourCost, ours->measure());
+    theirCost = least(theirCost, theirs->measure());
+  }
+  return ourCost.isBetterThan(theirCost);
 }
 
 } // namespace adze

@@ -30,7 +30,7 @@ public:
       : kernel(kernel), context(context), target(tile::getCpuTarget(kernel)),
         lanes(target.getVectorBytes() / 4.0) {}
 
-  std::optional<double> run();
+  std::optional<TuneCost> run();
 
 private:
   void add(Block &block, double times);
@@ -174,7 +174,7 @@ std::optional<double> Estimate::getNumResults() {
   return results;
 }
 
-std::optional<double> Estimate::run() {
+std::optional<TuneCost> Estimate::run() {
   kernel.walk([&](Operation *op) {
     if (isa<tile::LoadOp, tile::GatherOp>(op))
       working += getBytes(op->getResult(0).getType());
@@ -183,19 +183,16 @@ std::optional<double> Estimate::run() {
   if (stored == 0)
     return std::nullopt;
   cycles += Core::programCycles;
-  // The number of programs, and how many of them run one after the other on
-  // eight cores.
   std::optional<double> results = getNumResults();
   if (!results)
     return std::nullopt;
-  constexpr double cores = 8;
   double programs = std::max(1.0, std::ceil(*results / stored));
-  return cycles * std::ceil(programs / cores) * cores;
+  return getTuneCost(cycles * programs, int64_t(programs));
 }
 
-std::optional<double> estimateCost(tile::KernelOp kernel,
-                                   const TuneBindings &bindings,
-                                   const TuneContext &context) {
+std::optional<TuneCost> estimateCost(tile::KernelOp kernel,
+                                     const TuneBindings &bindings,
+                                     const TuneContext &context) {
   OwningOpRef<ModuleOp> module = cloneBound(kernel, bindings);
   PassManager manager(kernel.getContext());
   manager.addPass(tile::createTileSpecialize({"", "cpu"}));
