@@ -117,12 +117,11 @@ static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
   double depth = double(sizes.k) / double(sizes.parts) *
                  double(llvm::divideCeil(sizes.parts, split));
   double multiply = depth * double(block.m * block.n) / multiplyAdds;
-  if (block.m / (block.warpgroups / block.tiles) == 3 * shape[0])
+  if (block.m / block.getTileWarpgroups() == 3 * shape[0])
     multiply *= ofThreeBlocks;
   double copy = depth * double((block.m + block.n) * getElementBytes(unit)) /
                 bytesFromCache * sizes.copyFactor;
   double cycles = std::max(multiply, copy) + exposed * std::min(multiply, copy);
-  // Only one warpgroup at a time waits for stages.
   return inTurn ? std::max(cycles, depth / double(sizes.depth) * stage)
                 : cycles;
 }
@@ -138,10 +137,9 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                            : meeting + double((split - 1) * block.m * block.n) *
                                            kSumBytes / bytesFromOthers;
   double multiply = getTileCycles(sizes, block, split, unit);
-  double epilogue =
-      double(block.m * block.n) /
-      double(warpgroupThreads * (block.warpgroups / block.tiles)) *
-      sizes.epilogue;
+  double epilogue = double(block.m * block.n) /
+                    double(warpgroupThreads * block.getTileWarpgroups()) *
+                    sizes.epilogue;
   double each = multiply + epilogue, last = 0;
   if (block.tiles > 1) { // only the last epilogue is not hidden
     each = std::max(multiply, each / double(block.tiles));

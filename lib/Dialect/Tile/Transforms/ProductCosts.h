@@ -30,6 +30,8 @@ struct ProductSizes {
 struct ResultBlock {
   int64_t m, n, warpgroups;
   int64_t tiles = 1;
+
+  int64_t getTileWarpgroups() const { return warpgroups / tiles; }
 };
 
 /// Returns a size of a memref, or `otherwise` if it is dynamic; then `isKnown`
@@ -54,7 +56,8 @@ double countTiles(const ProductSizes &sizes, llvm::ArrayRef<int64_t> rows,
 /// accumulators of the others: 8 bytes per cycle, if all clusters do so. Copies
 /// of rows that do not start at multiples of 128 bytes take a quarter longer.
 /// The epilogue of a tile overlaps with the products of the next one if
-/// warpgroups compute tiles in turn; then a fifth of the shorter time adds up.
+/// warpgroups compute tiles in turn; then a quarter of the shorter time adds
+/// up, and a stage takes at least 450 cycles, since only one warpgroup waits.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  llvm::ArrayRef<int64_t> rows, int64_t split,
                  TargetUnitAttr unit, int64_t multiprocessors);
