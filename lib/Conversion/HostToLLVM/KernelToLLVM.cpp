@@ -8,6 +8,7 @@
 #include "Dialect/Tile/IR/Targets.h"
 #include "KernelPrints.h"
 #include "KernelScratch.h"
+#include "Support/LoopAnnotation.h"
 #include "adze_module.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -32,9 +33,6 @@ using namespace mlir;
 namespace adze {
 #define GEN_PASS_DEF_CONVERTKERNELTOLLVM
 #include "Conversion/Passes.h.inc"
-
-/// An attribute of a loop latch: the loop metadata of LLVM.
-static constexpr llvm::StringLiteral loopAnnotationAttr = "loop_annotation";
 
 namespace {
 /// The pointers and symbols that a kernel function receives instead of memrefs.
@@ -222,16 +220,14 @@ static void disableInterleaving(func::FuncOp kernel,
   MLIRContext *context = kernel.getContext();
   auto one = LLVM::LoopInterleaveAttr::get(
       context, IntegerAttr::get(IntegerType::get(context, 32), 1));
-  auto annotation = LLVM::LoopAnnotationAttr::get(
-      context, nullptr, nullptr, one, nullptr, nullptr, nullptr, nullptr,
-      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, {});
+  auto annotation = getLoopAnnotation(context, one, /*unroll=*/nullptr);
   DominanceInfo dominance(kernel);
   CFGLoopInfo loops(dominance.getDomTree(&kernel.getBody()));
   for (tile::CheckOp check : checks) {
     CFGLoop *loop = loops.getLoopFor(check->getBlock());
     Block *latch = loop ? loop->getLoopLatch() : nullptr;
-    if (latch && !latch->getTerminator()->hasAttr(loopAnnotationAttr))
-      latch->getTerminator()->setAttr(loopAnnotationAttr, annotation);
+    if (latch && !latch->getTerminator()->hasAttr(kLoopAnnotation))
+      latch->getTerminator()->setAttr(kLoopAnnotation, annotation);
   }
 }
 

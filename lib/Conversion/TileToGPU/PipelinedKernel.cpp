@@ -3,7 +3,7 @@
 // Emits a scheduled product: its roles, loops and copies.
 #include "PipelinedKernel.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
-#include "Support/LoopUnrolling.h"
+#include "Support/LoopAnnotation.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 

@@ -7,7 +7,7 @@
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "Reader.h"
-#include "Support/LoopUnrolling.h"
+#include "Support/LoopAnnotation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
