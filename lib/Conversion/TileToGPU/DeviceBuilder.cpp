@@ -23,6 +23,14 @@ Value DeviceBuilder::at(Value pointer, int64_t bytes) {
                              LLVM::GEPArg(int32_t(bytes)));
 }
 
+Value DeviceBuilder::makeVector(ArrayRef<Value> elements) {
+  Value vector = create<LLVM::UndefOp>(
+      VectorType::get(elements.size(), elements[0].getType()));
+  for (auto [i, element] : llvm::enumerate(elements))
+    vector = create<LLVM::InsertElementOp>(vector, element, i32(i));
+  return vector;
+}
+
 void DeviceBuilder::when(Value condition, llvm::function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
   auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
@@ -48,6 +56,13 @@ std::pair<Value, Value> DeviceBuilder::advance(Value stage, Value phase,
   Value wraps = equal(next, stages);
   return {select(wraps, i32(0), next),
           select(wraps, fold<arith::XOrIOp>(phase, i32(1)), phase)};
+}
+
+std::pair<Value, Value> DeviceBuilder::advance(Value stage, Value phase,
+                                               int64_t stages, Value number) {
+  Value place = add(stage, number), size = i32(stages);
+  Value wraps = fold<arith::AndIOp>(fold<arith::DivUIOp>(place, size), i32(1));
+  return {fold<arith::RemUIOp>(place, size), fold<arith::XOrIOp>(phase, wraps)};
 }
 
 void DeviceBuilder::waitWarpgroup(Value number) {

@@ -55,6 +55,15 @@ public:
     return mlir::arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v);
   }
 
+  /// Returns the elements as a vector.
+  mlir::Value makeVector(llvm::ArrayRef<mlir::Value> elements);
+  /// Returns the number of iterations of a loop.
+  mlir::Value countTrips(mlir::Value lower, mlir::Value upper,
+                         mlir::Value step) {
+    return fold<mlir::arith::CeilDivUIOp>(
+        fold<mlir::arith::SubIOp>(upper, lower), step);
+  }
+
   /// Returns a pointer into shared memory, advanced by a number of bytes.
   mlir::Value at(mlir::Value pointer, mlir::Value bytes);
   mlir::Value at(mlir::Value pointer, int64_t bytes);
@@ -69,6 +78,10 @@ public:
   /// Returns the next stage of a ring, and the phase of its barriers there.
   std::pair<mlir::Value, mlir::Value>
   advance(mlir::Value stage, mlir::Value phase, int64_t stages);
+  /// The same for a number of stages ahead.
+  std::pair<mlir::Value, mlir::Value> advance(mlir::Value stage,
+                                              mlir::Value phase, int64_t stages,
+                                              mlir::Value number);
   /// Waits for the threads of one warpgroup.
   void waitWarpgroup(mlir::Value number);
 

@@ -433,13 +433,8 @@ void Fragments::store(tile::StoreOp op, unsigned half, unsigned group) {
   };
   unsigned bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
   Access access = getAccess(op, axes, type, half, group, 0);
-  if (isPairInMemory(op, axes)) {
-    Value both =
-        d.create<LLVM::UndefOp>(VectorType::get({2}, values[0].getType()));
-    for (unsigned lane = 0; lane < 2; ++lane)
-      both = d.create<LLVM::InsertElementOp>(both, values[lane], d.i32(lane));
-    return write(both, access, 2 * bytes);
-  }
+  if (isPairInMemory(op, axes))
+    return write(d.makeVector(values), access, 2 * bytes);
   write(values[0], access, bytes);
   write(values[1], getAccess(op, axes, type, half, group, 1), bytes);
 }

@@ -213,8 +213,7 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
 std::pair<Value, Value> PipelinedKernel::getPart(Value lower, Value upper,
                                                  Value step) {
   Value number = d.toIndex(rank);
-  Value trips =
-      d.fold<arith::CeilDivUIOp>(d.fold<arith::SubIOp>(upper, lower), step);
+  Value trips = d.countTrips(lower, upper, step);
   Value each = d.fold<arith::MulIOp>(
       d.fold<arith::CeilDivUIOp>(trips, d.toIndex(split)), step);
   Value first = d.add(lower, d.fold<arith::MulIOp>(number, each));

@@ -71,9 +71,6 @@ protected:
   Values multiplyTile(const KernelFrame &at, mlir::ValueRange ring);
   /// Returns the number of stages of a tile, which all tiles have.
   mlir::Value countStages();
-  /// Returns the place in the ring, a stage and its phase, after that many
-  /// more stages.
-  Values skipStages(mlir::Value stage, mlir::Value phase, mlir::Value number);
   /// `depth`: elements along the sum in a block of the operand.
   mlir::Value makeDescriptor(mlir::Value shared, const tile::TensorBox &box,
                              int64_t depth);
@@ -116,8 +113,6 @@ protected:
   void storePiece(Fragments &fragments, const KernelFrame &at,
                   const PipelineResult &result, int64_t rowBlock,
                   int64_t piece);
-  /// Returns a vector of the two elements.
-  mlir::Value joinPair(const Fragments::Pair &pair);
   /// Returns two elements of 16 bits as a register.
   mlir::Value toRegister(mlir::Value pair);
   mlir::Type getSumsType(int64_t columns);

@@ -137,20 +137,9 @@ Value PipelinedKernel::countStages() {
   Value number = d.index(1);
   for (scf::ForOp loop : plan.product.loops) {
     auto [lower, upper, step] = getBounds(loop, frame.map);
-    Value trips =
-        d.fold<arith::CeilDivUIOp>(d.fold<arith::SubIOp>(upper, lower), step);
-    number = d.fold<arith::MulIOp>(number, trips);
+    number = d.fold<arith::MulIOp>(number, d.countTrips(lower, upper, step));
   }
   return d.toI32(number);
-}
-
-PipelinedKernel::Values PipelinedKernel::skipStages(Value stage, Value phase,
-                                                    Value number) {
-  Value place = d.add(stage, number), stages = d.i32(plan.stages);
-  Value wraps =
-      d.fold<arith::AndIOp>(d.fold<arith::DivUIOp>(place, stages), d.i32(1));
-  return {d.fold<arith::RemUIOp>(place, stages),
-          d.fold<arith::XOrIOp>(phase, wraps)};
 }
 
 PipelinedKernel::Values PipelinedKernel::multiplyTile(const KernelFrame &at,
@@ -197,36 +186,33 @@ void PipelinedKernel::emitConsumers() {
       makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.maps[1], plan.k);
   zero = d.create<LLVM::ZeroOp>(getSumsType(plan.n));
   Values ring{d.i32(0), d.i32(0)};
-  if (!turn) {
-    forEachTile(ring, [&](const KernelFrame &at, ValueRange ring) {
-      return multiplyTile(at, ring);
-    });
-  } else {
-    Value stages = countStages(), ofOthers = d.mul(stages, plan.tiles - 1);
-    ring = skipStages(ring[0], ring[1], d.fold<arith::MulIOp>(turn, stages));
+  Value stages;
+  // After the stages of this many tiles.
+  auto skipTiles = [&](ValueRange ring, Value tiles) -> Values {
+    auto [stage, phase] = d.advance(ring[0], ring[1], plan.stages,
+                                    d.fold<arith::MulIOp>(tiles, stages));
+    return {stage, phase};
+  };
+  if (turn) {
+    stages = countStages();
+    ring = skipTiles(ring, turn);
     // No tile is before the first one.
     ring.push_back(d.select(d.equal(turn, 0), d.i32(1), d.i32(0)));
-    forEachTile(ring, [&](const KernelFrame &at, ValueRange ring) {
-      waitTurn(ring[2]);
-      Values next = multiplyTile(at, ring.take_front(2));
-      next = skipStages(next[0], next[1], ofOthers);
-      next.push_back(d.fold<arith::XOrIOp>(ring[2], d.i32(1)));
-      return next;
-    });
   }
+  forEachTile(ring, [&](const KernelFrame &at, ValueRange ring) {
+    if (!turn)
+      return multiplyTile(at, ring);
+    waitTurn(ring[2]);
+    Values next = skipTiles(multiplyTile(at, ring), d.i32(plan.tiles - 1));
+    next.push_back(d.fold<arith::XOrIOp>(ring[2], d.i32(1)));
+    return next;
+  });
   d.when(leads, [&] {
     d.create<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(0), /*read=*/UnitAttr());
   });
 }
 
 //===--- results ----------------------------------------------------------===//
-
-Value PipelinedKernel::joinPair(const Fragments::Pair &pair) {
-  Value both = d.create<LLVM::UndefOp>(VectorType::get({2}, pair[0].getType()));
-  for (unsigned i = 0; i < 2; ++i)
-    both = d.create<LLVM::InsertElementOp>(both, pair[i], d.i32(i));
-  return both;
-}
 
 Value PipelinedKernel::toRegister(Value pair) {
   return d.create<LLVM::BitcastOp>(b.getI32Type(), pair);
@@ -305,10 +291,7 @@ PipelinedKernel::Values PipelinedKernel::joinSums(Values sums) {
       isFirst, d.create<arith::ConstantOp>(b.getBoolAttr(true)));
   d.when(isOther, [&] {
     for (unsigned i = 0; i < count; ++i) {
-      Value part = d.create<LLVM::UndefOp>(vector);
-      for (unsigned j = 0; j < together; ++j)
-        part = d.create<LLVM::InsertElementOp>(part, sums[i * together + j],
-                                               d.i32(j));
+      Value part = d.makeVector(ArrayRef(sums).slice(i * together, together));
       d.create<LLVM::StoreOp>(part, getSumsPlace(shared, i), /*alignment=*/16);
     }
   });
@@ -380,7 +363,7 @@ PipelinedKernel::Values PipelinedKernel::computePairs(Fragments &fragments,
   for (unsigned group = 0; group < numGroups; ++group)
     for (unsigned half = 0; half < 2; ++half)
       pairs.push_back(
-          joinPair(fragments.evaluate(tile, half, firstGroup + group)));
+          d.makeVector(fragments.evaluate(tile, half, firstGroup + group)));
   return pairs;
 }
 

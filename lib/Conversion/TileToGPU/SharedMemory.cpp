@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tiles in shared memory, vectors, and the order of memory accesses.
+#include "DeviceBuilder.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -187,14 +188,8 @@ Value KernelLowering::loadVector(Type type, Value pointer, int64_t width) {
 
 /// Returns the values as a vector, or a single value as a scalar.
 Value KernelLowering::makeVector(ArrayRef<Value> values) {
-  if (values.size() == 1)
-    return values[0];
-  Type type = VectorType::get(values.size(), values[0].getType());
-  Value whole = LLVM::UndefOp::create(b, loc, type);
-  for (auto [i, v] : llvm::enumerate(values))
-    whole = LLVM::InsertElementOp::create(
-        b, loc, whole, v, LLVM::ConstantOp::create(b, loc, b.getI32Type(), i));
-  return whole;
+  return values.size() == 1 ? values[0]
+                            : DeviceBuilder(b, loc).makeVector(values);
 }
 
 void KernelLowering::storeVector(ArrayRef<Value> values, Value pointer) {
