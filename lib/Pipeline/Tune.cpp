@@ -184,17 +184,23 @@ static std::string getKey(tile::KernelOp kernel, const TuneContext &context) {
 // The search
 //===----------------------------------------------------------------------===//
 
+TuneCost getTuneCost(double sequential, int64_t programs) {
+  // With eight cores, the last one ends with its last program.
+  constexpr int64_t cores = 8;
+  int64_t count = std::max<int64_t>(programs, 1);
+  return {sequential, sequential *
+                          double(llvm::divideCeil(count, cores) * cores) /
+                          double(count)};
+}
+
 using Cost = llvm::function_ref<std::optional<TuneCost>(const TuneBindings &)>;
 using Clock = std::chrono::steady_clock;
 
-/// Moves to the best neighbour until none is better by more than noise.
+/// Moves from bindings of this cost to the best neighbour until none is better
+/// by more than noise.
 static TuneBindings search(TuneBindings best, Cost cost,
                            Clock::time_point deadline, TuneCost &bestCost) {
   constexpr int64_t largest = 1 << 16;
-  std::optional<TuneCost> first = cost(best);
-  if (!first)
-    return best;
-  bestCost = *first;
   std::map<TuneBindings, bool> seen = {{best, true}};
   for (bool improved = true; improved;) {
     improved = false;
@@ -240,18 +246,20 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
   // Bindings that cannot be lowered are not candidates, and not errors.
   ScopedDiagnosticHandler silence(kernel.getContext(),
                                   [](Diagnostic &) { return success(); });
+  auto getCost = [&](const TuneBindings &candidate) {
+    return measures ? measureCost(kernel, candidate, context)
+                    : estimateCost(kernel, candidate, context);
+  };
+  TuneBindings best = bindings;
   TuneCost cost = {};
-  TuneBindings best = search(
-      bindings,
-      [&](const TuneBindings &candidate) {
-        return measures ? measureCost(kernel, candidate, context)
-                        : estimateCost(kernel, candidate, context);
-      },
-      deadline, cost);
-  if (measures && best != bindings &&
-      !isFaster(kernel, best, bindings, context)) {
-    best = bindings;
-    cost = measureCost(kernel, best, context).value_or(cost);
+  if (std::optional<TuneCost> first = getCost(bindings)) {
+    cost = *first;
+    best = search(bindings, getCost, deadline, cost);
+    if (measures && best != bindings &&
+        !isFaster(kernel, best, bindings, context)) {
+      best = bindings;
+      cost = *first;
+    }
   }
   setBindings(kernel, best);
   log << "tune: " << kernel.getSymName() << toString(best) << " cost "

@@ -69,15 +69,6 @@ static double timeRuns(llvm::function_ref<void()> run) {
   return least;
 }
 
-TuneCost getTuneCost(double sequential, int64_t programs) {
-  // With eight cores, the last one ends with its last program.
-  constexpr int64_t cores = 8;
-  int64_t count = std::max<int64_t>(programs, 1);
-  return {sequential, sequential *
-                          double(llvm::divideCeil(count, cores) * cores) /
-                          double(count)};
-}
-
 namespace {
 /// The code of a kernel with some bindings, and its arguments.
 class MeasuredKernel {
