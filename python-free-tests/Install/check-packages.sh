@@ -14,7 +14,7 @@ source=$1 build=$2
   unshare --mount true 2>/dev/null || exit 77
 work=$build/package-test
 rm -rf "$work"
-mkdir -p "$work/root/proc" "$work/root/tmp"
+mkdir -p "$work/image/proc" "$work/image/tmp"
 trap 'rm -rf "$work"' EXIT
 
 # inside ROOT COMMAND..: runs with /proc, which the loader needs for $ORIGIN. The mount
@@ -53,19 +53,19 @@ fetch() { /usr/bin/python3 -m pip download -q --disable-pip-version-check --only
 
 cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/cpack.log" 2>&1 || { tail -20 "$work/cpack.log"; exit 1; }
 archive=$(echo "$work"/packages/adze-*.tar.zst) deb=$(echo "$work"/packages/adze_*.deb)
-tar -xf "$archive" -C "$work/root"
+tar -xf "$archive" -C "$work/image"
 folder=/$(basename "$archive" .tar.zst)
 # The loader and the libraries of glibc, at the places where programs look for them.
-loader=$(patchelf --print-interpreter "$work/root$folder/bin/atranslate")
-{ ldd "$work/root$folder"/bin/* "$work/root$folder"/lib/*.so* 2>/dev/null || true; } |
-  grep -oE "/[^ ]*/lib(c|m|dl|pthread|rt)\.so\.[0-9]+" | sort -u | xargs cp -L --parents -t "$work/root" "$loader"
-compile_and_run "$work/root" "$folder/bin"
+loader=$(patchelf --print-interpreter "$work/image$folder/bin/atranslate")
+{ ldd "$work/image$folder"/bin/* "$work/image$folder"/lib/*.so* 2>/dev/null || true; } |
+  grep -oE "/[^ ]*/lib(c|m|dl|pthread|rt)\.so\.[0-9]+" | sort -u | xargs cp -L --parents -t "$work/image" "$loader"
+compile_and_run "$work/image" "$folder/bin"
 # Libraries loaded by programs find their dependencies in the same folder.
 for library in libadze_compiler.so libonnxruntime_ep_adze.so; do
-  needs=$(inside "$work/root" "$loader" --list "$folder/lib/$library")
+  needs=$(inside "$work/image" "$loader" --list "$folder/lib/$library")
   ! grep 'not found' <<<"$needs" || { echo "expected $library to find its libraries"; exit 1; }
 done
-needs=$(for file in "$work/root$folder"/bin/* "$work/root$folder"/lib/*.so*; do
+needs=$(for file in "$work/image$folder"/bin/* "$work/image$folder"/lib/*.so*; do
   llvm-readelf-22 --version-info "$file" | grep -o 'GLIBC_2\.[0-9.]*'
 done | sort -Vu | tail -1)
 echo "archive: $(stat -c %s "$archive") bytes, needs $needs"
