@@ -1,4 +1,6 @@
 // RUN: aopt %s --tile-choose-schedule | FileCheck %s --check-prefix=SCHEDULE
+// RUN: aopt %s --tile-choose-schedule=alternative=1 | FileCheck %s --check-prefix=SECOND
+// RUN: aopt %s --tile-choose-schedule=alternative=100 | FileCheck %s --check-prefix=LAST
 // RUN: aopt %s --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse | FileCheck %s
 // RUN: sed -e 's/in \[32, 64, 128\]/in [1, 7, 49]/' %s | aopt --tile-choose-schedule=remarks 2>&1 | FileCheck %s --check-prefix=KEYS
 // RUN: sed -e 's/24x384/12x384/g' %s | aopt --tile-choose-schedule | FileCheck %s --check-prefix=FEW
@@ -16,6 +18,10 @@
 // SCHEDULE-SAME: tile.params.cuda = {BLOCK_M = 128 : i64, BLOCK_N = 128 : i64}
 // SCHEDULE-SAME: dims = [#tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 64>]
 // SCHEDULE-SAME: operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>, #tile.operand<2, copy = tma, swizzle = 128>]
+
+// Other blocks: fewer keys, then other numbers of rows.
+// SECOND: tile.params.cuda = {BLOCK_M = 128 : i64, BLOCK_N = 64 : i64}
+// LAST: tile.params.cuda = {BLOCK_M = 64 : i64, BLOCK_N = 32 : i64}
 
 // With 12 heads, each multiprocessor has at most one block of 64 rows: one warpgroup
 // multiplies, and the ring has only stages that are filled.

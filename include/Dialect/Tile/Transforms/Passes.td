@@ -45,7 +45,10 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Remark on products that no unit takes">,
     Option<"batchInvariant", "batch-invariant", "bool", /*default=*/"false",
-           "The order of sums does not depend on dynamic sizes">];
+           "The order of sums does not depend on dynamic sizes">,
+    Option<"alternative", "alternative", "unsigned", /*default=*/"0",
+           "Number of block sizes with less estimated time that are passed over, "
+           "if the kernel has as many">];
   let statistics = [
     Statistic<"numScheduled", "scheduled", "Kernels that got a schedule">,
     Statistic<"numRefused", "refused", "Products that no unit takes">];

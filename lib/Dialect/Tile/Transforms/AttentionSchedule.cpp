@@ -3,6 +3,7 @@
 // Schedules of attention: a part of tile-choose-schedule.
 #include "AttentionSchedule.h"
 #include "Dialect/Tile/Analysis/Products.h"
+#include "Dialect/Tile/Transforms/Schedules.h"
 
 using namespace mlir;
 
@@ -31,14 +32,9 @@ static FailureOr<AttentionBlocks> findBlocks(Attention &attention,
   return blocks;
 }
 
-/// Returns the greatest number of keys of a block that the parameter permits,
-/// or 0.
-static int64_t chooseKeys(ParamOp param) {
-  for (int64_t keys : {128, 64, 32})
-    if (auto choices = param.getChoices();
-        !choices || llvm::is_contained(*choices, keys))
-      return keys;
-  return 0;
+static bool isPermitted(ParamOp param, int64_t value) {
+  auto choices = param.getChoices();
+  return !choices || llvm::is_contained(*choices, value);
 }
 
 /// Returns the number of blocks of this many rows, or nothing if a size is
@@ -56,18 +52,19 @@ static std::optional<int64_t> countTiles(Attention &attention, int64_t rows) {
   return tiles;
 }
 
+/// The rows of a block of one, two or three warpgroups.
+constexpr int64_t few = 64, many = 128, most = 192;
+/// The head size of which three warpgroups have registers.
+constexpr int64_t shortHead = 64;
+
 /// Returns the rows of a block: two warpgroups share keys and values, unless
 /// the multiprocessors have a block each with the rows of one. The registers of
 /// three hold the sums of heads of 64 elements: they keep the matrix units
 /// busier while weights are computed, if their blocks fit as well.
 static int64_t chooseRows(Attention &attention, AttentionBlocks blocks,
                           int64_t multiprocessors) {
-  constexpr int64_t few = 64, many = 128, most = 192, shortHead = 64;
   constexpr double speedOfMost = 1.1;
-  auto choices = blocks.rows.getChoices();
-  auto mayBe = [&](int64_t rows) {
-    return !choices || llvm::is_contained(*choices, rows);
-  };
+  auto mayBe = [&](int64_t rows) { return isPermitted(blocks.rows, rows); };
   auto tiles = countTiles(attention, few);
   if (!tiles)
     return many;
@@ -146,8 +143,26 @@ static void write(KernelOp kernel, StringRef unit,
            b.getNamedAttr(keysParam.getName(), b.getI64IntegerAttr(keys))}));
 }
 
+/// Returns the rows and keys of blocks: first those with the least estimated
+/// time, and then all others.
+static SmallVector<std::pair<int64_t, int64_t>>
+listBlocks(Attention &attention, AttentionBlocks blocks,
+           int64_t multiprocessors) {
+  SmallVector<std::pair<int64_t, int64_t>> choices;
+  int64_t best = chooseRows(attention, blocks, multiprocessors);
+  for (int64_t rows : {best, many, most, few})
+    for (int64_t keys : {128, 64, 32}) {
+      bool isKnown = llvm::is_contained(choices, std::pair(rows, keys));
+      bool hasRegisters = rows < most || blocks.depth == shortHead;
+      if (!isKnown && hasRegisters && isPermitted(blocks.keys, keys) &&
+          (rows == best || isPermitted(blocks.rows, rows)))
+        choices.emplace_back(rows, keys);
+    }
+  return choices;
+}
+
 LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
-                                std::string &why) {
+                                unsigned alternative, std::string &why) {
   constexpr int64_t elementBytes = 2, stagingRowBytes = 256, barriers = 256,
                     mostStages = 4;
   auto attention = findAttention(kernel, why);
@@ -167,20 +182,32 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   auto blocks = findBlocks(*attention, why);
   if (failed(blocks))
     return failure();
-  int64_t rows = chooseRows(*attention, *blocks, target.getMultiprocessors());
-  int64_t keys = chooseKeys(blocks->keys);
-  if (!keys)
-    return why = "the block of keys is not a multiple of 32", failure();
-  if (failed(checkBoxes(*attention, rows, keys, blocks->depth, why)))
+  auto getStages = [&](int64_t rows, int64_t keys) {
+    int64_t left = target.getSharedBytes() - barriers -
+                   rows * (stagingRowBytes + blocks->depth * elementBytes);
+    return std::min(mostStages,
+                    left / (2 * keys * blocks->depth * elementBytes));
+  };
+  std::optional<std::pair<int64_t, int64_t>> chosen;
+  why = "the block of keys is not a multiple of 32";
+  unsigned passedOver = 0;
+  for (auto [rows, keys] :
+       listBlocks(*attention, *blocks, target.getMultiprocessors())) {
+    if (failed(checkBoxes(*attention, rows, keys, blocks->depth, why)))
+      continue;
+    if (getStages(rows, keys) < 2) {
+      why = "the blocks do not fit shared memory";
+      continue;
+    }
+    chosen = {rows, keys};
+    if (passedOver++ == alternative)
+      break;
+  }
+  if (!chosen)
     return failure();
-  int64_t left = target.getSharedBytes() - barriers -
-                 rows * (stagingRowBytes + blocks->depth * elementBytes);
-  int64_t stages =
-      std::min(mostStages, left / (2 * keys * blocks->depth * elementBytes));
-  if (stages < 2)
-    return why = "the blocks do not fit shared memory", failure();
+  auto [rows, keys] = *chosen;
   write(kernel, unit.getName(), *blocks, rows, keys,
-        chooseStages(*attention, stages, rows, keys,
+        chooseStages(*attention, getStages(rows, keys), rows, keys,
                      target.getMultiprocessors()));
   return success();
 }

@@ -8,16 +8,14 @@
 
 namespace adze::tile {
 
-/// An attribute of a kernel: its parameters on GPUs.
-inline constexpr llvm::StringLiteral kCudaBindings = "tile.params.cuda";
-
 /// Returns the parameter that is the size of a tile, or null.
 ParamOp getSizeParam(LoadOp load, unsigned dim);
 
-/// Sets the schedule of a kernel that computes attention. On failure, `why` is
-/// the reason.
+/// Sets the schedule of a kernel that computes attention; as many others are
+/// passed over as `alternative` states, if there are as many. On failure, `why`
+/// is the reason.
 mlir::LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
-                                      std::string &why);
+                                      unsigned alternative, std::string &why);
 
 } // namespace adze::tile
 

@@ -6,10 +6,12 @@
 #include "Dialect/Tile/Analysis/Products.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "Dialect/Tile/Transforms/Schedules.h"
 #include "ProductCosts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SmallSet.h"
+#include <map>
 
 namespace adze::tile {
 #define GEN_PASS_DEF_TILECHOOSESCHEDULE
@@ -87,8 +89,11 @@ int64_t getProductDepth(int64_t size, bool isKnown, int64_t step) {
 
 class Scheduler {
 public:
-  Scheduler(KernelOp kernel, CudaTargetAttr target, bool batchInvariant)
-      : kernel(kernel), target(target), batchInvariant(batchInvariant) {}
+  /// `alternative`: how many blocks with less estimated time are passed over.
+  Scheduler(KernelOp kernel, CudaTargetAttr target, bool batchInvariant,
+            unsigned alternative)
+      : kernel(kernel), target(target), batchInvariant(batchInvariant),
+        alternative(alternative) {}
 
   /// Fails with the reason in `why`, which is empty if the kernel is not a
   /// product.
@@ -96,7 +101,7 @@ public:
     unsigned dots = 0;
     kernel.walk([&](DotOp) { ++dots; });
     if (dots == 2)
-      return scheduleAttention(kernel, target, why);
+      return scheduleAttention(kernel, target, alternative, why);
     if (!dots)
       return success(succeeded(bindParts()) || succeeded(bindElements()));
     auto found = findProduct(kernel, why);
@@ -299,8 +304,7 @@ private:
     ArrayRef<ThreadBlock> blocks =
         warpUnit ? ArrayRef(kWarpBlocks) : ArrayRef(kThreadBlocks);
     bool hasDepth = params.size() > sizes.rows.size() + 1;
-    SmallVector<int64_t> best;
-    double leastCost = 0;
+    std::multimap<double, SmallVector<int64_t>> choices; // by cost
     for (const ThreadBlock &block : blocks)
       for (auto &blockRows : getRowBlocks(block.m, sizes.rows.size() > 1)) {
         double cost = std::ceil(countTiles(sizes, blockRows, block.n) /
@@ -310,14 +314,13 @@ private:
         values.push_back(block.n);
         if (hasDepth)
           values.push_back(block.k ? block.k : getDepth());
-        if ((!best.empty() && cost >= leastCost) || !mayBind(values))
-          continue;
-        best = values;
-        leastCost = cost;
+        if (mayBind(values))
+          choices.emplace(cost, values);
       }
-    if (best.empty())
+    if (choices.empty())
       return failure();
-    bind(best);
+    unsigned last = choices.size() - 1;
+    bind(std::next(choices.begin(), std::min(alternative, last))->second);
     return success();
   }
 
@@ -377,7 +380,6 @@ private:
     SmallVector<int64_t, 2> rows;
     int64_t split = 1, stages = 0;
     std::array<int64_t, 2> swizzles = {0, 0};
-    double cycles = 0;
   };
 
   /// Returns true if warpgroups may compute tiles in turn: blocks of threads
@@ -392,10 +394,10 @@ private:
            product.hasUniformDepth();
   }
 
-  /// Chooses the block if it takes less time than the current choice.
+  /// Adds the block to the choices if a schedule may have it.
   void consider(const ProductSizes &sizes, const ResultBlock &block,
-                ArrayRef<int64_t> rows, int64_t split, Choice &best,
-                std::string &why) {
+                ArrayRef<int64_t> rows, int64_t split,
+                std::multimap<double, Choice> &choices) {
     int64_t multiprocessors = target.getMultiprocessors();
     int64_t stages = getStages(sizes, block, rows, split);
     double tiles = countTiles(sizes, rows, block.n);
@@ -406,26 +408,42 @@ private:
          (split > 1 || !mayTakeTurns(sizes, block, tiles))) ||
         !maySplit(sizes, block, split, stages, getElementBytes(unit)))
       return;
-    double cycles = getCycles(sizes, block, rows, split, unit, multiprocessors);
-    SmallVector<int64_t> values = llvm::to_vector(rows);
-    values.append({block.n, sizes.depth});
-    if ((best.block && cycles >= best.cycles) || !mayBind(values))
-      return;
-    auto swizzles = getSwizzles(rows, block, sizes.depth, why);
+    choices.emplace(
+        getCycles(sizes, block, rows, split, unit, multiprocessors),
+        Choice{&block, SmallVector<int64_t, 2>(rows), split, stages});
+  }
+
+  /// Returns true if the kernel's parameters and operands permit the block.
+  bool isPermitted(const ProductSizes &sizes, Choice &choice,
+                   std::string &why) {
+    SmallVector<int64_t> values = llvm::to_vector(choice.rows);
+    values.append({choice.block->n, sizes.depth});
+    if (!mayBind(values))
+      return false;
+    auto swizzles = getSwizzles(choice.rows, *choice.block, sizes.depth, why);
     if (succeeded(swizzles))
-      best = {&block, SmallVector<int64_t, 2>(rows), split, stages, *swizzles,
-              cycles};
+      choice.swizzles = *swizzles;
+    return succeeded(swizzles);
   }
 
   LogicalResult choose(std::string &why) {
     ProductSizes sizes = getSizes(product, unit);
-    Choice best;
+    std::multimap<double, Choice> choices; // by cycles
     for (const ResultBlock &block : kResultBlocks) {
       if (block.n > unit.getShape()[1])
         continue;
       for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1))
         for (int64_t split : kSplits)
-          consider(sizes, block, rows, split, best, why);
+          consider(sizes, block, rows, split, choices);
+    }
+    Choice best;
+    unsigned passedOver = 0;
+    for (auto &[cycles, choice] : choices) {
+      if (!isPermitted(sizes, choice, why))
+        continue;
+      best = choice;
+      if (passedOver++ == alternative)
+        break;
     }
     if (!best.block) {
       if (why.empty())
@@ -492,10 +510,46 @@ private:
   KernelOp kernel;
   CudaTargetAttr target;
   bool batchInvariant;
+  unsigned alternative;
   TargetUnitAttr unit, warpUnit; ///< of warpgroups, of warps: may be null
   Product product;
   SmallVector<ParamOp> params; ///< of the rows, n and k
 };
+
+} // namespace
+
+SmallVector<ScheduleChoice> tile::listSchedules(KernelOp kernel,
+                                                CudaTargetAttr target,
+                                                bool batchInvariant,
+                                                unsigned most) {
+  SmallVector<ScheduleChoice> choices;
+  OwningOpRef<KernelOp> copy;
+  for (unsigned alternative = 0; alternative < most; ++alternative) {
+    copy = cast<KernelOp>(kernel->clone());
+    std::string why;
+    (void)Scheduler(*copy, target, batchInvariant, alternative).run(why);
+    ScheduleChoice choice{
+        getSchedule(*copy),
+        (*copy)->getAttrOfType<DictionaryAttr>(kCudaBindings)};
+    if (llvm::is_contained(choices, choice))
+      break;
+    choices.push_back(choice);
+  }
+  return choices;
+}
+
+void tile::setSchedule(KernelOp kernel, const ScheduleChoice &choice) {
+  auto set = [&](StringRef name, Attribute value) {
+    if (value)
+      kernel->setAttr(name, value);
+    else
+      kernel->removeAttr(name);
+  };
+  set(kScheduleAttribute, choice.schedule);
+  set(kCudaBindings, choice.params);
+}
+
+namespace {
 
 struct TileChooseSchedule final
     : tile::impl::TileChooseScheduleBase<TileChooseSchedule> {
@@ -509,7 +563,8 @@ struct TileChooseSchedule final
       if (getSchedule(kernel))
         continue;
       std::string why;
-      if (succeeded(Scheduler(kernel, target, batchInvariant).run(why))) {
+      if (succeeded(Scheduler(kernel, target, batchInvariant, alternative)
+                        .run(why))) {
         ++numScheduled;
         continue;
       }
