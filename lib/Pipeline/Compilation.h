@@ -79,6 +79,8 @@ private:
   CompileStatus writeReport();
   CompileStatus writeOutput();
   CompileStatus writeONNX();
+
+  // Tune.cpp
   CompileStatus tune();
 
   // Cache.cpp

@@ -14,7 +14,6 @@
 #include "Reproducer.h"
 #include "Support/OutputFile.h"
 #include "Transforms/ArenaFormula.h"
-#include "Tune.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
@@ -416,33 +415,6 @@ CompileStatus Compilation::writeONNX() {
     return fail();
   }
   return reportFileError(std::move(error));
-}
-
-/// Tunes for the first CPU, which must be that of this machine for
-/// measurements.
-CompileStatus Compilation::tune() {
-  TuneContext tuning = {targets.front(), stageOptions, {}};
-  ModuleOp module = *programs.front().module;
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (main)
-    tuning.symbols = getTypicalSymbols(main);
-  if (options.tune == Tune::Measure) {
-    auto native = cpu::CpuTarget::resolve("", "native");
-    if (!native || native->triple != targets.front().triple ||
-        (targets.front().moduleFeatures & ~native->moduleFeatures)) {
-      if (!native)
-        llvm::consumeError(native.takeError());
-      emitError(UnknownLoc::get(&context))
-          << "unsupported: --tune=measure for a CPU that is not this one";
-      return CompileStatus::Unsupported;
-    }
-  }
-  llvm::raw_ostream &log = options.verbose ? diagnostics : llvm::nulls();
-  return succeeded(tuneKernels(
-             module, options, tuning, log,
-             [&](size_t done, size_t all) { progress("tune", done, all); }))
-             ? CompileStatus::Done
-             : CompileStatus::InputAtFault;
 }
 
 /// Returns the programs of a text that has several, which are nested modules.

@@ -3,17 +3,14 @@
 // The search: each parameter is halved and doubled, from the default bindings
 // to a local minimum.
 #include "Tune.h"
+#include "Compilation.h"
 #include "Dialect/Host/IR/Host.h"
-#include "Support/OutputFile.h"
+#include "Dialect/Tile/Transforms/Schedules.h"
 #include "Transforms/ArenaFormula.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -67,112 +64,19 @@ std::optional<SmallVector<int64_t>> getArgumentDims(tile::KernelOp kernel,
   return dims;
 }
 
-//===----------------------------------------------------------------------===//
-// The database
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The measurements: a JSON object of entries by a digest of kernel, CPU and
-/// sizes.
-class TuneDatabase {
-public:
-  LogicalResult read(StringRef path, Location loc);
-  LogicalResult write(StringRef path, Location loc) const;
-
-  const TuneBindings *find(const std::string &key) const {
-    auto it = entries.find(key);
-    return it == entries.end() ? nullptr : &it->second.bindings;
-  }
-  void add(const std::string &key, StringRef kernel, TuneBindings bindings,
-           double nanoseconds) {
-    entries[key] = {kernel.str(), std::move(bindings), nanoseconds};
-    isChanged = true;
-  }
-
-private:
-  struct Entry {
-    std::string kernel;
-    TuneBindings bindings;
-    double nanoseconds;
-  };
-  std::map<std::string, Entry> entries;
-  bool isChanged = false;
-};
-} // namespace
-
-LogicalResult TuneDatabase::read(StringRef path, Location loc) {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (file.getError() == std::errc::no_such_file_or_directory)
-    return success();
-  if (!file)
-    return emitError(loc) << path << ": " << file.getError().message();
-  auto value = llvm::json::parse((*file)->getBuffer());
-  if (!value) {
-    llvm::consumeError(value.takeError());
-    return emitError(loc) << path << ": expected a tuning log in JSON";
-  }
-  const llvm::json::Object *root = value->getAsObject();
-  const llvm::json::Object *list = root ? root->getObject("entries") : nullptr;
-  if (!list)
-    return emitError(loc) << path << ": expected an object with 'entries'";
-  for (const auto &[key, item] : *list) {
-    const llvm::json::Object *object = item.getAsObject();
-    const llvm::json::Object *parameters =
-        object ? object->getObject("parameters") : nullptr;
-    if (!parameters)
-      return emitError(loc) << path << ": expected 'parameters' of entry '"
-                            << StringRef(key) << "'";
-    Entry entry;
-    entry.kernel = object->getString("kernel").value_or("").str();
-    entry.nanoseconds = object->getNumber("ns").value_or(0);
-    for (const auto &[name, number] : *parameters)
-      if (auto integer = number.getAsInteger(); integer && *integer > 0)
-        entry.bindings[StringRef(name).str()] = *integer;
-    entries[StringRef(key).str()] = std::move(entry);
-  }
-  return success();
-}
-
-LogicalResult TuneDatabase::write(StringRef path, Location loc) const {
-  if (!isChanged)
-    return success();
-  llvm::Error error =
-      writeOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-        llvm::json::OStream json(os, /*IndentSize=*/1);
-        json.object([&] {
-          json.attribute("version", 1);
-          json.attributeObject("entries", [&] {
-            for (const auto &[key, entry] : entries)
-              json.attributeObject(key, [&, &entry = entry] {
-                json.attribute("kernel", entry.kernel);
-                json.attribute("ns", entry.nanoseconds);
-                json.attributeObject("parameters", [&] {
-                  for (const auto &[name, value] : entry.bindings)
-                    json.attribute(name, value);
-                });
-              });
-          });
-        });
-        os << "\n";
-        return llvm::Error::success();
-      });
-  if (!error)
-    return success();
-  return emitError(loc) << path << ": " << llvm::toString(std::move(error));
-}
-
-/// Returns a digest of the text of the kernel without its name, locations and
-/// bindings, and of the tuning context.
-static std::string getKey(tile::KernelOp kernel, const TuneContext &context) {
-  auto copy = cast<tile::KernelOp>(kernel->clone());
-  copy.setSymName("k");
-  copy->removeAttr("tile.params");
+std::string getTuneKey(tile::KernelOp kernel, StringRef target,
+                       ArrayRef<int64_t> symbols) {
+  OwningOpRef<tile::KernelOp> copy = cast<tile::KernelOp>(kernel->clone());
+  copy->setSymName("k");
+  for (StringRef name :
+       {StringRef("tile.params"), StringRef(tile::kCudaBindings),
+        StringRef(tile::kScheduleAttribute)})
+    (*copy)->removeAttr(name);
   std::string text;
   llvm::raw_string_ostream os(text);
-  copy->print(os);
-  copy->erase();
-  os << context.target.cpu << context.target.features;
-  for (int64_t symbol : context.symbols)
+  (*copy)->print(os);
+  os << target;
+  for (int64_t symbol : symbols)
     os << " " << symbol;
   llvm::XXH128_hash_t hash =
       llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
@@ -237,10 +141,12 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
   TuneBindings bindings = getBindings(kernel);
   if (bindings.empty())
     return;
-  std::string key = getKey(kernel, context);
-  if (const TuneBindings *known = measures ? database.find(key) : nullptr) {
-    setBindings(kernel, *known);
-    log << "tune: " << kernel.getSymName() << toString(*known) << " (known)\n";
+  std::string key = getTuneKey(
+      kernel, context.target.cpu + context.target.features, context.symbols);
+  if (const TuneEntry *known = measures ? database.find(key) : nullptr) {
+    setBindings(kernel, known->parameters);
+    log << "tune: " << kernel.getSymName() << toString(known->parameters)
+        << " (known)\n";
     return;
   }
   // Bindings that cannot be lowered are not candidates, and not errors.
@@ -266,16 +172,15 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
       << llvm::format("%.4g", cost.parallel)
       << (best == bindings ? " (default)" : "") << "\n";
   if (measures && cost.parallel > 0)
-    database.add(key, kernel.getSymName(), best, cost.parallel);
+    database.add(key, {kernel.getSymName().str(), best, "", cost.parallel});
 }
 
 LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options,
                           const TuneContext &context, llvm::raw_ostream &log,
                           llvm::function_ref<void(size_t, size_t)> progress) {
   TuneDatabase database;
-  if (!options.tuneDatabase.empty() &&
-      failed(database.read(options.tuneDatabase, module.getLoc())))
-    return failure();
+  if (llvm::Error error = database.read(options.tuneDatabase))
+    return emitError(module.getLoc()) << llvm::toString(std::move(error));
   auto deadline = Clock::now() + std::chrono::seconds(options.maxSeconds);
   auto kernels = llvm::to_vector(module.getOps<tile::KernelOp>());
   for (auto [number, kernel] : llvm::enumerate(kernels)) {
@@ -283,9 +188,36 @@ LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options,
     tuneKernel(kernel, options.tune == Tune::Measure, context, database,
                deadline, log);
   }
-  return options.tuneDatabase.empty()
-             ? success()
-             : database.write(options.tuneDatabase, module.getLoc());
+  if (llvm::Error error = database.write(options.tuneDatabase))
+    return emitError(module.getLoc()) << llvm::toString(std::move(error));
+  return success();
+}
+
+/// Tunes for the first CPU, which must be that of this machine for
+/// measurements.
+CompileStatus Compilation::tune() {
+  TuneContext tuning = {targets.front(), stageOptions, {}};
+  ModuleOp module = *programs.front().module;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (main)
+    tuning.symbols = getTypicalSymbols(main);
+  if (options.tune == Tune::Measure) {
+    auto native = cpu::CpuTarget::resolve("", "native");
+    if (!native || native->triple != targets.front().triple ||
+        (targets.front().moduleFeatures & ~native->moduleFeatures)) {
+      if (!native)
+        llvm::consumeError(native.takeError());
+      emitError(UnknownLoc::get(&context))
+          << "unsupported: --tune=measure for a CPU that is not this one";
+      return CompileStatus::Unsupported;
+    }
+  }
+  llvm::raw_ostream &log = options.verbose ? diagnostics : llvm::nulls();
+  return succeeded(tuneKernels(
+             module, options, tuning, log,
+             [&](size_t done, size_t all) { progress("tune", done, all); }))
+             ? CompileStatus::Done
+             : CompileStatus::InputAtFault;
 }
 
 } // namespace adze

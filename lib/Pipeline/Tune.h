@@ -6,15 +6,12 @@
 
 #include "Dialect/Tile/IR/Tile.h"
 #include "Pipeline/Compile.h"
+#include "Pipeline/TuneDatabase.h"
 #include "Target/CPU/CpuTarget.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <chrono>
-#include <map>
 
 namespace adze {
-
-/// Values of parameters by name.
-using TuneBindings = std::map<std::string, int64_t>;
 
 /// The context that a kernel is tuned for.
 struct TuneContext {
@@ -59,6 +56,11 @@ bool isFaster(tile::KernelOp kernel, const TuneBindings &candidate,
 std::optional<llvm::SmallVector<int64_t>>
 getArgumentDims(tile::KernelOp kernel, unsigned index,
                 llvm::ArrayRef<int64_t> symbols);
+
+/// Returns a digest of the text of the kernel without its name, locations,
+/// parameters and schedule, of the target, and of the typical sizes.
+std::string getTuneKey(tile::KernelOp kernel, llvm::StringRef target,
+                       llvm::ArrayRef<int64_t> symbols);
 
 /// Clones the kernel into a module of its own, with these bindings.
 mlir::OwningOpRef<mlir::ModuleOp> cloneBound(tile::KernelOp kernel,
