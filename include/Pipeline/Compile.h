@@ -5,6 +5,7 @@
 #define ADZE_PIPELINE_COMPILE_H
 
 #include "Pipeline/Stages.h"
+#include "Pipeline/TuneDatabase.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 #include <vector>
@@ -72,6 +73,24 @@ struct ProbedProduct {
   bool isWide = false;
 };
 
+/// One compilation of a search for the schedules of a GPU's kernels.
+struct ScheduleTrial {
+  struct Kernel {
+    std::string key; ///< in the database
+    TuneEntry entry; ///< without a time
+  };
+
+  /// The kernels that are not in the database get the choice of this number of
+  /// `tile::listSchedules`, and the first one if there are fewer.
+  unsigned alternative = 0;
+  /// If true, the compilation ends without an output if `kernels` is empty.
+  bool endsWithoutKernels = true;
+  /// Results: the kernels that have this choice, and the dims of the inputs for
+  /// the typical sizes.
+  std::vector<Kernel> kernels;
+  std::vector<std::vector<int64_t>> inputDims;
+};
+
 struct CompileOptions {
   std::string input, output; // "-": standard output, of text only
   /// The file with the bytes of the input; empty: `input` itself. Messages,
@@ -101,7 +120,9 @@ struct CompileOptions {
   std::string externalWeights;
   std::string kernels; // tile kernels in a file
   Tune tune = Tune::Off;
-  std::string tuneDatabase;    // file of measurements, or empty
+  std::string tuneDatabase; // file of measurements, or empty
+  /// If not null, schedules for a GPU are tried, and CPUs are not tuned.
+  ScheduleTrial *trial = nullptr;
   unsigned maxSeconds = 60;    // of searches
   bool checkBounds = false;    // tile kernels of the text check bounds
   bool batchInvariant = false; // no choice depends on the number of rows

@@ -82,6 +82,8 @@ private:
 
   // Tune.cpp
   CompileStatus tune();
+  // TuneSchedules.cpp
+  CompileStatus setTunedSchedules();
 
   // Cache.cpp
   CompileStatus runCached();

@@ -488,9 +488,13 @@ CompileStatus Compilation::runStages() {
       return fail();
     if (stage == Stage::Graph && options.probed)
       readProbedProducts(*programs.front().module, *options.probed);
-    if (stage == Stage::Tile && options.tune != Tune::Off && !isReference)
-      if (CompileStatus status = tune(); status != CompileStatus::Done)
+    if (stage == Stage::Tile && options.tune != Tune::Off && !isReference) {
+      CompileStatus status = tune();
+      bool isOver = options.trial && options.trial->endsWithoutKernels &&
+                    options.trial->kernels.empty();
+      if (status != CompileStatus::Done || isOver)
         return status;
+    }
     if (last == stage)
       return writeText();
     if (stage == Stage::Graph && options.emit == Emit::ONNX)

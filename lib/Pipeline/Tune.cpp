@@ -196,6 +196,12 @@ LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options,
 /// Tunes for the first CPU, which must be that of this machine for
 /// measurements.
 CompileStatus Compilation::tune() {
+  if (programs.back().isForDevices())
+    if (CompileStatus status = setTunedSchedules();
+        status != CompileStatus::Done)
+      return status;
+  if (programs.front().isForDevices() || options.trial)
+    return CompileStatus::Done;
   TuneContext tuning = {targets.front(), stageOptions, {}};
   ModuleOp module = *programs.front().module;
   auto main = module.lookupSymbol<func::FuncOp>("main");

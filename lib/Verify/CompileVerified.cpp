@@ -5,15 +5,19 @@
 #include "Verify/AutoPrecision.h"
 #include "Verify/Differential.h"
 #include "Verify/Passes.h"
+#include "Verify/ScheduleSearch.h"
 
 namespace adze {
 
 CompileStatus compileVerified(const CompileOptions &options,
                               llvm::raw_ostream &diagnostics,
                               bool *isOfCompilation) {
+  bool isSearched =
+      options.tune == Tune::Measure && !options.cudaTargets.empty();
   CompileStatus status = options.precision == "auto"
                              ? compileAutoPrecision(options, diagnostics)
-                             : compile(options, diagnostics);
+                         : isSearched ? compileSearched(options, diagnostics)
+                                      : compile(options, diagnostics);
   if (isOfCompilation)
     *isOfCompilation = status != CompileStatus::Done;
   if (status != CompileStatus::Done)

@@ -19,8 +19,8 @@ public:
   Execution(const Execution &) = delete;
   ~Execution();
 
-  /// Opens the module; returns an error message, or an empty string on success.
-  std::string open(const std::string &path);
+  // These return an error message, or an empty string on success.
+  std::string open(const std::string &path, DLDevice device = {kDLCPU, 0});
   std::string run(std::vector<HostTensor> &inputs);
 
   adze_module *module = nullptr;
@@ -32,8 +32,38 @@ private:
   void releaseOutputs();
 };
 
+/// A module on a device, with tensors that stay there.
+class DeviceExecution {
+public:
+  DeviceExecution() = default;
+  DeviceExecution(const DeviceExecution &) = delete;
+  ~DeviceExecution();
+
+  // These return an error message, or an empty string on success.
+  /// Opens the module, copies the inputs to the device, and runs it once.
+  std::string open(const std::string &path, DLDevice device,
+                   llvm::ArrayRef<std::vector<int64_t>> inputDims);
+  std::string run();
+  /// Runs once; `trace` is the profile (adze_profile_end).
+  std::string profile(std::string &trace);
+
+private:
+  std::string copyInputs(DLDevice device);
+
+  Execution execution;
+  std::vector<HostTensor> inputs;
+  std::vector<DLTensor> placed;
+  std::vector<const DLTensor *> ins;
+  std::vector<DLTensor *> outs;
+};
+
 /// Returns random inputs of the module from a fixed seed.
 std::vector<HostTensor> makeInputs(adze_module *module, int64_t size,
+                                   std::mt19937_64 &random);
+
+/// Returns random inputs of these dims.
+std::vector<HostTensor> makeInputs(adze_module *module,
+                                   llvm::ArrayRef<std::vector<int64_t>> dims,
                                    std::mt19937_64 &random);
 
 /// Runs both modules on one set of inputs; returns a description of the first

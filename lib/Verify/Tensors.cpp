@@ -84,17 +84,24 @@ static int64_t fit(int64_t wanted, const adze_range &range) {
 
 HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
                       std::mt19937_64 &random) {
-  HostTensor tensor;
-  tensor.dtype = info.dtype;
+  llvm::SmallVector<int64_t> dims;
   for (int32_t d = 0; d < info.rank; ++d)
-    tensor.dims.push_back(info.dims[d] >= 0 ? info.dims[d]
-                                            : fit(dynamicDim, info.ranges[d]));
+    dims.push_back(info.dims[d] >= 0 ? info.dims[d]
+                                     : fit(dynamicDim, info.ranges[d]));
+  return makeRandom(info.dtype, dims, random);
+}
+
+HostTensor makeRandom(DLDataType dtype, llvm::ArrayRef<int64_t> dims,
+                      std::mt19937_64 &random) {
+  HostTensor tensor;
+  tensor.dtype = dtype;
+  tensor.dims.assign(dims.begin(), dims.end());
   int64_t count = tensor.getNumElements();
-  tensor.bytes.resize((size_t(count) * info.dtype.bits + 7) / 8);
-  size_t size = info.dtype.bits / 8;
+  tensor.bytes.resize((size_t(count) * dtype.bits + 7) / 8);
+  size_t size = dtype.bits / 8;
   for (int64_t i = 0; i < count; ++i) {
-    if (isFloat(info.dtype))
-      putNumber(tensor.bytes.data(), info.dtype, i, makeNormal(random));
+    if (isFloat(dtype))
+      putNumber(tensor.bytes.data(), dtype, i, makeNormal(random));
     else if (size)
       tensor.bytes[size_t(i) * size] = char(random() & 1);
   }

@@ -28,6 +28,10 @@ double getNumber(const char *bytes, DLDataType dtype, int64_t index);
 
 /// Returns a tensor of normally distributed floats; integers and bools are 0 or
 /// 1, which are valid for every index and mask.
+HostTensor makeRandom(DLDataType dtype, llvm::ArrayRef<int64_t> dims,
+                      std::mt19937_64 &random);
+/// Returns such a tensor for an input; dynamic dims are set to the allowed
+/// value nearest to `dynamicDim`.
 HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
                       std::mt19937_64 &random);
 

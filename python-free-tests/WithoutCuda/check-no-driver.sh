@@ -14,6 +14,13 @@ fail() {
 "$build/bin/atranslate" "$digits/digits.onnx" --target=cpu --target=cuda:sm_90a -o "$work/both.so"
 "$build/bin/atranslate" "$digits/digits.onnx" --target=cuda:sm_90a -o "$work/gpu.so"
 
+cat >"$work/product.mlir" <<'END'
+func.func @main(%x: tensor<512x512xf16> {graph.name = "x"}, %w: tensor<512x512xf16> {graph.name = "w"}) -> (tensor<512x512xf16> {graph.name = "y"}) {
+  %0 = graph.matmul %x, %w : (tensor<512x512xf16>, tensor<512x512xf16>) -> tensor<512x512xf16>
+  return %0 : tensor<512x512xf16>
+}
+END
+
 # A file that is not a library hides an installed driver.
 mkdir "$work/lib"
 : >"$work/lib/libcuda.so.1"
@@ -34,6 +41,9 @@ check() {
     "$build/bin/arun" "$work/gpu.so" --random --device cuda:0
   expect 1 "error: module has no code for cpu that runs here; it has cuda:sm_90a" \
     "$build/bin/arun" "$work/gpu.so" --random
+  expect 3 "error: unsupported: --tune=measure for cuda:sm_90a: module has device code for cuda:sm_90a, but no CUDA" \
+    "$build/bin/atranslate" "$work/product.mlir" --target=cuda:sm_90a --tune=measure -o "$work/tuned.so"
+  [ ! -e "$work/tuned.so" ] || fail "a module without measurements was written"
   expect 0 "cuda:sm_90a" "$build/bin/arun" "$work/both.so" --info
   expect 0 "logits" "$build/bin/arun" "$work/both.so" --input image="$digits/samples.npy" \
     --expect logits="$digits/reference.npy"

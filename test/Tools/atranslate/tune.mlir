@@ -37,8 +37,11 @@
 // RUN: atranslate %s -o x.so --tune=guess 2> err; test $? = 2
 // RUN: atranslate %s -o x.so --tune=measure --mtriple=aarch64-linux-gnu --mcpu=generic 2> err; test $? = 3
 // RUN: FileCheck %s --check-prefix=ELSEWHERE < err
+// RUN: atranslate %s -o x.so --tune=measure --target=cuda:sm_80 --target=cuda:sm_90a 2> err; test $? = 3
+// RUN: FileCheck %s --check-prefix=SEVERAL < err
 // RUN: not test -e x.so
 // BAD: error: {{.*}}bad.json: expected an object with 'entries'
+// SEVERAL: error: unsupported: --tune=measure for several GPUs; compile for one of them at a time
 // ELSEWHERE: error: unsupported: --tune=measure for a CPU that is not this one
 
 func.func @main(%x: tensor<2x48x64xf32> {graph.name = "x"}) -> (tensor<2x48x80xf32> {graph.name = "y"}) {
