@@ -1,15 +1,16 @@
 // 3x3 convolutions in bf16 by Winograd's algorithm, of a known and of a dynamic image size
 // (few pixels and many), compared with those in f32: the same bits on one and two threads,
 // and close to f32.
+// AMX computes direct convolutions, so the CPU is one without it.
 // REQUIRES: host-bf16
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
-// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --precision=bf16 -o %t/1.so --stats 2>&1 | FileCheck %s
+// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --mcpu=cooperlake --precision=bf16 -o %t/1.so --stats 2>&1 | FileCheck %s
 // CHECK: graph-winograd: small = 2
-// RUN: atranslate %s --precision=bf16 --emit=tile -o %t/t.mlir && FileCheck %s --check-prefix=TILE < %t/t.mlir
+// RUN: atranslate %s --mcpu=cooperlake --precision=bf16 --emit=tile -o %t/t.mlir && FileCheck %s --check-prefix=TILE < %t/t.mlir
 // TILE: tile.kernel @winograd_conv{{.*}}memref<{{16|25}}x64x64xbf16
 // TILE: tile.dot {{.*}} : tensor<{{.*}}xbf16>, tensor<{{.*}}xbf16>, tensor<{{.*}}xf32>
 // The filter of f32 is transformed before it is rounded, when the model is compiled.
-// RUN: atranslate %s --precision=bf16 --emit=graph -o %t/g.mlir && FileCheck %s --check-prefix=GRAPH < %t/g.mlir
+// RUN: atranslate %s --mcpu=cooperlake --precision=bf16 --emit=graph -o %t/g.mlir && FileCheck %s --check-prefix=GRAPH < %t/g.mlir
 // GRAPH-NOT: transform_filter
 // GRAPH: graph.winograd_conv
 // GRAPH-NOT: transform_filter
