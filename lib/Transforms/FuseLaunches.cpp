@@ -4,7 +4,6 @@
 #include "Dialect/Tile/IR/Targets.h"
 #include "Launches.h"
 #include "Transforms/Passes.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
@@ -100,43 +99,6 @@ static bool canFuse(tile::KernelOp kernel) {
          });
 }
 
-/// Returns the sizes of a tile, or an empty list if they are unknown.
-static SmallVector<OpFoldResult> getSizes(Value tile) {
-  auto getMixed = [&](auto op) {
-    Builder b(op.getContext());
-    return getMixedValues(op.getStaticSizes(), op.getSizes(), b);
-  };
-  if (auto load = tile.getDefiningOp<tile::LoadOp>())
-    return getMixed(load);
-  if (auto broadcast = tile.getDefiningOp<tile::BroadcastOp>())
-    return getMixed(broadcast);
-  if (auto reduction = tile.getDefiningOp<tile::ReduceOp>()) {
-    SmallVector<OpFoldResult> sizes = getSizes(reduction.getSource());
-    if (!sizes.empty())
-      sizes.erase(sizes.begin() + reduction.getDim());
-    return sizes;
-  }
-  if (auto loop = tile.getDefiningOp<scf::ForOp>())
-    return getSizes(loop.getTiedLoopInit(cast<OpResult>(tile))->get());
-  Operation *op = tile.getDefiningOp();
-  if (op && op->hasTrait<OpTrait::Elementwise>())
-    for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType()))
-        return getSizes(operand);
-  return {};
-}
-
-/// Returns true if elements of the tile are used for elements at the same
-/// position only: values of elements beyond the end of the memory have no
-/// effect.
-static bool isUsedElementwise(Value tile) {
-  SetVector<Operation *> users;
-  getForwardSlice(tile, &users);
-  return llvm::all_of(users, [](Operation *user) {
-    return user->hasTrait<OpTrait::Elementwise>() || isa<tile::StoreOp>(user);
-  });
-}
-
 /// Replaces the load of an argument by the value that is stored to it, if both
 /// access the same window.
 static LogicalResult forward(BlockArgument memory) {
@@ -163,12 +125,7 @@ static LogicalResult forward(BlockArgument memory) {
   }
   if (!store || !load || store->getBlock() != load->getBlock() ||
       !store->isBeforeInBlock(load) || store.getMemref() != load.getMemref() ||
-      store.getMixedOffsets() != load.getMixedOffsets() ||
-      store.getMemDims() != load.getMemDims() ||
-      store.getSteps() != load.getSteps() ||
-      store.getValue().getType() != load.getType() ||
-      getSizes(store.getValue()) != getSizes(load.getResult()) ||
-      !isUsedElementwise(load.getResult()))
+      !haveSameWindow(load, store) || !isUsedElementwise(load.getResult()))
     return failure();
   load.getResult().replaceAllUsesWith(store.getValue());
   load.erase();

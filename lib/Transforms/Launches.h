@@ -30,6 +30,14 @@ sumBytes(llvm::ArrayRef<host::LaunchOp> launches, llvm::StringRef name,
 void rewriteLaunches(mlir::ModuleOp module,
                      llvm::function_ref<void(mlir::Block &)> rewrite);
 
+/// Returns true if a kernel stores the window that it loads: the memory of both
+/// is the same argument, or arguments of one type.
+bool haveSameWindow(tile::LoadOp load, tile::StoreOp store);
+
+/// Returns true if elements of the tile are used for elements at the same
+/// position only.
+bool isUsedElementwise(mlir::Value tile);
+
 /// Returns true if the kernel is one part whose programs run in any order, has
 /// no schedule, and has no op for which `isExcluded` returns true.
 bool isSimpleKernel(tile::KernelOp kernel,
