@@ -46,6 +46,30 @@ def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
     Statistic<"numCopies", "copies", "Outputs copied">];
 }
 
+def ReuseOperands : Pass<"reuse-operands", "mlir::ModuleOp"> {
+  let summary = "Store results of launches in the memory of operands";
+  let description = [{
+    On CPUs, a result takes the slot of an operand that no later launch reads, if
+    each program of the kernel stores the window that it loads, and computes each
+    element from that at the same position. `adze.in_place` of the kernel's result
+    states the operand: these two arguments may be the same memory.
+
+    ```mlir
+    %a = host.slot {size = 256 : i64} : memref<64xf32>
+    host.launch @exp(%x, %a) : (memref<64xf32>, memref<64xf32>) -> ()
+    %b = host.slot {size = 256 : i64} : memref<64xf32>
+    host.launch @relu(%a, %b) : (memref<64xf32>, memref<64xf32>) -> ()
+    ```
+    becomes
+    ```mlir
+    %a = host.slot {size = 256 : i64} : memref<64xf32>
+    host.launch @exp(%x, %a) : (memref<64xf32>, memref<64xf32>) -> ()
+    host.launch @relu(%a, %a) : (memref<64xf32>, memref<64xf32>) -> ()
+    ```
+  }];
+  let statistics = [Statistic<"numReused", "reused", "Results in the memory of operands">];
+}
+
 def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
   let summary = "Assign offsets to slots in the arena and to constants in the weights";
   let description = [{

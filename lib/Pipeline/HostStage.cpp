@@ -10,6 +10,7 @@ namespace adze {
 
 void buildHostStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(createAssignDestinations());
+  manager.addPass(createReuseOperands());
   manager.addPass(createPlanMemory());
   manager.addPass(createLaunchVersions());
   manager.addPass(createFuseLaunches());

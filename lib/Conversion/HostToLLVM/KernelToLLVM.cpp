@@ -330,6 +330,16 @@ static void createEntryPoint(func::FuncOp body, StringRef name,
   func::ReturnOp::create(builder, loc);
 }
 
+/// Returns the arguments of a kernel that may be the memory of others.
+static llvm::SmallDenseSet<unsigned> getInPlace(func::FuncOp kernel) {
+  llvm::SmallDenseSet<unsigned> found;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (auto operand =
+            kernel.getArgAttrOfType<IntegerAttr>(i, host::inPlaceAttr))
+      found.insert_range(ArrayRef{i, unsigned(operand.getInt())});
+  return found;
+}
+
 LogicalResult ConvertKernelToLLVMPass::convertSignature(
     func::FuncOp kernel, SymbolTable &symbols, LLVMTypeConverter &types) {
   std::string name = kernel.getName().str();
@@ -395,10 +405,11 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
     return failure();
   entry.eraseArguments(0, dims.size());
 
+  llvm::SmallDenseSet<unsigned> inPlace = getInPlace(kernel);
   kernel.removeArgAttrsAttr();
   kernel.setType(builder.getFunctionType(argumentTypes, {}));
   for (auto [index, type] : llvm::enumerate(argumentTypes))
-    if (isa<LLVM::LLVMPointerType>(type))
+    if (isa<LLVM::LLVMPointerType>(type) && !inPlace.contains(index))
       kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
   kernel->removeAttr(host::kernelAttr);

@@ -21,6 +21,20 @@ func.func @copy(%x: memref<4xf32>, %y: memref<4xf32>) attributes {adze.kernel} {
 
 // -----
 
+// The memory of a result may be that of an operand, but not that of another one.
+// CHECK-LABEL: llvm.func internal @add.body(
+// CHECK-SAME: %arg0: !llvm.ptr {llvm.noalias}, %arg1: !llvm.ptr, %arg2: !llvm.ptr, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias})
+func.func @add(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32> {adze.in_place = 1 : i64}) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %v = memref.load %x[%c0] : memref<4xf32>
+  %w = memref.load %y[%c0] : memref<4xf32>
+  %t = arith.addf %v, %w : f32
+  memref.store %t, %z[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
 // Sizes are read from the symbols, in the body and in the number of programs.
 // CHECK-LABEL: llvm.func internal @rows.body(
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.noalias}, %[[LO:arg[0-9]+]]: i64, %{{.*}}: i64, %[[SYMS:arg[0-9]+]]: !llvm.ptr {llvm.noalias}

@@ -71,6 +71,9 @@ inline constexpr llvm::StringLiteral bytesWrittenAttr = "adze.bytes_written";
 /// An attribute of a result argument of a kernel: the operand of which the
 /// result replaces a part. The result is in the memory of the operand.
 inline constexpr llvm::StringLiteral tiedAttr = "adze.tied";
+/// An attribute of a result argument of a kernel: the number of an operand in
+/// whose memory launches may store the result.
+inline constexpr llvm::StringLiteral inPlaceAttr = "adze.in_place";
 /// The functions that convert-host-to-llvm makes for launch i are named prefix
 /// + i.
 inline constexpr llvm::StringLiteral flopsFunction = "adze_flops.";
