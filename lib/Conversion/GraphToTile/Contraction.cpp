@@ -200,10 +200,10 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
                                                  : RightOperand::Rows;
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
+  PackedGroup group = getPackedGroup(e, op.getRhs(), getKnown(k));
   ContractionBlocks blocks = chooseContractionBlocks(
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.tilesEvenly,
-      right, flat ? 1 : e.getKnownRows(matrices));
-  PackedGroup group = getPackedGroup(e, op.getRhs(), getKnown(k));
+      right, flat ? 1 : e.getKnownRows(matrices), group.hasMatrixUnit());
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group.depth));
@@ -343,11 +343,12 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
   if (!rows || !columns || !depth)
     return failure();
+  PackedGroup group = getPackedGroup(e, op.getFilter(), getKnown(k));
   ContractionBlocks blocks = chooseContractionBlocks(
-      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.tilesEvenly);
+      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.tilesEvenly,
+      RightOperand::Panels, /*batch=*/1, group.hasMatrixUnit());
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  PackedGroup group = getPackedGroup(e, op.getFilter(), getKnown(k));
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group.depth));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);

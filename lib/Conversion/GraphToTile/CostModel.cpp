@@ -75,13 +75,22 @@ static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
   return parts == 1 ? part : ceilDiv(part, step) * step;
 }
 
+/// The most rows of a program with packed panels.
+constexpr int64_t maxRows = 128;
+
+/// Returns true if programs have all rows although these are more than usual: a
+/// matrix unit multiplies half of them so fast that programs of half the rows,
+/// which read all panels as well, take longer.
+static bool takesAllRows(int64_t m, bool hasMatrixUnit) {
+  return hasMatrixUnit && m > maxRows && m <= 2 * maxRows;
+}
+
 /// The right operand is in panels. A program multiplies up to 128 rows of A, in
 /// equal parts, since each program reads all panels. k is divided above 1024,
 /// since each part reads and writes the result again.
-static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
-                                            bool tilesEvenly) {
-  constexpr int64_t maxRows = 128, usualRows = 64, maxColumns = 256,
-                    maxDepth = 1024;
+static ContractionBlocks
+choosePackedBlocks(int64_t m, int64_t k, bool tilesEvenly, bool hasMatrixUnit) {
+  constexpr int64_t usualRows = 64, maxColumns = 256, maxDepth = 1024;
   ContractionBlocks blocks;
   blocks.k = chooseBlock(k, maxDepth);
   blocks.m = m >= 0        ? chooseBlock(m, maxRows)
@@ -89,6 +98,8 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
                            : usualRows;
   if (m > maxRows && blocks.m % rowGranule != 0)
     blocks.m = equalParts(m, maxRows, rowGranule);
+  if (takesAllRows(m, hasMatrixUnit))
+    blocks.m = m;
   blocks.n = maxColumns;
   return blocks;
 }
@@ -203,23 +214,24 @@ static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
   return blocks;
 }
 
-ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
-                                                int64_t m, int64_t n, int64_t k,
-                                                bool tilesEvenly,
-                                                RightOperand right,
-                                                int64_t batch) {
+ContractionBlocks
+adze::chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
+                              int64_t k, bool tilesEvenly, RightOperand right,
+                              int64_t batch, bool hasMatrixUnit) {
   // An unknown size is assumed to be a common one: small blocks would cost
   // large shapes more than few programs cost small shapes.
   constexpr int64_t usualSize = 256, usualRowBlocks = 4, fewRows = 8,
                     lanes = 16;
   bool isPacked = right == RightOperand::Panels;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
-  int64_t enoughPrograms = streams ? 8 : 16;
+  bool areFew = streams || takesAllRows(m, hasMatrixUnit);
+  int64_t enoughPrograms = areFew ? 8 : 16;
   CacheShares shares(target);
-  ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right, shares)
-                             : right == RightOperand::Panels
-                                 ? choosePackedBlocks(m, k, tilesEvenly)
-                                 : chooseCopiedBlocks(m, k, shares);
+  ContractionBlocks blocks =
+      streams ? chooseStreamedBlocks(m, k, right, shares)
+      : right == RightOperand::Panels
+          ? choosePackedBlocks(m, k, tilesEvenly, hasMatrixUnit)
+          : chooseCopiedBlocks(m, k, shares);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0) {
     int64_t padded = ceilDiv(n, blocks.panel) * blocks.panel;

@@ -83,6 +83,7 @@ tile::ProductAttr getByteProduct(mlir::Builder &b);
 /// of `depth`.
 struct PackedGroup {
   int64_t size = 1, depth = 1;
+  bool hasMatrixUnit() const { return depth > size; }
 };
 /// Returns the group size of the CPU unit for a column of this many elements
 /// (negative: dynamic), and the contracted size of the matrix unit if the
@@ -218,12 +219,12 @@ mlir::Value startRows(KernelEmitter &e, mlir::Value id, mlir::Value rows,
 /// column-major.
 enum class RightOperand { Panels, Rows, Columns };
 /// Chooses the blocks of `batch` products [m, k] x [k, n]; sizes < 0 are
-/// unknown.
+/// unknown. `hasMatrixUnit`: a unit multiplies several rows at once.
 ContractionBlocks
 chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
                         int64_t k, bool tilesEvenly,
                         RightOperand right = RightOperand::Panels,
-                        int64_t batch = 1);
+                        int64_t batch = 1, bool hasMatrixUnit = false);
 
 /// Returns true if consecutive programs have the same rows. A thread starts
 /// with a contiguous part of the programs, so it then keeps to a part of the
