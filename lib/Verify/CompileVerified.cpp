@@ -12,8 +12,8 @@ namespace adze {
 CompileStatus compileVerified(const CompileOptions &options,
                               llvm::raw_ostream &diagnostics,
                               bool *isOfCompilation) {
-  bool isSearched =
-      options.tune == Tune::Measure && !options.cudaTargets.empty();
+  bool isSearched = options.tune == Tune::Measure &&
+                    !options.cudaTargets.empty() && !options.check;
   CompileStatus status = options.precision == "auto"
                              ? compileAutoPrecision(options, diagnostics)
                          : isSearched ? compileSearched(options, diagnostics)

@@ -3,8 +3,9 @@
 // Measures schedules of kernels on a GPU (--tune=measure).
 //
 // Trial i is a module in which each kernel has the choice i of the cost model.
-// Its kernels are measured in the model, on the tensors and with the contents
-// of the caches that they have there.
+// Its kernels are measured one launch at a time, on the tensors that they have
+// in the model. As launches overlap in runs, choices are kept only if runs of
+// the whole model take less time.
 #include "Verify/ScheduleSearch.h"
 #include "Execution.h"
 #include "Support/OutputFile.h"
@@ -49,11 +50,9 @@ private:
                              const std::string &database);
   CompileStatus search();
   CompileStatus measure(const ScheduleTrial &trial, const std::string &path);
-  CompileStatus select(const ScheduleTrial &trial, const std::string &usual);
-  CompileStatus tryAll(const ScheduleTrial &trial,
-                       llvm::ArrayRef<std::string> keys);
-  CompileStatus compare(const ScheduleTrial &trial, const std::string &module,
-                        bool &isFaster);
+  CompileStatus select();
+  CompileStatus tryAll(llvm::ArrayRef<std::string> keys);
+  CompileStatus compare(const std::string &module, bool &isFaster);
   CompileStatus writeDatabase(const std::string &path);
   CompileStatus refuse(const std::string &error);
   void print() const;
@@ -62,6 +61,7 @@ private:
   llvm::raw_ostream &diagnostics;
   Clock::time_point end; ///< of the search
   std::vector<std::string> temporaries;
+  std::vector<std::vector<int64_t>> inputDims;
   std::map<std::string, Choices> kernels; ///< by key
   std::string fastest; ///< the module of the selected choices
 };
@@ -114,6 +114,7 @@ CompileStatus ScheduleSearch::compileTrial(ScheduleTrial &trial,
   CompileOptions own = options;
   own.emit = Emit::Module;
   own.output = output;
+  own.cpu = options.cpu && options.allowHostFallback;
   own.trial = &trial;
   own.tuneDatabase = database;
   own.quiet = true;
@@ -122,16 +123,18 @@ CompileStatus ScheduleSearch::compileTrial(ScheduleTrial &trial,
   own.dumpPhases.clear();
   own.report.clear();
   own.externalWeights.clear();
-  // Choices without code are passed over, except for the first.
-  return compile(own, trial.alternative == 0 ? diagnostics : llvm::nulls());
+  if (trial.alternative == 0)
+    return compile(own, diagnostics);
+  own.observer = nullptr; // choices without code are not errors
+  return compile(own, llvm::nulls());
 }
 
 /// Compiles and measures one trial after the other, within the time limit of
 /// searches.
 CompileStatus ScheduleSearch::search() {
   end = Clock::now() + std::chrono::seconds(options.maxSeconds);
-  std::string usual, other;
-  CompileStatus status = makeTemporary("so", usual);
+  std::string other;
+  CompileStatus status = makeTemporary("so", fastest);
   if (status == CompileStatus::Done)
     status = makeTemporary("so", other);
   ScheduleTrial trial;
@@ -139,7 +142,7 @@ CompileStatus ScheduleSearch::search() {
     bool isUsual = trial.alternative == 0;
     if (!isUsual && Clock::now() > end)
       break;
-    const std::string &path = isUsual ? usual : other;
+    const std::string &path = isUsual ? fastest : other;
     CompileStatus compiled = compileTrial(trial, path, options.tuneDatabase);
     if (compiled == CompileStatus::Cancelled ||
         (isUsual && compiled != CompileStatus::Done))
@@ -150,18 +153,17 @@ CompileStatus ScheduleSearch::search() {
       break;
     status = measure(trial, path);
   }
-  return status == CompileStatus::Done && !kernels.empty()
-             ? select(trial, usual)
-             : status;
+  return status == CompileStatus::Done ? select() : status;
 }
 
 /// Measures the kernels of a trial: the least times of a few runs.
 CompileStatus ScheduleSearch::measure(const ScheduleTrial &trial,
                                       const std::string &path) {
   constexpr int runs = 7;
+  inputDims = trial.inputDims;
   DeviceExecution execution;
   Times least;
-  std::string error = execution.open(path, kDevice, trial.inputDims);
+  std::string error = execution.open(path, kDevice, inputDims);
   for (int i = 0; i < runs && error.empty(); ++i) {
     std::string trace;
     error = execution.profile(trace);
@@ -190,8 +192,7 @@ CompileStatus ScheduleSearch::measure(const ScheduleTrial &trial,
 
 /// Keeps the best choices with which runs take less time than with the usual
 /// ones; those of the greatest gain are tried first.
-CompileStatus ScheduleSearch::select(const ScheduleTrial &trial,
-                                     const std::string &usual) {
+CompileStatus ScheduleSearch::select() {
   std::multimap<double, std::string> gains; // negative
   for (const auto &[key, choices] : kernels)
     if (choices.best.nanoseconds < choices.usual.nanoseconds)
@@ -199,14 +200,12 @@ CompileStatus ScheduleSearch::select(const ScheduleTrial &trial,
   std::vector<std::string> keys;
   for (const auto &[gain, key] : gains)
     keys.push_back(key);
-  fastest = usual;
-  return keys.empty() ? CompileStatus::Done : tryAll(trial, keys);
+  return keys.empty() ? CompileStatus::Done : tryAll(keys);
 }
 
 /// Selects the best choices of these kernels if runs then take less time, or
 /// else tries the first and the second half of them.
-CompileStatus ScheduleSearch::tryAll(const ScheduleTrial &trial,
-                                     llvm::ArrayRef<std::string> keys) {
+CompileStatus ScheduleSearch::tryAll(llvm::ArrayRef<std::string> keys) {
   if (Clock::now() > end)
     return CompileStatus::Done;
   for (const std::string &key : keys)
@@ -223,7 +222,7 @@ CompileStatus ScheduleSearch::tryAll(const ScheduleTrial &trial,
     status = compileTrial(none, module, database);
   bool isFaster = false;
   if (status == CompileStatus::Done)
-    status = compare(trial, module, isFaster);
+    status = compare(module, isFaster);
   if (status != CompileStatus::Done)
     return status;
   removeTemporary(isFaster ? fastest : module);
@@ -236,22 +235,20 @@ CompileStatus ScheduleSearch::tryAll(const ScheduleTrial &trial,
   if (keys.size() == 1)
     return status;
   size_t half = keys.size() / 2;
-  status = tryAll(trial, keys.take_front(half));
-  return status == CompileStatus::Done ? tryAll(trial, keys.drop_front(half))
-                                       : status;
+  status = tryAll(keys.take_front(half));
+  return status == CompileStatus::Done ? tryAll(keys.drop_front(half)) : status;
 }
 
 /// Runs the module and the fastest one in turn, and compares the medians.
-CompileStatus ScheduleSearch::compare(const ScheduleTrial &trial,
-                                      const std::string &module,
+CompileStatus ScheduleSearch::compare(const std::string &module,
                                       bool &isFaster) {
   constexpr int rounds = 15, runs = 10;
   constexpr double worthwhile = 0.995;
   DeviceExecution executions[2];
   std::vector<double> times[2];
-  std::string error = executions[0].open(module, kDevice, trial.inputDims);
+  std::string error = executions[0].open(module, kDevice, inputDims);
   if (error.empty())
-    error = executions[1].open(fastest, kDevice, trial.inputDims);
+    error = executions[1].open(fastest, kDevice, inputDims);
   for (int i = 0; i < 2 * rounds && error.empty(); ++i) {
     Clock::time_point begin = Clock::now();
     for (int j = 0; j < runs && error.empty(); ++j)
