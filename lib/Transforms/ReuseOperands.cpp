@@ -5,6 +5,7 @@
 #include "Launches.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -15,9 +16,8 @@ namespace adze {
 
 /// Returns the argument of which a memref is a view.
 static BlockArgument getArgument(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return dyn_cast<BlockArgument>(memref);
+  return dyn_cast<BlockArgument>(
+      memref::skipViewLikeOps(cast<MemrefValue>(memref)));
 }
 
 /// Returns true if the argument or a view of it has other uses than this one

@@ -201,9 +201,7 @@ void KernelLowering::prefetchCopied(const Staged &stage) {
 
 /// Returns true if the memory belongs to the program, and so is in the caches.
 static bool isScratch(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref.getDefiningOp<ScratchOp>() != nullptr;
+  return argumentOf(memref).getDefiningOp<ScratchOp>() != nullptr;
 }
 
 /// Prefetches the destination of these slices of a tile for writing, once for
