@@ -224,8 +224,7 @@ adze::chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
                     lanes = 16;
   bool isPacked = right == RightOperand::Panels;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
-  bool areFew = streams || takesAllRows(m, hasMatrixUnit);
-  int64_t enoughPrograms = areFew ? 8 : 16;
+  int64_t enoughPrograms = streams || takesAllRows(m, hasMatrixUnit) ? 8 : 16;
   CacheShares shares(target);
   ContractionBlocks blocks =
       streams ? chooseStreamedBlocks(m, k, right, shares)
