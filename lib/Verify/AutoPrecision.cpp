@@ -133,17 +133,12 @@ CompileStatus AutoPrecision::openProbe() {
     diagnostics << "error: " << code.message() << "\n";
     return CompileStatus::InputAtFault;
   }
-  CompileOptions own = options;
-  own.output = probePath;
+  // A cache hit would have no list of products.
+  CompileOptions own = makeTrialOptions(options, probePath);
   own.probed = &products;
   own.cpus = {"native"};
   own.tune = Tune::Off;
-  own.stats = own.timing = own.verbose = own.injectFault = false;
-  own.quiet = true;
-  own.cache.clear(); // a cache hit has no list of products
-  own.dumpPhases.clear();
-  own.report.clear();
-  own.externalWeights.clear();
+  own.injectFault = false;
   CompileStatus status = compile(own, diagnostics);
   if (status != CompileStatus::Done)
     return status;

@@ -8,6 +8,19 @@ using llvm::ArrayRef;
 
 namespace adze::verify {
 
+CompileOptions makeTrialOptions(const CompileOptions &options,
+                                const std::string &output) {
+  CompileOptions own = options;
+  own.output = output;
+  own.quiet = true;
+  own.stats = own.timing = own.verbose = false;
+  own.cache.clear();
+  own.dumpPhases.clear();
+  own.report.clear();
+  own.externalWeights.clear();
+  return own;
+}
+
 static std::string take(adze_status status) {
   std::string message = adze_status_message(status);
   adze_status_free(status);

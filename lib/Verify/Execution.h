@@ -4,6 +4,7 @@
 #ifndef ADZE_LIB_VERIFY_EXECUTION_H
 #define ADZE_LIB_VERIFY_EXECUTION_H
 
+#include "Pipeline/Compile.h"
 #include "Tensors.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -11,6 +12,11 @@ namespace adze::verify {
 
 /// Dynamic dims are set to the allowed value nearest to one of these sizes.
 inline constexpr int64_t sizes[] = {5, 1, 33};
+
+/// Returns the options of a compilation whose module is only for measurements
+/// or comparisons: it has no other outputs, and is not cached.
+CompileOptions makeTrialOptions(const CompileOptions &options,
+                                const std::string &output);
 
 /// A module that is loaded into this process, and the outputs of its last run.
 class Execution {

@@ -73,19 +73,13 @@ std::string Verification::makePath(StringRef extension) {
 }
 
 CompileOptions Verification::makeOptions(PassLimit &limit) {
-  CompileOptions result = options;
+  CompileOptions result = makeTrialOptions(options, options.output);
   result.limit = &limit;
   // Modules are run on the CPU.
   if (options.cpu)
     result.cudaTargets.clear();
   result.observer = nullptr;
   result.jobs = 1;
-  result.quiet = true;
-  result.verbose = result.stats = result.timing = false;
-  result.dumpPhases.clear();
-  result.report.clear();
-  result.cache.clear();
-  result.externalWeights.clear();
   return result;
 }
 
