@@ -8,6 +8,7 @@
 #include "Pipeline/TuneDatabase.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
+#include <optional>
 #include <vector>
 
 namespace adze {
@@ -81,14 +82,18 @@ struct ScheduleTrial {
   };
 
   /// The kernels that are not in the database get the choice of this number of
-  /// `tile::listSchedules`, and the first one if there are fewer.
-  unsigned alternative = 0;
-  /// If true, the compilation ends without an output if `kernels` is empty.
-  bool endsWithoutKernels = true;
-  /// Results: the kernels that have this choice, and the dims of the inputs for
-  /// the typical sizes.
+  /// `tile::listSchedules`, and the first one if there are fewer. Without a
+  /// number, the compilation ends without an output if there are such kernels.
+  std::optional<unsigned> alternative;
+  /// Results: the kernels that have this choice, the most choices of a kernel
+  /// that is not in the database, and the dims of the inputs for the typical
+  /// sizes.
   std::vector<Kernel> kernels;
+  unsigned mostChoices = 0;
   std::vector<std::vector<int64_t>> inputDims;
+
+  /// Returns true if the compilation has no output.
+  bool isOver() const { return !alternative && mostChoices; }
 };
 
 struct CompileOptions {
@@ -121,7 +126,7 @@ struct CompileOptions {
   std::string kernels; // tile kernels in a file
   Tune tune = Tune::Off;
   std::string tuneDatabase; // file of measurements, or empty
-  /// If not null, schedules for a GPU are tried, and CPUs are not tuned.
+  /// If not null, schedules for a GPU are tried.
   ScheduleTrial *trial = nullptr;
   unsigned maxSeconds = 60;    // of searches
   bool checkBounds = false;    // tile kernels of the text check bounds

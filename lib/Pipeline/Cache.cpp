@@ -228,7 +228,8 @@ CompileStatus Compilation::runCached() {
     return CompileStatus::Done;
   }
   CompileStatus status = runStages();
-  if (status != CompileStatus::Done || !isKept)
+  bool isOver = options.trial && options.trial->isOver();
+  if (status != CompileStatus::Done || !isKept || isOver)
     return status;
   if (std::error_code code = entry.store(getOutputs()))
     emitWarning(UnknownLoc::get(&context))

@@ -490,8 +490,7 @@ CompileStatus Compilation::runStages() {
       readProbedProducts(*programs.front().module, *options.probed);
     if (stage == Stage::Tile && options.tune != Tune::Off && !isReference) {
       CompileStatus status = tune();
-      bool isOver = options.trial && options.trial->endsWithoutKernels &&
-                    options.trial->kernels.empty();
+      bool isOver = options.trial && options.trial->isOver();
       if (status != CompileStatus::Done || isOver)
         return status;
     }

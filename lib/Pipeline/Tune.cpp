@@ -200,7 +200,9 @@ CompileStatus Compilation::tune() {
     if (CompileStatus status = setTunedSchedules();
         status != CompileStatus::Done)
       return status;
-  if (programs.front().isForDevices() || options.trial)
+  bool isTrial =
+      options.trial && (options.trial->alternative || options.trial->isOver());
+  if (programs.front().isForDevices() || isTrial)
     return CompileStatus::Done;
   TuneContext tuning = {targets.front(), stageOptions, {}};
   ModuleOp module = *programs.front().module;

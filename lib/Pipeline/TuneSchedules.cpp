@@ -80,6 +80,7 @@ CompileStatus Compilation::setTunedSchedules() {
     symbols = getTypicalSymbols(main);
   if (options.trial) {
     options.trial->kernels.clear();
+    options.trial->mostChoices = 0;
     options.trial->inputDims = main ? getInputDims(main, symbols)
                                     : std::vector<std::vector<int64_t>>();
   }
@@ -102,9 +103,14 @@ CompileStatus Compilation::setTunedSchedules() {
       continue;
     auto choices = tile::listSchedules(kernel, target, options.batchInvariant,
                                        kMostChoices);
-    if (choices.size() < 2 || options.trial->alternative >= choices.size())
+    if (choices.size() < 2)
       continue;
-    const tile::ScheduleChoice &choice = choices[options.trial->alternative];
+    options.trial->mostChoices =
+        std::max<unsigned>(options.trial->mostChoices, choices.size());
+    std::optional<unsigned> alternative = options.trial->alternative;
+    if (!alternative || *alternative >= choices.size())
+      continue;
+    const tile::ScheduleChoice &choice = choices[*alternative];
     options.trial->kernels.push_back({key, makeEntry(kernel, choice)});
     tile::setSchedule(kernel, choice);
   }

@@ -48,7 +48,7 @@ private:
   CompileStatus makeTemporary(llvm::StringRef suffix, std::string &path);
   CompileStatus compileTrial(ScheduleTrial &trial, const std::string &output,
                              const std::string &database);
-  CompileStatus search();
+  CompileStatus search(unsigned choices);
   CompileStatus measure(const ScheduleTrial &trial, const std::string &path);
   CompileStatus select();
   CompileStatus tryAll(llvm::ArrayRef<std::string> keys);
@@ -111,37 +111,31 @@ CompileStatus ScheduleSearch::makeTemporary(llvm::StringRef suffix,
 CompileStatus ScheduleSearch::compileTrial(ScheduleTrial &trial,
                                            const std::string &output,
                                            const std::string &database) {
-  CompileOptions own = options;
+  CompileOptions own = makeTrialOptions(options, output);
   own.emit = Emit::Module;
-  own.output = output;
   own.cpu = options.cpu && options.allowHostFallback;
   own.trial = &trial;
   own.tuneDatabase = database;
-  own.quiet = true;
-  own.stats = own.timing = own.verbose = false;
-  own.cache.clear();
-  own.dumpPhases.clear();
-  own.report.clear();
-  own.externalWeights.clear();
-  if (trial.alternative == 0)
+  if (trial.alternative == 0u)
     return compile(own, diagnostics);
   own.observer = nullptr; // choices without code are not errors
   return compile(own, llvm::nulls());
 }
 
-/// Compiles and measures one trial after the other, within the time limit of
-/// searches.
-CompileStatus ScheduleSearch::search() {
+/// Compiles and measures this many trials, one after the other, within the time
+/// limit of searches.
+CompileStatus ScheduleSearch::search(unsigned choices) {
   end = Clock::now() + std::chrono::seconds(options.maxSeconds);
   std::string other;
   CompileStatus status = makeTemporary("so", fastest);
   if (status == CompileStatus::Done)
     status = makeTemporary("so", other);
-  ScheduleTrial trial;
-  for (; status == CompileStatus::Done; ++trial.alternative) {
-    bool isUsual = trial.alternative == 0;
+  for (unsigned i = 0; i < choices && status == CompileStatus::Done; ++i) {
+    bool isUsual = i == 0;
     if (!isUsual && Clock::now() > end)
       break;
+    ScheduleTrial trial;
+    trial.alternative = i;
     const std::string &path = isUsual ? fastest : other;
     CompileStatus compiled = compileTrial(trial, path, options.tuneDatabase);
     if (compiled == CompileStatus::Cancelled ||
@@ -149,8 +143,6 @@ CompileStatus ScheduleSearch::search() {
       return compiled;
     if (compiled != CompileStatus::Done)
       continue; // one of the choices has no code
-    if (trial.kernels.empty())
-      break;
     status = measure(trial, path);
   }
   return status == CompileStatus::Done ? select() : status;
@@ -216,8 +208,8 @@ CompileStatus ScheduleSearch::tryAll(llvm::ArrayRef<std::string> keys) {
     status = makeTemporary("so", module);
   if (status == CompileStatus::Done)
     status = writeDatabase(database);
-  ScheduleTrial none;
-  none.endsWithoutKernels = false;
+  ScheduleTrial none; // all kernels are in the database
+  none.alternative = 0;
   if (status == CompileStatus::Done)
     status = compileTrial(none, module, database);
   bool isFaster = false;
@@ -301,8 +293,14 @@ CompileStatus ScheduleSearch::run() {
                    "compile for one of them at a time\n";
     return CompileStatus::Unsupported;
   }
+  ScheduleTrial listed;
   CompileOptions own = options;
-  CompileStatus status = search();
+  own.trial = &listed;
+  CompileStatus status = compile(own, diagnostics);
+  if (status != CompileStatus::Done || !listed.mostChoices)
+    return status;
+  own.trial = nullptr;
+  status = search(listed.mostChoices);
   if (status == CompileStatus::Done && own.tuneDatabase.empty())
     status = makeTemporary("json", own.tuneDatabase);
   if (status == CompileStatus::Done && !kernels.empty())

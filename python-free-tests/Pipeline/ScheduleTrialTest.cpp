@@ -114,6 +114,31 @@ TEST_F(ScheduleTrialTest, DatabaseReplaysWithoutGpu) {
   EXPECT_NE(read("out.ptx").find("wgmma.mma_async"), std::string::npos);
 }
 
+TEST_F(ScheduleTrialTest, ListingHasAnOutputIfAllIsKnown) {
+  auto kernels = list(1);
+  ASSERT_EQ(kernels.size(), 1u);
+  write("out.mlir", "from before");
+  ScheduleTrial listed;
+  CompileOptions options = getOptions();
+  options.trial = &listed;
+  options.cache = path("cache");
+  run(options, CompileStatus::Done);
+  EXPECT_GT(listed.mostChoices, 2u);
+  EXPECT_TRUE(listed.kernels.empty());
+  EXPECT_EQ(read("out.mlir"), "from before");
+  TuneDatabase database;
+  database.add(kernels[0].key, kernels[0].entry);
+  ASSERT_FALSE(database.write(path("db.json")));
+  run(options, CompileStatus::Done);
+  EXPECT_EQ(listed.mostChoices, 0u);
+  EXPECT_NE(read("out.mlir").find(kernels[0].entry.schedule),
+            std::string::npos);
+  // What was there before did not go to the cache.
+  ASSERT_FALSE(llvm::sys::fs::remove(path("db.json")));
+  run(options, CompileStatus::Done);
+  EXPECT_GT(listed.mostChoices, 2u);
+}
+
 TEST_F(ScheduleTrialTest, KeysDependOnSizes) {
   auto first = list(0);
   std::string text = read("model.mlir");
