@@ -84,6 +84,9 @@ llvm::ArrayRef<EmulatedFunction> getEmulatedFunctions() {
       {"emu_copy_from_shared", address(copyFromShared)},
       {"emu_commit_copies", address(commitCopies)},
       {"emu_wait_copies", address(waitForCopies)},
+      {"emu_copy_async", address(copyAsync)},
+      {"emu_commit_async", address(commitAsync)},
+      {"emu_wait_async", address(waitForAsync)},
       {"emu_note_write", address(noteWrite)},
   };
   return functions;
@@ -399,6 +402,15 @@ public:
         })
         .Case([&](NVVM::CpAsyncBulkWaitGroupOp wait) {
           replace("emu_wait_copies", number(wait.getGroup()));
+        })
+        .Case([&](NVVM::CpAsyncOp copy) {
+          Value bytes = number(copy.getSize()), read = copy.getCpSize();
+          replace("emu_copy_async",
+                  {copy.getDst(), copy.getSrc(), bytes, read ? read : bytes});
+        })
+        .Case([&](NVVM::CpAsyncCommitGroupOp) { replace("emu_commit_async"); })
+        .Case([&](NVVM::CpAsyncWaitGroupOp wait) {
+          replace("emu_wait_async", number(wait.getN()));
         })
         .Case([&](LLVM::ExtractValueOp read) { replaceRead(read); })
         .Case([&](LLVM::StoreOp store) { noteStore(store); });

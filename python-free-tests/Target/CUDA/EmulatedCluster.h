@@ -91,8 +91,8 @@ public:
     std::function<bool()> holds;  ///< set while it waits for a condition
     const void *signal = nullptr; ///< of the copies that it waits for
     void *operands = nullptr;     ///< of a common operation
-    int64_t copyGroups = 0, productGroups = 0; ///< committed
-    bool isFenced = false;                     ///< for matrix instructions
+    int64_t copyGroups = 0, asyncGroups = 0, productGroups = 0; ///< committed
+    bool isFenced = false; ///< for matrix instructions
     int64_t productGroupsDone = 0;
     /// By the word that stands for them in registers until they are read.
     std::map<uint32_t, Accumulators> accumulators;

@@ -155,7 +155,6 @@ static void checkFree(ByteRange target) {
     if (product.lhs.overlaps(target) || product.rhs.overlaps(target))
       cluster->fail("a copy overwrites an operand of a matrix instruction in "
                     "flight");
-  checkVisible(target.begin, target.end);
 }
 
 void copyToShared(char *to, const TensorMap *map, const int32_t *coordinates,
@@ -168,6 +167,7 @@ void copyToShared(char *to, const TensorMap *map, const int32_t *coordinates,
   if (reinterpret_cast<uintptr_t>(to) % align)
     cluster->fail("the target of a copy is not aligned");
   checkFree(target);
+  checkVisible(target.begin, target.end);
   memset(to, Cluster::kPoison, bytes);
   std::vector<int32_t> place(coordinates, coordinates + map->rank);
   unsigned me = cluster->getNumber();
@@ -207,15 +207,46 @@ void copyFromShared(const TensorMap *map, const char *from,
                   }});
 }
 
+/// Returns true if a copy of the thread that reads or writes shared memory is
+/// in a group before `end`.
+static bool isInFlight(unsigned thread, bool writesShared, int64_t end) {
+  return llvm::any_of(cluster->copies, [&](const PendingCopy &copy) {
+    return copy.thread == thread && copy.writesShared == writesShared &&
+           copy.signal == &cluster->threads[thread] && copy.group < end;
+  });
+}
+
 void commitCopies() { ++cluster->self().copyGroups; }
 
 void waitForCopies(uint32_t groups) {
   unsigned me = cluster->getNumber();
   int64_t end = cluster->self().copyGroups - groups;
   cluster->waitUntil("copies from shared memory", &cluster->self(), [=] {
-    return llvm::none_of(cluster->copies, [&](const PendingCopy &copy) {
-      return copy.thread == me && !copy.writesShared && copy.group < end;
-    });
+    return !isInFlight(me, /*writesShared=*/false, end);
+  });
+}
+
+void copyAsync(char *to, const char *from, uint32_t bytes, uint32_t read) {
+  ByteRange target{to, to + bytes};
+  if (reinterpret_cast<uintptr_t>(to) % bytes ||
+      (read && reinterpret_cast<uintptr_t>(from) % bytes))
+    cluster->fail("a copy is not aligned to its size");
+  checkFree(target);
+  memset(to, Cluster::kPoison, bytes);
+  cluster->issue({cluster->getNumber(), cluster->self().asyncGroups, target,
+                  /*writesShared=*/true, &cluster->self(), [=] {
+                    memcpy(to, from, read);
+                    memset(to + read, 0, bytes - read);
+                  }});
+}
+
+void commitAsync() { ++cluster->self().asyncGroups; }
+
+void waitForAsync(uint32_t groups) {
+  unsigned me = cluster->getNumber();
+  int64_t end = cluster->self().asyncGroups - groups;
+  cluster->waitUntil("copies to shared memory", &cluster->self(), [=] {
+    return !isInFlight(me, /*writesShared=*/true, end);
   });
 }
 

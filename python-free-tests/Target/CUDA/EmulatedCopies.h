@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Barriers in shared memory and copies by tensor maps (PTX ISA, mbarrier and
-// cp.async.bulk.tensor).
+// Barriers in shared memory and asynchronous copies (PTX ISA, mbarrier,
+// cp.async.bulk.tensor and cp.async).
 #ifndef ADZE_TESTS_TARGET_CUDA_EMULATEDCOPIES_H
 #define ADZE_TESTS_TARGET_CUDA_EMULATEDCOPIES_H
 
@@ -55,6 +55,12 @@ void copyFromShared(const TensorMap *map, const char *from,
 void commitCopies();
 /// Waits until at most `groups` committed groups have not read their sources.
 void waitForCopies(uint32_t groups);
+
+/// Copies `read` bytes to shared memory, and zeros up to `bytes` (cp.async).
+void copyAsync(char *to, const char *from, uint32_t bytes, uint32_t read);
+void commitAsync();
+/// Waits until at most `groups` committed groups of such copies are in flight.
+void waitForAsync(uint32_t groups);
 /// Records a write of the running thread to shared memory.
 void noteWrite(const char *to, uint32_t bytes);
 

@@ -350,7 +350,8 @@ static bool synchronizes(Operation *op) {
              NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
              NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
              NVVM::WgmmaWaitGroupSyncOp, NVVM::CpAsyncBulkCommitGroupOp,
-             NVVM::CpAsyncBulkWaitGroupOp>(op);
+             NVVM::CpAsyncBulkWaitGroupOp, NVVM::CpAsyncCommitGroupOp,
+             NVVM::CpAsyncWaitGroupOp>(op);
 }
 
 /// Runs the kernel without each of its synchronising operations in turn, and
