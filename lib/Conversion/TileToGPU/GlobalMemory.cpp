@@ -4,6 +4,7 @@
 #include "IndexFacts.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -343,6 +344,44 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
     }
   });
   return f;
+}
+
+/// Returns the bytes of an access to a window.
+int64_t KernelLowering::getAccessBytes(tile::LoadOp op, const Axes &axes) {
+  Access access(*this, op.getMemref(), op.getMixedOffsets(), op.getMemDims(),
+                op.getSteps(), tileType(op.getResult()).getShape(), axes);
+  return access.width * bytesOf(access.type());
+}
+
+/// Starts to copy the window at the positions `from` to those `to` in shared
+/// memory, whose registers have the same order; zeros where `from` is out of
+/// bounds.
+void KernelLowering::copyTile(tile::LoadOp op, const Axes &from,
+                              const SharedTile &tile, const Axes &to) {
+  constexpr int64_t mostBytes = 16;
+  Access access(*this, op.getMemref(), op.getMixedOffsets(), op.getMemDims(),
+                op.getSteps(), tileType(op.getResult()).getShape(), from);
+  int64_t bytes = access.width * bytesOf(access.type());
+  auto modifier = bytes == mostBytes ? NVVM::LoadCacheModifierKind::CG
+                                     : NVVM::LoadCacheModifierKind::CA;
+  Axes all = withoutBounds(to);
+  SmallVector<SmallVector<int64_t>> targets;
+  forEachElement(all, [&](Registers regs, int64_t) {
+    targets.push_back(llvm::to_vector(regs));
+  });
+  auto i32 = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+  };
+  forEachElement(from, [&](Registers regs, int64_t i) {
+    if (access.width > 1 && regs[access.vectorDim] % access.width)
+      return;
+    Value guard = access.guard(regs), size;
+    if (guard)
+      size = arith::SelectOp::create(b, loc, guard, i32(bytes), i32(0));
+    // Nothing is read at an address out of bounds.
+    NVVM::CpAsyncOp::create(b, loc, sharedPointer(tile, all, targets[i]),
+                            access.pointer(regs), bytes, modifier, size);
+  });
 }
 
 void KernelLowering::storeTile(tile::StoreOp op) {

@@ -242,6 +242,8 @@ void KernelLowering::storeScalar(memref::StoreOp op) {
 void KernelLowering::lowerFor(scf::ForOp loop) {
   if (!sharedLoops && plan.isShared(loop))
     return lowerSharedFor(loop);
+  if (lowerRing(loop))
+    return;
   SmallVector<Value> inits;
   for (Value v : loop.getInitArgs()) {
     if (isTile(v))

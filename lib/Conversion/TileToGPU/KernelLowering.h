@@ -42,6 +42,7 @@ private:
     mlir::Type elementType;
     int64_t offset = 0; ///< in bytes
     llvm::SmallVector<int64_t> strides;
+    mlir::Value start; ///< elements before the first one; null: none
   };
 
   // Control.
@@ -63,6 +64,9 @@ private:
   Fragment computeElementwise(mlir::Operation *op, const Axes &axes);
   Fragment computeIota(tile::IotaOp op, const Axes &axes);
   Fragment computeReshape(tile::ReshapeOp op, const Axes &axes);
+  void forParts(
+      tile::ReshapeOp op, const Axes &axes,
+      llvm::function_ref<void(const Axes &, const Axes &, Registers)> body);
   Fragment computeGather(tile::GatherOp op, const Axes &axes);
   Fragment computeTranspose(tile::TransposeOp op, const Axes &axes);
   Fragment computeBroadcast(tile::BroadcastOp op, const Axes &axes);
@@ -91,6 +95,9 @@ private:
 
   // Global memory.
   Fragment loadTile(tile::LoadOp op, const Axes &axes);
+  int64_t getAccessBytes(tile::LoadOp op, const Axes &axes);
+  void copyTile(tile::LoadOp op, const Axes &from, const SharedTile &tile,
+                const Axes &to);
   void storeTile(tile::StoreOp op);
   void storeFragment(tile::StoreOp op, const Axes &axes, const Fragment &f);
   void storeScalar(mlir::memref::StoreOp op);
@@ -113,6 +120,7 @@ private:
   SharedTile materialise(mlir::Value tile);
   mlir::Value sharedPointer(const SharedTile &tile, const Axes &axes,
                             Registers regs);
+  Axes withoutBounds(const Axes &axes);
   int64_t sharedVector(const SharedTile &tile, const Axes &axes, unsigned &dim);
   Fragment packShared(const SharedTile &tile, const Axes &axes,
                       const Fragment &fragment);
@@ -135,13 +143,20 @@ private:
     SharedTile shared, staged; ///< as (k, other), and in the order of the tile
     mlir::Type type;           ///< of the product
     bool isUnits = false;      ///< a unit loads it from shared memory
+    bool isTurned = false;     ///< contiguous along another dim in memory
     int64_t chunk = 0;         ///< of k, multiplied at a time
+    int64_t stages = 1;        ///< chunks in shared memory; 1: no ring of them
+    int64_t stageElements = 0; ///< between two stages
   };
   using Operands = std::array<Operand, 2>;
   llvm::SmallVector<Spread> operandSpreads(const Operand &operand);
   const Axis *stagingAxis(const Spread &spread);
   const Axis *shiftedAxis(const Axis *axis, mlir::Value start, int64_t size);
-  Operand prepareOperand(tile::DotOp dot, unsigned number, int64_t chunk);
+  Operand describeOperand(tile::DotOp dot, unsigned number, int64_t chunk);
+  void allocate(Operand &operand);
+  Axes getPositions(const Operand &operand, const Axes &staging,
+                    mlir::Value start);
+  Axes getStaging(const Operand &operand);
   Fragment take(const Operand &operand, const Axes &from, const Axes &to);
   Fragment fetch(const Operand &operand, mlir::Value start);
   void put(const Operand &operand, llvm::ArrayRef<mlir::Value> packed);
@@ -152,6 +167,18 @@ private:
                           mlir::Value start, Fragment acc, const Axes &out);
   Fragment multiplyPipelined(tile::DotOp dot, const Operands &operands,
                              Fragment acc, const Axes &out);
+  void forCopies(const Operand &operand, mlir::Value start,
+                 llvm::function_ref<void(const Axes &, const Axes &)> body);
+  bool mayCopy(Operand operand);
+  int64_t countStages(const Operands &operands);
+  const Operands &getOperands(tile::DotOp dot, bool repeats);
+  void lowerScalars(llvm::ArrayRef<mlir::scf::ForOp> loops,
+                    mlir::ValueRange values);
+  /// Lowers nested loops around a dot whose operands are copied; returns false
+  /// for other loops.
+  bool lowerRing(mlir::scf::ForOp outermost);
+  Fragment multiplyRing(tile::DotOp dot, llvm::ArrayRef<mlir::scf::ForOp> loops,
+                        Fragment acc, const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);

@@ -66,6 +66,11 @@ public:
   /// Returns the number of threads that compute a program.
   int64_t getThreads() const { return threads; }
   int64_t getBlocks() const { return blocks; }
+  /// Returns the bytes of shared memory that a block of threads may have.
+  int64_t getSharedBytes() const {
+    constexpr int64_t unknown = 49152;
+    return target ? target.getSharedBytes() : unknown;
+  }
   int64_t getBlockThreads() const { return threads / blocks; }
   /// Returns true if all results are f16 or bf16.
   bool isNarrow() const { return narrow; }

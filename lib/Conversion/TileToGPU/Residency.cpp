@@ -34,20 +34,26 @@ bool KernelPlan::readsConstantsOnce() {
   return isOnce && bytes > 0 && bytes <= mostBytes * threads;
 }
 
-/// Blocks with products on a unit wait for their operands in turn, while others
-/// multiply. Blocks that read constants once are resident together if possible,
-/// since their loads do not wait for those of other blocks: 64 registers
-/// suffice. In other kernels more than one block would spill registers.
+/// Blocks with products wait for their operands in turn, while others multiply.
+/// Blocks that read constants once are resident together if possible, since
+/// their loads do not wait for those of other blocks: 64 registers suffice. In
+/// other kernels more than one block would spill registers.
 int64_t KernelPlan::getResidentBlocks() {
-  constexpr int64_t registers = 65536, besideSums = 96, ofReader = 64;
-  int64_t sums = 0;
+  constexpr int64_t registers = 65536, besideUnit = 96, besideImage = 112,
+                    besideProduct = 64, ofMultiplier = 128, ofReader = 64;
+  bool isImage =
+      kernel.walk([](tile::ReshapeOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  int64_t used = 0;
   kernel.walk([&](tile::DotOp dot) {
-    if (getUnit(dot))
-      sums =
-          std::max(sums, tileType(dot.getResult()).getNumElements() / threads);
+    int64_t sums = tileType(dot.getResult()).getNumElements() / threads;
+    used = std::max(used, getUnit(dot) ? sums + besideUnit
+                          : isImage
+                              ? sums + besideImage
+                              : std::max(sums + besideProduct, ofMultiplier));
   });
-  if (sums)
-    return registers / (threads * (sums + besideSums));
+  if (used)
+    return std::max<int64_t>(1, registers / (threads * used));
   return blocks == 1 && readsConstantsOnce()
              ? std::max<int64_t>(1, registers / (threads * ofReader))
              : 1;

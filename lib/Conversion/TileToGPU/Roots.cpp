@@ -36,23 +36,46 @@ static int64_t chooseUnitChunk(int64_t k, int64_t others,
   return most;
 }
 
-/// Allocates an operand as [k][other], in the type of the accumulator, or in
-/// its own type for a unit. A computed operand that uses a root is staged
-/// whole, before the loop over chunks.
-KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
-                                                       unsigned number,
-                                                       int64_t chunk) {
+/// Returns true if elements along k are adjacent in memory.
+static bool isAlongDepth(Value tile, unsigned kDim) {
+  return memoryOrder(tile, /*isOperand=*/true).front() == kDim;
+}
+
+/// Returns true if an operand has rows along k in shared memory. A unit
+/// transposes elements of 16 bits only as it loads them.
+static bool hasRowsAlongDepth(Value tile, unsigned kDim, Type type,
+                              bool isUnits) {
+  return isUnits && (isAlongDepth(tile, kDim) || bytesOf(type) != 2);
+}
+
+/// An operand is in shared memory as [k][other], in the type of the
+/// accumulator, or in its own type for a unit. A computed operand that uses a
+/// root is staged whole, before the loop over chunks.
+KernelLowering::Operand KernelLowering::describeOperand(tile::DotOp dot,
+                                                        unsigned number,
+                                                        int64_t chunk) {
   Value tile = dot->getOperand(number);
-  unsigned kDim = 1 - number;
   Operand operand;
   operand.tile = tile;
-  operand.kDim = kDim;
+  operand.kDim = 1 - number;
   operand.whole = plan.dependsOnRoot(tile);
   operand.chunk = chunk;
   operand.type = number ? dot.getProduct().getRhs() : dot.getProduct().getLhs();
-  ArrayRef<int64_t> shape = tileType(tile).getShape();
-  unsigned other = 1 - kDim;
-  int64_t sizes[2] = {chunk, shape[other]};
+  operand.isUnits = bool(plan.getUnit(dot));
+  Type type = getElementTypeOrSelf(
+      (operand.isUnits ? tile : dot.getResult()).getType());
+  operand.shared.elementType = type;
+  operand.isTurned =
+      isAlongDepth(tile, operand.kDim) !=
+      hasRowsAlongDepth(tile, operand.kDim, type, operand.isUnits);
+  return operand;
+}
+
+/// Allocates the stages of an operand.
+void KernelLowering::allocate(Operand &operand) {
+  Value tile = operand.tile;
+  unsigned kDim = operand.kDim, other = 1 - kDim;
+  int64_t sizes[2] = {operand.chunk, tileType(tile).getShape()[other]};
   if (operand.whole) {
     Axes axes = axesFor(tile);
     for (int i : {0, 1}) {
@@ -71,24 +94,22 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
   // unit is an odd number of 16-byte segments, so that the rows of a matrix are
   // in different banks; the padding of others spreads the columns of a
   // transposed tile over banks.
-  bool transposed = memoryOrder(tile, /*isOperand=*/true).front() == kDim;
-  operand.isUnits = bool(plan.getUnit(dot));
-  Type type = getElementTypeOrSelf(
-      (operand.isUnits ? tile : dot.getResult()).getType());
-  // Only elements of 16 bits are transposed as they are loaded.
-  bool alongDepth = operand.isUnits && (transposed || bytesOf(type) != 2);
+  Type type = operand.shared.elementType;
+  bool alongDepth = hasRowsAlongDepth(tile, kDim, type, operand.isUnits);
   unsigned inner = alongDepth ? 0 : 1;
   int64_t piece = std::max<int64_t>(1, 16 / bytesOf(type));
   int64_t pieces = llvm::divideCeil(sizes[inner], piece);
-  pieces = operand.isUnits ? pieces | 1 : pieces + transposed;
-  operand.shared = allocateShared(type, {sizes[1 - inner], sizes[inner]},
-                                  pieces * piece - sizes[inner]);
+  pieces = operand.isUnits ? pieces | 1 : pieces + operand.isTurned;
+  int64_t row = pieces * piece;
+  operand.stageElements = sizes[1 - inner] * row;
+  operand.shared =
+      allocateShared(type, {sizes[1 - inner] * operand.stages, sizes[inner]},
+                     row - sizes[inner]);
   if (alongDepth)
     std::swap(operand.shared.strides[0], operand.shared.strides[1]);
   operand.staged = operand.shared;
   if (kDim == 1)
     std::swap(operand.staged.strides[0], operand.staged.strides[1]);
-  return operand;
 }
 
 /// Returns the distribution by which the threads of the block fetch one chunk
@@ -100,6 +121,9 @@ SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
   int64_t vec = std::max<int64_t>(1, 16 / bytes);
   int64_t each = std::max<int64_t>(1, sizes[0] * sizes[1] / plan.getThreads());
   vec = std::min<int64_t>({vec, 8, int64_t(llvm::bit_floor(uint64_t(each)))});
+  // A copy has adjacent elements on both sides.
+  if (operand.stages > 1 && operand.isTurned)
+    vec = 1;
   return spreadDims(sizes, memoryOrder(operand.tile, /*isOperand=*/true),
                     plan.getThreads(), vec);
 }
@@ -135,27 +159,34 @@ Fragment KernelLowering::take(const Operand &operand, const Axes &from,
 
 /// Loads a chunk of an operand from `start` on, in vectors for `put`.
 Fragment KernelLowering::fetch(const Operand &operand, Value start) {
-  Axes from, to;
-  int64_t k = tileType(operand.tile).getShape()[operand.kDim];
-  for (const auto &[i, spread] : llvm::enumerate(operandSpreads(operand))) {
-    to.push_back(stagingAxis(spread));
-    from.push_back(to.back());
-    if (i != operand.kDim || operand.chunk == k)
-      continue;
-    from.back() = shiftedAxis(to.back(), start, k);
-  }
+  Axes to = getStaging(operand);
   scopes.emplace_back();
-  Fragment fetched = take(operand, from, to);
+  Fragment fetched = take(operand, getPositions(operand, to, start), to);
   scopes.pop_back();
   return fetched;
 }
 
-/// Stores fetched elements to shared memory.
-void KernelLowering::put(const Operand &operand, ArrayRef<Value> packed) {
+/// Returns the positions of a chunk in shared memory.
+Axes KernelLowering::getStaging(const Operand &operand) {
   Axes to;
   for (const Spread &spread : operandSpreads(operand))
     to.push_back(stagingAxis(spread));
-  writePacked(operand.staged, to, packed);
+  return to;
+}
+
+/// Returns the positions in the tile of a chunk that begins at `start`.
+Axes KernelLowering::getPositions(const Operand &operand, const Axes &staging,
+                                  Value start) {
+  Axes from = staging;
+  int64_t k = tileType(operand.tile).getShape()[operand.kDim];
+  if (operand.chunk != k)
+    from[operand.kDim] = shiftedAxis(staging[operand.kDim], start, k);
+  return from;
+}
+
+/// Stores fetched elements to shared memory.
+void KernelLowering::put(const Operand &operand, ArrayRef<Value> packed) {
+  writePacked(operand.staged, getStaging(operand), packed);
 }
 
 /// Copies an operand, or its part from `start` on, to shared memory.
@@ -206,9 +237,13 @@ Fragment KernelLowering::multiply(tile::DotOp dot, const Operands &operands,
                                   Value start, Fragment acc, const Axes &out) {
   if (plan.getUnit(dot))
     return multiplyByUnit(dot, operands, start, std::move(acc), out);
+  // Operands of more steps would not fit into registers if they were loaded
+  // together.
+  constexpr int64_t mostSteps = 16, mostWork = 1024;
   int64_t chunk = operands[0].chunk;
-  int64_t work = out[0]->regs() * out[1]->regs(), unroll = chunk;
-  while (unroll > 1 && (work * unroll > 1024 || chunk % unroll))
+  int64_t work = out[0]->regs() * out[1]->regs(),
+          unroll = std::min(chunk, mostSteps);
+  while (unroll > 1 && (work * unroll > mostWork || chunk % unroll))
     --unroll;
   auto step = [&](Value k, int64_t offset) {
     Fragment sides[2];
@@ -243,11 +278,12 @@ Fragment KernelLowering::multiply(tile::DotOp dot, const Operands &operands,
   return Fragment(loop.getResults());
 }
 
-void KernelLowering::lowerDot(tile::DotOp dot) {
-  if (dot.getWordElements() > 1)
-    return fail(dot, "expected a product of elements, not of words of them");
-  Axes out = axesFor(dot.getResult());
-  Fragment acc = emit(dot.getAcc(), out);
+/// Returns the operands of a dot, which copies bring to shared memory if they
+/// may and there are several chunks: of k, or with `repeats` of iterations.
+const KernelLowering::Operands &KernelLowering::getOperands(tile::DotOp dot,
+                                                            bool repeats) {
+  if (auto it = dotOperands.find(dot); it != dotOperands.end())
+    return it->second;
   int64_t k = tileType(dot.getLhs()).getShape()[1];
   ArrayRef<int64_t> shape = tileType(dot.getResult()).getShape();
   tile::TargetUnitAttr unit = plan.getUnit(dot);
@@ -257,14 +293,31 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   if (k % chunk &&
       (plan.dependsOnRoot(dot.getLhs()) || plan.dependsOnRoot(dot.getRhs())))
     chunk = k;
-  auto it = dotOperands.find(dot);
-  if (it == dotOperands.end())
-    it = dotOperands
-             .try_emplace(dot,
-                          std::array<Operand, 2>{prepareOperand(dot, 0, chunk),
-                                                 prepareOperand(dot, 1, chunk)})
-             .first;
-  Operands operands = it->second;
+  Operands operands = {describeOperand(dot, 0, chunk),
+                       describeOperand(dot, 1, chunk)};
+  bool areCopied = (repeats || chunk < k) &&
+                   llvm::all_of(operands, [&](const Operand &operand) {
+                     return mayCopy(operand);
+                   });
+  int64_t stages = areCopied ? countStages(operands) : 1;
+  for (Operand &operand : operands) {
+    operand.stages = stages;
+    allocate(operand);
+  }
+  return dotOperands.try_emplace(dot, operands).first->second;
+}
+
+void KernelLowering::lowerDot(tile::DotOp dot) {
+  if (dot.getWordElements() > 1)
+    return fail(dot, "expected a product of elements, not of words of them");
+  Axes out = axesFor(dot.getResult());
+  Fragment acc = emit(dot.getAcc(), out);
+  int64_t k = tileType(dot.getLhs()).getShape()[1];
+  Operands operands = getOperands(dot, /*repeats=*/false);
+  if (operands[0].stages > 1)
+    return remember(dot.getResult(), out,
+                    multiplyRing(dot, /*loops=*/{}, acc, out));
+  int64_t chunk = operands[0].chunk;
   // Operands that use a root may use shared memory themselves, so they are
   // computed before the barrier.
   barrier();
@@ -282,7 +335,7 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
     remember(dot.getResult(), out, multiply(dot, operands, {}, acc, out));
     return;
   }
-  if (unit)
+  if (plan.getUnit(dot))
     return remember(dot.getResult(), out,
                     multiplyPipelined(dot, operands, acc, out));
   auto loop = scf::ForOp::create(b, loc, constant(0), constant(k),

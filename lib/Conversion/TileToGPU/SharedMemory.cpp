@@ -55,7 +55,7 @@ KernelLowering::allocateShared(Type elementType, ArrayRef<int64_t> sizes,
 Value KernelLowering::sharedPointer(const SharedTile &tile, const Axes &axes,
                                     Registers regs) {
   Type type = sharedType(tile.elementType);
-  Value dynamic;
+  Value dynamic = tile.start;
   int64_t fixed = tile.offset / bytesOf(tile.elementType);
   for (auto [axis, r, stride] : llvm::zip_equal(axes, regs, tile.strides)) {
     Value position = axis->base[r];
@@ -73,6 +73,19 @@ Value KernelLowering::sharedPointer(const SharedTile &tile, const Axes &axes,
                             LLVM::GEPArg(toI64(dynamic)));
   return LLVM::GEPOp::create(b, loc, pointerType, type, p,
                              LLVM::GEPArg(int32_t(fixed)));
+}
+
+/// Returns the axes with all positions in bounds, as memory is padded for those
+/// that are not.
+Axes KernelLowering::withoutBounds(const Axes &axes) {
+  Axes all;
+  for (const Axis *axis : axes) {
+    auto own = std::make_unique<Axis>(*axis);
+    llvm::fill(own->valid, Value());
+    axisPool.push_back(std::move(own));
+    all.push_back(axisPool.back().get());
+  }
+  return all;
 }
 
 /// Returns the number of adjacent elements along `dim` that form one access.
@@ -120,15 +133,7 @@ void KernelLowering::writePacked(const SharedTile &tile, const Axes &axes,
     if (axis->spread.mask() >= uint64_t(plan.getBlockThreads()))
       return fail(kernel, "the blocks of a cluster have different parts of a "
                           "tile in shared memory");
-  // The padding keeps the address in bounds for invalid positions.
-  Axes all;
-  std::vector<Axis> copies;
-  copies.reserve(axes.size());
-  for (const Axis *axis : axes) {
-    copies.push_back(*axis);
-    llvm::fill(copies.back().valid, Value());
-    all.push_back(&copies.back());
-  }
+  Axes all = withoutBounds(axes);
   forEachElement(axes, [&](Registers regs, int64_t) {
     if (width > 1 && regs[dim] % width)
       return;

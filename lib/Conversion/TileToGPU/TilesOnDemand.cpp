@@ -344,23 +344,20 @@ static int64_t countTogether(const ReshapeGroup &group, ArrayRef<int64_t> from,
   return group.from.size() == 1 || from[group.from.back()] % vec == 0 ? vec : 1;
 }
 
+/// Calls `body` for parts of the registers of a reshape: with the positions in
+/// the source, those in the result, and the first register of each dimension.
 /// Dimensions that the reshape preserves keep their axes; for the others,
-/// adjacent registers request their own elements of the source.
-Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
-  Value source = op.getSource();
+/// adjacent registers are a part, which have the same order on both sides.
+void KernelLowering::forParts(
+    tile::ReshapeOp op, const Axes &axes,
+    llvm::function_ref<void(const Axes &, const Axes &, Registers)> body) {
   ArrayRef<int64_t> to = tileType(op.getResult()).getShape(),
-                    from = tileType(source).getShape();
+                    from = tileType(op.getSource()).getShape();
   auto groups = reshapeGroups(from, to);
-  std::optional<SharedTile> shared;
-  if (plan.dependsOnRoot(source))
-    shared = materialise(source);
   Axes visited; // only the registers of split dimensions, in steps
   SmallVector<int64_t> step(axes.size(), 1);
-  int64_t count = 1;
-  for (const Axis *axis : axes) {
+  for (const Axis *axis : axes)
     visited.push_back(pointAxis(axis, 0));
-    count *= axis->regs();
-  }
   for (const ReshapeGroup &group : groups)
     if (!group.kept())
       for (unsigned dim : group.to) {
@@ -368,7 +365,6 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
           step[dim] = countTogether(group, from, axes);
         visited[dim] = partOf(axes[dim], 0, axes[dim]->regs() / step[dim]);
       }
-  Fragment result(count);
   forEachElement(visited, [&](Registers number, int64_t) {
     Axes at(from.size(), positionAxis(constant(0))), kept = axes, points = axes;
     SmallVector<int64_t> first(axes.size(), 0);
@@ -393,8 +389,20 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
       if (together > 1)
         at[last] = extend(at[last], together);
     }
-    // The dimensions that hold several registers have the same order on both
-    // sides, so `part` is indexed as `kept` is.
+    body(at, kept, first);
+  });
+}
+
+Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
+  Value source = op.getSource();
+  std::optional<SharedTile> shared;
+  if (plan.dependsOnRoot(source))
+    shared = materialise(source);
+  int64_t count = 1;
+  for (const Axis *axis : axes)
+    count *= axis->regs();
+  Fragment result(count);
+  forParts(op, axes, [&](const Axes &at, const Axes &kept, Registers first) {
     Fragment part = shared ? readShared(*shared, at) : emit(source, at);
     forEachElement(kept, [&](Registers inner, int64_t i) {
       int64_t linear = 0;

@@ -9,23 +9,24 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_80", multiprocessors = 
 // SCHEDULE: tile.kernel @product
 // SCHEDULE-SAME: tile.params.cuda = {BLOCK_K = 256 : i64, BLOCK_M = 128 : i64, BLOCK_N = 64 : i64}
 
-// Each of four warps has 32 rows. A chunk of both operands is loaded to registers; then
-// the next one, while the previous one is multiplied.
+// Each of four warps has 32 rows. Copies bring the next chunks of both operands to shared
+// memory while one is multiplied.
 // CHECK-LABEL: llvm.func @product
 // CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32
-// CHECK: llvm.load {{.*}} -> vector<8xf16>
+// CHECK-NOT: llvm.store {{.*}}!llvm.ptr<3>
+// CHECK: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
+// CHECK: nvvm.cp.async.commit.group
 // CHECK: scf.for
-// CHECK: gpu.barrier
-// CHECK: llvm.store {{.*}} : vector<8xf16>, !llvm.ptr<3>
-// CHECK: gpu.barrier
-// CHECK: llvm.load {{.*}} -> vector<8xf16>
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: gpu.barrier
+// CHECK: scf.if
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.cp.async.commit.group
 // CHECK-COUNT-2: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>, num = 4
 // CHECK: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>, num = 4
 // CHECK-COUNT-4: nvvm.mma.sync
 // CHECK: scf.yield
-// CHECK: gpu.barrier
-// CHECK: llvm.store {{.*}} : vector<8xf16>, !llvm.ptr<3>
-// CHECK: nvvm.mma.sync
+// CHECK-NOT: gpu.barrier
 // CHECK: llvm.return
 tile.kernel @product(%a: memref<2048x256xf16> {tile.align = 64 : i64}, %b: memref<256x2048xf16> {tile.align = 64 : i64}, %c: memref<2048x2048xf16> {tile.align = 64 : i64}) {
   %c0 = arith.constant 0 : index
@@ -81,6 +82,32 @@ tile.kernel @dynamic(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf3
     scf.yield %r : tensor<?x?xf32>
   }
   tile.store %sum, %c[%i, %j] : tensor<?x?xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// Operands that are computed are loaded to registers chunk by chunk, the next one while the
+// previous one is multiplied.
+// CHECK-LABEL: llvm.func @computed
+// CHECK-NOT: nvvm.cp.async
+// CHECK: llvm.load {{.*}} -> vector<8xf16>
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK: llvm.store {{.*}} : vector<8xf16>, !llvm.ptr<3>
+// CHECK: gpu.barrier
+// CHECK: llvm.load {{.*}} -> vector<8xf16>
+// CHECK: nvvm.mma.sync
+// CHECK: scf.yield
+// CHECK: gpu.barrier
+// CHECK: llvm.store {{.*}} : vector<8xf16>, !llvm.ptr<3>
+// CHECK: nvvm.mma.sync
+// CHECK: llvm.return
+tile.kernel @computed(%a: memref<64x256xf16> {tile.align = 64 : i64}, %b: memref<256x64xf16> {tile.align = 64 : i64}, %c: memref<64x64xf32>) {
+  %x = tile.load %a[0, 0] sizes [64, 256] : memref<64x256xf16> -> tensor<64x256xf16>
+  %n = arith.negf %x : tensor<64x256xf16>
+  %w = tile.load %b[0, 0] sizes [256, 64] : memref<256x64xf16> -> tensor<256x64xf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = tile.dot %n, %w, %z : tensor<64x256xf16>, tensor<256x64xf16>, tensor<64x64xf32>
+  tile.store %r, %c[0, 0] : tensor<64x64xf32>, memref<64x64xf32>
   tile.return
 }
 

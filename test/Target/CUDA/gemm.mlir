@@ -3,8 +3,10 @@
 // Operands are copied to shared memory, products stay in registers.
 // CHECK: .extern .shared
 // CHECK: .visible .entry gemm(
-// CHECK: ld.global.v4.b32
-// CHECK: st.shared.v4.b32
-// CHECK: bar.sync
+// CHECK: cp.async.ca.shared.global
+// CHECK: cp.async.commit_group
 // CHECK: ld.shared.v4.b32
-// CHECK-COUNT-64: fma.rn.f32
+// CHECK-COUNT-32: fma.rn.f32
+// CHECK: cp.async.wait_group 1
+// CHECK: bar.sync
+// CHECK: cp.async.c{{[ag]}}.shared.global

@@ -1,0 +1,338 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Products of operands that are copied to rings of chunks in shared memory (PTX
+// ISA, cp.async): while one chunk is multiplied, the next ones arrive.
+#include "DeviceBuilder.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// Returns the load of a tile, which a reshape may follow, or null.
+static tile::LoadOp getLoad(Value tile) {
+  if (auto reshape = tile.getDefiningOp<tile::ReshapeOp>())
+    tile = reshape.getSource();
+  return tile.getDefiningOp<tile::LoadOp>();
+}
+
+/// Calls `body` for parts of a chunk that begins at `start`: with the positions
+/// in the window that is loaded, and in shared memory.
+void KernelLowering::forCopies(
+    const Operand &operand, Value start,
+    llvm::function_ref<void(const Axes &, const Axes &)> body) {
+  Axes to = getStaging(operand), from = getPositions(operand, to, start);
+  auto reshape = operand.tile.getDefiningOp<tile::ReshapeOp>();
+  if (!reshape)
+    return body(from, to);
+  forParts(
+      reshape, from, [&](const Axes &at, const Axes &kept, Registers first) {
+        Axes part;
+        for (auto [i, axis] : llvm::enumerate(kept))
+          part.push_back(
+              axis == from[i] ? to[i] : partOf(to[i], first[i], axis->regs()));
+        body(at, part);
+      });
+}
+
+/// Returns true if an operand is a window of memory whose elements are
+/// multiplied as they are, and accesses have at least four bytes.
+bool KernelLowering::mayCopy(Operand operand) {
+  constexpr int64_t leastBytes = 4;
+  tile::LoadOp load = getLoad(operand.tile);
+  if (!load || operand.whole || plan.isPinned(load.getResult()) ||
+      plan.getBlocks() > 1 || !frame.views.contains(load.getMemref()) ||
+      isa<FloatTF32Type>(operand.type))
+    return false;
+  Type type = tileType(operand.tile).getElementType();
+  auto pad = load.getPad();
+  if (type != operand.shared.elementType || !type.isIntOrFloat() ||
+      (pad && *pad != b.getZeroAttr(type)))
+    return false;
+  operand.stages = 2; // which the distribution depends on
+  bool mayCopy = true;
+  forCopies(operand, constant(0), [&](const Axes &from, const Axes &) {
+    mayCopy = mayCopy && getAccessBytes(load, from) >= leastBytes;
+  });
+  return mayCopy;
+}
+
+/// Returns the number of chunks in shared memory: as many as fit if a
+/// multiprocessor has two blocks of threads, each with the tiles that are read
+/// at other positions.
+int64_t KernelLowering::countStages(const Operands &operands) {
+  constexpr int64_t least = 2, most = 3;
+  int64_t left = plan.getSharedBytes() / 2, stage = 0;
+  kernel.walk([&](tile::ReshapeOp op) {
+    RankedTensorType type = tileType(op.getSource());
+    if (plan.dependsOnRoot(op.getSource()))
+      left -= type.getNumElements() * bytesOf(type.getElementType());
+  });
+  for (const Operand &operand : operands)
+    stage += operand.chunk *
+             tileType(operand.tile).getDimSize(1 - operand.kDim) *
+             bytesOf(operand.shared.elementType);
+  return std::clamp(left / stage, least, most);
+}
+
+//===--- Loops ------------------------------------------------------------===//
+
+/// Returns true if an op computes scalars from scalars.
+static bool isScalar(Operation &op) {
+  return !op.getNumRegions() && isMemoryEffectFree(&op) &&
+         llvm::none_of(op.getResultTypes(),
+                       llvm::IsaPred<RankedTensorType, MemRefType>);
+}
+
+/// Adds perfectly nested loops whose only sums are those of one dot, outermost
+/// first, and returns the dot; null if they are not.
+static tile::DotOp findDot(scf::ForOp loop, SmallVector<scf::ForOp> &loops) {
+  auto isKnown = [&](Value bound) {
+    return loops.empty() ||
+           !loops.front()->isAncestor(bound.getParentBlock()->getParentOp());
+  };
+  if (loop.getNumRegionIterArgs() != 1 || !isKnown(loop.getLowerBound()) ||
+      !isKnown(loop.getUpperBound()) || !isKnown(loop.getStep()))
+    return {};
+  loops.push_back(loop);
+  Operation *inner = nullptr;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (isa<scf::ForOp, tile::DotOp>(op)) {
+      if (std::exchange(inner, &op))
+        return {};
+    } else if (!isa<tile::LoadOp, tile::ReshapeOp>(op) && !isScalar(op)) {
+      return {};
+    }
+  }
+  BlockArgument sums = loop.getRegionIterArg(0);
+  auto dot = dyn_cast_or_null<tile::DotOp>(inner);
+  auto next = dyn_cast_or_null<scf::ForOp>(inner);
+  bool adds = inner && sums.hasOneUse() && inner->getResult(0).hasOneUse() &&
+              inner->getNumResults() == 1 &&
+              loop.getYieldedValues()[0] == inner->getResult(0) &&
+              (dot ? dot.getAcc() : Value(next.getInitArgs()[0])) == sums;
+  if (!adds)
+    return {};
+  return dot ? dot : findDot(next, loops);
+}
+
+/// Computes the scalars of nested loops, of which the induction variables have
+/// these values.
+void KernelLowering::lowerScalars(ArrayRef<scf::ForOp> loops,
+                                  ValueRange values) {
+  for (auto [around, value] : llvm::zip_equal(loops, values)) {
+    scf::ForOp loop = around;
+    for (Operation &op : loop.getBody()->without_terminator())
+      for (Value result : op.getResults())
+        map.erase(result);
+    map.map(loop.getInductionVar(), value);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (isScalar(op))
+        lowerScalar(op);
+  }
+}
+
+bool KernelLowering::lowerRing(scf::ForOp outermost) {
+  SmallVector<scf::ForOp> loops;
+  tile::DotOp dot = findDot(outermost, loops);
+  if (!dot || dot.getWordElements() > 1)
+    return false;
+  SmallVector<Value> first;
+  for (scf::ForOp loop : loops)
+    first.push_back(map.lookup(loop.getLowerBound()));
+  lowerScalars(loops, first);
+  bool repeats = llvm::any_of(loops, [](scf::ForOp loop) {
+    auto trips = loop.getStaticTripCount();
+    return !trips || !trips->isOne();
+  });
+  bool isRing = getOperands(dot, repeats)[0].stages > 1;
+  if (isRing) {
+    Axes out = axesFor(dot.getResult());
+    Fragment acc = emit(outermost.getInitArgs()[0], out);
+    remember(outermost.getResult(0), out, multiplyRing(dot, loops, acc, out));
+  }
+  for (scf::ForOp loop : loops)
+    forget(*loop.getBody());
+  return isRing;
+}
+
+namespace {
+/// The place of a chunk: its first position along k, and the values of the
+/// induction variables of the loops around the dot, outermost first.
+struct Place {
+  Value start;
+  SmallVector<Value> values;
+};
+
+/// Steps through the chunks of all iterations. Counters have 32 bits, as each
+/// instruction for one of 64 is two on a GPU.
+class ChunkCounter {
+public:
+  ChunkCounter(OpBuilder &b, Location loc, int64_t k, int64_t chunk)
+      : d(b, loc), k(k), chunk(chunk) {
+    total = d.i32(llvm::divideCeil(k, chunk));
+  }
+
+  /// Adds a loop inside of those added before, with bounds of type index.
+  void addLoop(Value lower, Value upper, Value step) {
+    Value trips = d.countTrips(lower, upper, step);
+    total = d.fold<arith::MulIOp>(total, narrow(trips));
+    loops.push_back({narrow(lower), narrow(upper), narrow(step),
+                     getConstantIntValue(trips) == 1});
+    isNested |= !loops.back().runsOnce;
+  }
+
+  Value getTotal() const { return total; }
+  Place getFirst() {
+    Place place{d.i32(0), {}};
+    for (const Loop &loop : loops)
+      place.values.push_back(loop.lower);
+    return place;
+  }
+  Place getNext(const Place &from) {
+    Place next = from;
+    next.start = d.add(from.start, chunk);
+    if (!isNested)
+      return next;
+    Value wraps = compare(arith::CmpIPredicate::uge, next.start, d.i32(k));
+    next.start = select(wraps, d.i32(0), next.start);
+    for (auto [loop, value] :
+         llvm::reverse(llvm::zip_equal(loops, next.values))) {
+      if (loop.runsOnce)
+        continue;
+      Value moved = d.add(value, loop.step),
+            ends = compare(arith::CmpIPredicate::sge, moved, loop.upper);
+      value = select(wraps, select(ends, loop.lower, moved), value);
+      wraps = d.fold<arith::AndIOp>(wraps, ends);
+    }
+    return next;
+  }
+  /// Returns the values of the place that differ between chunks.
+  SmallVector<Value> toCarried(const Place &place) {
+    SmallVector<Value> carried{place.start};
+    for (auto [loop, value] : llvm::zip_equal(loops, place.values))
+      if (!loop.runsOnce)
+        carried.push_back(value);
+    return carried;
+  }
+  Place fromCarried(ValueRange carried) {
+    Place place = getFirst();
+    place.start = carried.front();
+    carried = carried.drop_front();
+    for (auto [loop, value] : llvm::zip_equal(loops, place.values))
+      if (!loop.runsOnce) {
+        value = carried.front();
+        carried = carried.drop_front();
+      }
+    return place;
+  }
+  Value widen(Value counter) {
+    return d.b.createOrFold<arith::IndexCastOp>(d.loc, d.b.getIndexType(),
+                                                counter);
+  }
+
+private:
+  struct Loop {
+    Value lower, upper, step;
+    bool runsOnce;
+  };
+
+  Value narrow(Value index) {
+    return d.b.createOrFold<arith::IndexCastOp>(d.loc, d.b.getI32Type(), index);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return d.b.createOrFold<arith::CmpIOp>(d.loc, predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return d.b.createOrFold<arith::SelectOp>(d.loc, condition, x, y);
+  }
+
+  DeviceBuilder d;
+  int64_t k, chunk;
+  Value total;
+  SmallVector<Loop> loops;
+  bool isNested = false;
+};
+} // namespace
+
+/// Multiplies chunk by chunk, in all iterations of the loops around the dot. A
+/// chunk is copied to where the one before was, which all threads have
+/// multiplied at the barrier.
+Fragment KernelLowering::multiplyRing(tile::DotOp dot,
+                                      ArrayRef<scf::ForOp> loops, Fragment acc,
+                                      const Axes &out) {
+  const Operands operands = getOperands(dot, /*repeats=*/false);
+  int64_t k = tileType(dot.getLhs()).getShape()[1], chunk = operands[0].chunk,
+          stages = operands[0].stages;
+  ChunkCounter counter(b, loc, k, chunk);
+  for (scf::ForOp loop : loops)
+    counter.addLoop(map.lookup(loop.getLowerBound()),
+                    map.lookup(loop.getUpperBound()),
+                    map.lookup(loop.getStep()));
+  DeviceBuilder d(b, loc);
+  auto inStage = [&](Value stage) {
+    Operands moved = operands;
+    for (Operand &operand : moved)
+      operand.shared.start = operand.staged.start =
+          multiplyBy(stage, operand.stageElements);
+    return moved;
+  };
+  // Copies chunk `number`, if there is one.
+  auto copyChunk = [&](Value number, const Place &from, Value stage) {
+    Value exists = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
+                                                 number, counter.getTotal());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      if (!matchPattern(exists, m_One()))
+        b.setInsertionPointToStart(
+            scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false)
+                .thenBlock());
+      SmallVector<Value> values = llvm::map_to_vector(
+          from.values, [&](Value value) { return counter.widen(value); });
+      lowerScalars(loops, values);
+      for (const Operand &operand : inStage(counter.widen(stage)))
+        forCopies(operand, counter.widen(from.start),
+                  [&](const Axes &at, const Axes &to) {
+                    copyTile(getLoad(operand.tile), at, operand.staged, to);
+                  });
+    }
+    NVVM::CpAsyncCommitGroupOp::create(b, loc);
+  };
+  // In a loop, other threads may still read the chunks of the last iteration.
+  if (b.getInsertionBlock() != entry)
+    barrier();
+  Place place = counter.getFirst();
+  for (int64_t i = 0; i + 1 < stages; ++i) {
+    copyChunk(d.i32(i), place, d.i32(i));
+    place = counter.getNext(place);
+  }
+  SmallVector<Value> carried(acc);
+  llvm::append_range(carried, counter.toCarried(place));
+  carried.push_back(d.i32(0));
+  auto loop = scf::ForOp::create(b, loc, d.i32(0), counter.getTotal(), d.i32(1),
+                                 carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  ValueRange arguments = loop.getRegionIterArgs();
+  Fragment sums(arguments.take_front(acc.size()));
+  place = counter.fromCarried(arguments.drop_front(acc.size()).drop_back());
+  Value stage = arguments.back();
+  auto wrap = [&](int64_t last, int64_t first, int64_t step) {
+    return d.select(d.equal(stage, last), d.i32(first), d.add(stage, step));
+  };
+  NVVM::CpAsyncWaitGroupOp::create(b, loc, stages - 2);
+  barrier();
+  copyChunk(d.add(loop.getInductionVar(), stages - 1), place,
+            wrap(0, stages - 1, -1));
+  sums = multiply(dot, inStage(counter.widen(stage)), constant(0), sums, out);
+  llvm::append_range(sums, counter.toCarried(counter.getNext(place)));
+  sums.push_back(wrap(stages - 1, 0, 1));
+  scf::YieldOp::create(b, loc, sums);
+  return Fragment(loop.getResults().take_front(acc.size()));
+}
+
+} // namespace adze::togpu
