@@ -10,9 +10,9 @@
 // CHECK: tile.kernel @rows({{.*}}: memref<512x64xf32>,
 // CHECK-SAME: tile.schedule = #tile.schedule<unit = "wgmma"
 // CHECK: tile.kernel @columns(
-// CHECK-NOT: tile.schedule
+// CHECK-SAME: tile.schedule = #tile.schedule<unit = "threads"
 // CHECK: tile.kernel @strict(
-// CHECK-NOT: tile.schedule
+// CHECK-SAME: tile.schedule = #tile.schedule<unit = "threads"
 
 // CPU: affine_map<(d0, d1) -> (d1 floordiv [[PANEL:.*]], d0, d1 mod [[PANEL]])>
 

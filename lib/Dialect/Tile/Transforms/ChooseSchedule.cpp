@@ -44,35 +44,6 @@ constexpr int64_t kTilesTogether = 16;   ///< rows of tiles in a group
 /// The numbers of blocks of threads that may share k of a tile.
 constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};
 
-/// Returns the shapes of a block of this many rows: one dim, or rows and
-/// columns of an image.
-SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
-  if (!isImage)
-    return {{rows}};
-  SmallVector<SmallVector<int64_t, 2>> blocks;
-  // A store of 64 rows covers whole rows of the block of the image.
-  for (int64_t columns : {64, 32, 16, 8})
-    if (columns <= rows)
-      blocks.push_back({rows / columns, columns});
-  return blocks;
-}
-
-/// A block of the result that stays in the registers of its threads, and its
-/// multiply-adds per time relative to the first one. With a `k` of 0, k is as
-/// large as a loop permits.
-struct ThreadBlock {
-  int64_t m, n, k;
-  double rate;
-};
-/// Blocks that threads multiply element by element, with at most 64
-/// accumulators for each thread.
-constexpr ThreadBlock kThreadBlocks[] = {
-    {128, 128, 16, 1.0}, {128, 64, 32, 0.86}, {64, 64, 32, 0.85}};
-/// Blocks that warps multiply by matrix instructions.
-constexpr ThreadBlock kWarpBlocks[] = {{128, 128, 0, 1.0}, {128, 64, 0, 0.85},
-                                       {64, 128, 0, 0.8},  {64, 64, 0, 0.7},
-                                       {64, 32, 0, 0.5},   {32, 64, 0, 0.4}};
-
 /// Returns the contracted size of one product: the whole size, or a part that
 /// divides it.
 int64_t getProductDepth(int64_t size, bool isKnown, int64_t step) {
@@ -171,6 +142,18 @@ private:
     kernel->setAttr(kCudaBindings, bound.getDictionary(kernel.getContext()));
   }
 
+  /// Sets the schedule of a kernel whose programs `split` blocks of threads
+  /// compute.
+  void setThreads(int64_t threads, int64_t split) {
+    MLIRContext *context = kernel.getContext();
+    kernel->setAttr(
+        kScheduleAttribute,
+        ScheduleAttr::get(context, kThreadsUnit,
+                          {ScheduleDimAttr::get(context, "threads", threads),
+                           ScheduleDimAttr::get(context, "split", split)},
+                          {}, {}));
+  }
+
   /// Binds the block of an elementwise kernel over one dim: a thread has one
   /// vector of 16 bytes, if elements of 32 bits are the widest. It reads and
   /// writes at the rate of a copy; with four vectors it was 0.95 of that.
@@ -239,14 +222,7 @@ private:
           llvm::bit_floor(uint64_t(2 * target.getMultiprocessors() /
                                    std::max<int64_t>(1, programs))),
           1, mostBlocks);
-    MLIRContext *context = kernel.getContext();
-    kernel->setAttr(
-        kScheduleAttribute,
-        ScheduleAttr::get(
-            context, kThreadsUnit,
-            {ScheduleDimAttr::get(context, "threads", warps * warpThreads),
-             ScheduleDimAttr::get(context, "split", blocks)},
-            {}, {}));
+    setThreads(warps * warpThreads, blocks);
     params = {parts};
     bind({warps * blocks});
     return success();
@@ -291,45 +267,46 @@ private:
     return bindThreadBlock(sizes);
   }
 
-  /// Binds the block with which the waves of tiles take the least time, where
-  /// operands come through registers: those of a CPU are no choice for a GPU.
-  /// Few rows or columns keep theirs.
+  /// Binds the block of the least estimated time, where warps or threads
+  /// multiply: those of a CPU are no choice for a GPU. Few rows or columns keep
+  /// theirs.
   LogicalResult bindThreadBlock(const ProductSizes &sizes) {
-    const int64_t least = warpUnit ? 8 : 64; // padding may be a part of a unit
+    bool hasDepth = params.size() > sizes.rows.size() + 1;
+    const int64_t least = warpUnit || hasDepth ? 8 : 64;
     int64_t rows = 1;
     for (int64_t size : sizes.rows)
       rows *= size;
-    if ((!warpUnit && sizes.rows.size() > 1) || rows < least || sizes.n < least)
+    if (rows < least || sizes.n < least)
       return failure();
-    ArrayRef<ThreadBlock> blocks =
-        warpUnit ? ArrayRef(kWarpBlocks) : ArrayRef(kThreadBlocks);
-    bool hasDepth = params.size() > sizes.rows.size() + 1;
-    std::multimap<double, SmallVector<int64_t>> choices; // by cost
-    for (const ThreadBlock &block : blocks)
-      for (auto &blockRows : getRowBlocks(block.m, sizes.rows.size() > 1)) {
-        double cost = std::ceil(countTiles(sizes, blockRows, block.n) /
-                                double(target.getMultiprocessors())) *
-                      double(block.m * block.n) / block.rate;
-        SmallVector<int64_t> values = llvm::to_vector(blockRows);
-        values.push_back(block.n);
-        if (hasDepth)
-          values.push_back(block.k ? block.k : getDepth());
-        if (mayBind(values))
-          choices.emplace(cost, values);
-      }
+    SmallVector<BlockChoice> choices =
+        warpUnit
+            ? listWarpBlocks(sizes, target.getMultiprocessors())
+            : listThreadBlocks(sizes, hasDepth, target.getMultiprocessors());
+    if (hasDepth)
+      for (BlockChoice &choice : choices)
+        choice.block.push_back(getDepth());
+    llvm::erase_if(choices, [&](const BlockChoice &choice) {
+      return !mayBind(choice.block);
+    });
     if (choices.empty())
       return failure();
     unsigned last = choices.size() - 1;
-    bind(std::next(choices.begin(), std::min(alternative, last))->second);
+    const BlockChoice &choice = choices[std::min(alternative, last)];
+    bind(choice.block);
+    if (choice.threads)
+      setThreads(choice.threads, /*split=*/1);
     return success();
   }
 
-  /// Returns the contracted size of a product by the warp-level unit.
+  /// Returns the contracted size of a product by threads or the warp-level
+  /// unit.
   int64_t getDepth() {
+    constexpr int64_t threadStep = 16;
     bool isKnown = true;
     int64_t size = getSizeOr(product.lhs.getMemref(),
                              product.lhs.getMemDims().back(), 0, isKnown);
-    return getProductDepth(size, isKnown, warpUnit.getShape()[2]);
+    return getProductDepth(size, isKnown,
+                           warpUnit ? warpUnit.getShape()[2] : threadStep);
   }
 
   /// Returns the number of stages of a ring: as many as fit, except for a block

@@ -103,6 +103,87 @@ double countTiles(const ProductSizes &sizes, ArrayRef<int64_t> rows,
   return tiles;
 }
 
+SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
+  if (!isImage)
+    return {{rows}};
+  SmallVector<SmallVector<int64_t, 2>> blocks;
+  // A store of 64 rows covers whole rows of the block of the image.
+  for (int64_t columns : {64, 32, 16, 8})
+    if (columns <= rows)
+      blocks.push_back({rows / columns, columns});
+  return blocks;
+}
+
+//===--- Blocks of threads and warps --------------------------------------===//
+
+/// A block that threads multiply, with the microseconds for 16 of k on an H200:
+/// of a block that is alone on a multiprocessor, and of each of many there.
+/// More threads share the addresses of images.
+struct ThreadBlock {
+  int64_t m, n, threads, threadsOfImages;
+  double alone, together;
+};
+/// A thread has at most 64 accumulators. The first three are large blocks.
+static constexpr ThreadBlock kThreadBlocks[] = {
+    {128, 128, 256, 256, 1.53, 1.42}, {128, 64, 128, 256, 0.91, 0.75},
+    {64, 64, 128, 128, 0.54, 0.41},   {32, 64, 128, 128, 0.33, 0.26},
+    {32, 32, 64, 128, 0.25, 0.15},    {16, 32, 64, 64, 0.2, 0.09},
+    {8, 32, 64, 64, 0.2, 0.07}};
+static constexpr unsigned kLargeBlocks = 3;
+
+/// A block that warps multiply by matrix instructions, and its multiply-adds
+/// per time relative to the first one.
+struct WarpBlock {
+  int64_t m, n;
+  double rate;
+};
+static constexpr WarpBlock kWarpBlocks[] = {{128, 128, 1.0}, {128, 64, 0.85},
+                                            {64, 128, 0.8},  {64, 64, 0.7},
+                                            {64, 32, 0.5},   {32, 64, 0.4}};
+
+/// Returns the blocks of the list, whose tiles take the time that `getTime`
+/// returns for their number on each multiprocessor.
+template <typename Block, typename GetTime>
+static SmallVector<BlockChoice>
+listBlocks(ArrayRef<Block> blocks, const ProductSizes &sizes,
+           int64_t multiprocessors, GetTime getTime) {
+  bool isImage = sizes.rows.size() > 1;
+  std::multimap<double, BlockChoice> choices;
+  for (const Block &block : blocks)
+    for (auto &rows : getRowBlocks(block.m, isImage)) {
+      double waves =
+          std::ceil(countTiles(sizes, rows, block.n) / double(multiprocessors));
+      BlockChoice choice;
+      choice.block = llvm::to_vector(ArrayRef(rows));
+      choice.block.push_back(block.n);
+      if constexpr (std::is_same_v<Block, ThreadBlock>)
+        choice.threads = isImage ? block.threadsOfImages : block.threads;
+      choices.emplace(getTime(block, waves), choice);
+    }
+  return llvm::map_to_vector(choices, [](auto &entry) { return entry.second; });
+}
+
+SmallVector<BlockChoice> listThreadBlocks(const ProductSizes &sizes,
+                                          bool withSmall,
+                                          int64_t multiprocessors) {
+  ArrayRef<ThreadBlock> blocks(kThreadBlocks);
+  return listBlocks(withSmall ? blocks : blocks.take_front(kLargeBlocks), sizes,
+                    multiprocessors,
+                    [](const ThreadBlock &block, double waves) {
+                      return std::max(block.alone, waves * block.together);
+                    });
+}
+
+SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
+                                        int64_t multiprocessors) {
+  return listBlocks(ArrayRef(kWarpBlocks), sizes, multiprocessors,
+                    [](const WarpBlock &block, double waves) {
+                      return waves * double(block.m * block.n) / block.rate;
+                    });
+}
+
+//===--- Tiles of warpgroups ----------------------------------------------===//
+
 /// Returns the cycles of a tile, without its epilogue.
 static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
                             int64_t split, TargetUnitAttr unit) {

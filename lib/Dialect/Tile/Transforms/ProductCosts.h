@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The cost model of products that tile-choose-schedule assigns to the matrix
-// unit of warpgroups.
+// The cost models of products for tile-choose-schedule.
 #ifndef ADZE_LIB_DIALECT_TILE_TRANSFORMS_PRODUCTCOSTS_H
 #define ADZE_LIB_DIALECT_TILE_TRANSFORMS_PRODUCTCOSTS_H
 
@@ -47,17 +46,40 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit);
 double countTiles(const ProductSizes &sizes, llvm::ArrayRef<int64_t> rows,
                   int64_t columns);
 
-/// Returns the cycles of all tiles. The rates are those of one multiprocessor
-/// of sm_90 (measurements: docs/performance.md): an instruction of 64 rows by
-/// 256 columns takes 128 cycles for all types, and 60 bytes per cycle arrive
-/// from the second-level cache. The two overlap, except for three tenths of the
-/// shorter one. For equal numbers of waves, fewer tiles cost less. Blocks that
-/// share k of a tile synchronize twice, and the first one reads the
-/// accumulators of the others: 8 bytes per cycle, if all clusters do so. Copies
-/// of rows that do not start at multiples of 128 bytes take a quarter longer.
-/// The epilogue of a tile overlaps with the products of the next one if
-/// warpgroups compute tiles in turn; then a quarter of the shorter time adds
-/// up, and a stage takes at least 450 cycles, since only one warpgroup waits.
+/// Returns the shapes of a block of this many rows: one dim, or rows and
+/// columns of an image.
+llvm::SmallVector<llvm::SmallVector<int64_t, 2>> getRowBlocks(int64_t rows,
+                                                              bool isImage);
+
+/// The sizes of the dims of a block of the result, and the threads that compute
+/// it (0: as many as suit the block).
+struct BlockChoice {
+  llvm::SmallVector<int64_t> block;
+  int64_t threads = 0;
+};
+
+/// Returns blocks for products that threads compute element by element, in the
+/// order of the estimated time of all tiles. With `withSmall` there are small
+/// blocks for few tiles, whose operands are copied.
+llvm::SmallVector<BlockChoice> listThreadBlocks(const ProductSizes &sizes,
+                                                bool withSmall,
+                                                int64_t multiprocessors);
+/// Returns them for the matrix instructions of warps.
+llvm::SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
+                                              int64_t multiprocessors);
+
+/// Returns the cycles of all tiles by the matrix unit of warpgroups. The rates
+/// are those of one multiprocessor of sm_90 (measurements:
+/// docs/performance.md): an instruction of 64 rows by 256 columns takes 128
+/// cycles for all types, and 60 bytes per cycle arrive from the second-level
+/// cache. The two overlap, except for three tenths of the shorter one. For
+/// equal numbers of waves, fewer tiles cost less. Blocks that share k of a tile
+/// synchronize twice, and the first one reads the accumulators of the others: 8
+/// bytes per cycle, if all clusters do so. Copies of rows that do not start at
+/// multiples of 128 bytes take a quarter longer. The epilogue of a tile
+/// overlaps with the products of the next one if warpgroups compute tiles in
+/// turn; then a quarter of the shorter time adds up, and a stage takes at least
+/// 450 cycles, since only one warpgroup waits.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  llvm::ArrayRef<int64_t> rows, int64_t split,
                  TargetUnitAttr unit, int64_t multiprocessors);
