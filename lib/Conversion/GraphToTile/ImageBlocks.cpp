@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions for matrix units of GPUs: a program has a block of pixels of
-// several image rows, whose windows are boxes of the input.
+// Convolutions for GPUs: a program has a block of pixels of several image rows,
+// whose windows are boxes of the input.
 #include "Convolution.h"
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Tile/IR/Units.h"
@@ -180,13 +180,32 @@ AffineMap adze::packMatrix(MatmulOp op, int64_t panel, PackedGroup group) {
   return packAlongDepth(op);
 }
 
+/// Returns true if images have so few pixels that lines of them are enough
+/// programs, and blocks would have more padding.
+static bool hasFewPixels(const ConvShape &conv) {
+  constexpr int64_t enough = 512;
+  int64_t pixels = 1;
+  for (AffineExpr size : ArrayRef(conv.result).drop_back()) {
+    int64_t known = getKnown(size);
+    if (known < 0)
+      return false;
+    pixels *= known;
+  }
+  return pixels < enough;
+}
+
 bool adze::takesImageBlocks(const ConvShape &conv) {
-  // Tensor maps copy pixels that are multiples of 16 bytes.
+  // Copies to shared memory have pixels that are multiples of 16 bytes.
   constexpr int64_t granule = 16;
   tile::TargetUnitAttr unit = findMatrixUnit(conv.op);
-  return unit && conv.spatial == 2 && conv.groups == 1 &&
-         conv.groupInputs * tile::getElementBytes(unit) % granule == 0 &&
-         !conv.hasPlanes();
+  Type element = getElementTypeOrSelf(conv.op.getInput());
+  bool byThreads = !unit && element.isF32() && tile::findCudaTarget(conv.op) &&
+                   !hasFewPixels(conv);
+  int64_t bytes = unit        ? tile::getElementBytes(unit)
+                  : byThreads ? int64_t(sizeof(float))
+                              : 0;
+  return bytes && conv.spatial == 2 && conv.groups == 1 &&
+         conv.groupInputs * bytes % granule == 0 && !conv.hasPlanes();
 }
 
 LogicalResult adze::emitImageBlocks(KernelEmitter &e, const ConvShape &conv) {

@@ -45,11 +45,14 @@ module attributes {tile.targets = [#gpu]} {
   }
 }
 
-// The filter's type determines the unit, for any type of the sums; others have no unit,
-// and use rows of pixels.
+// The filter's type determines the unit, for any type of the sums. Elements of f32 have no
+// unit, and are multiplied by threads; with few pixels rows of them are used.
 // RUN: sed -e 's/tensor<2x28x28x128xf16>/tensor<2x28x28x128xf32>/g; s/strides = array/wide_result, strides = array/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=WIDE
-// RUN: sed -e 's/xf16>/xf32>/g' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
+// RUN: sed -e 's/xf16>/xf32>/g' %s | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=THREADS
+// RUN: sed -e 's/xf16>/xf32>/g; s/2x56x56x64/1x40x40x64/g; s/2x28x28x128/1x20x20x128/g' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
 // WIDE: tile.param "BLOCK_Y"
+// THREADS: tile.kernel @conv
+// THREADS-SAME: tile.params.cuda = {BLOCK_C = 64 : i64, BLOCK_N = 32 : i64, BLOCK_X = 32 : i64, BLOCK_Y = 1 : i64}, tile.schedule = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 128>, #tile.dim<"split", 1>]>
 // WIDE: tile.store {{.*}} : tensor<?x?x?xf32>, memref<2x28x28x128xf32>
 
 // With few channels, a stage has only the required size: rows of 32 bytes of the input.
