@@ -410,7 +410,7 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
   for (const Axis *axis : axes)
     used |= axis->spread.mask();
   Value single;
-  if (uint64_t rest = uint64_t(plan.getThreads() - 1) & ~used)
+  if (uint64_t rest = uint64_t(plan.getProgramThreads() - 1) & ~used)
     single = arith::CmpIOp::create(
         b, loc, arith::CmpIPredicate::eq,
         arith::AndIOp::create(b, loc, frame.threadId, constant(rest)),

@@ -198,7 +198,7 @@ void KernelLowering::lowerSharedFor(scf::ForOp loop) {
       arith::MulIOp::create(b, loc, frame.threadId, step));
   auto made =
       scf::ForOp::create(b, loc, first, map.lookup(loop.getUpperBound()),
-                         multiplyBy(step, plan.getThreads()));
+                         multiplyBy(step, plan.getProgramThreads()));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(made.getBody()->getTerminator());
@@ -358,7 +358,7 @@ LogicalResult KernelLowering::run(Block *block) {
   scopes.pop_back();
   // A block must not exit before its shared memory has been read.
   if (plan.getBlocks() > 1)
-    barrier();
+    clusterBarrier();
   return success(reason.empty());
 }
 

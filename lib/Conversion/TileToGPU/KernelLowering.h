@@ -147,6 +147,7 @@ private:
     int64_t chunk = 0;         ///< of k, multiplied at a time
     int64_t stages = 1;        ///< chunks in shared memory; 1: no ring of them
     int64_t stageElements = 0; ///< between two stages
+    int64_t ringEnd = 0;       ///< of both operands in shared memory, in bytes
   };
   using Operands = std::array<Operand, 2>;
   llvm::SmallVector<Spread> operandSpreads(const Operand &operand);
@@ -177,6 +178,7 @@ private:
   /// Lowers nested loops around a dot whose operands are copied; returns false
   /// for other loops.
   bool lowerRing(mlir::scf::ForOp outermost);
+  Fragment addBlocks(const Fragment &sums, const Operands &operands);
   Fragment multiplyRing(tile::DotOp dot, llvm::ArrayRef<mlir::scf::ForOp> loops,
                         Fragment acc, const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
@@ -208,7 +210,9 @@ private:
   void combineBlocks(tile::ReduceKind kind, Fragment &sums, const Share &share,
                      uint64_t mask);
   void barrier();
+  void clusterBarrier();
   mlir::Value getThreadInBlock();
+  mlir::Value getRank();
 
   // Scalars.
   mlir::Value constant(int64_t value);

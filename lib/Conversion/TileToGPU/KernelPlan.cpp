@@ -533,6 +533,12 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
   });
   if (!threads)
     chooseThreads();
+  depthIsShared =
+      blocks > 1 &&
+      kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (depthIsShared)
+    threads /= blocks;
   orderMemory();
   SmallVector<tile::DotOp> dots;
   SmallVector<Value> tiles, carried;

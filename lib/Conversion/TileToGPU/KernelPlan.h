@@ -60,18 +60,25 @@ class KernelPlan {
 public:
   /// With `threads` 0, the number is chosen here. A program is computed by the
   /// threads of `blocks` blocks: a cluster. The number of the block is in the
-  /// highest bits of the thread id.
+  /// highest bits of the thread id. Blocks share the tiles of a program, or
+  /// the depth of its product.
   KernelPlan(tile::KernelOp kernel, int64_t threads, int64_t blocks = 1);
 
-  /// Returns the number of threads that compute a program.
+  /// Returns the number of threads that share the elements of a tile.
   int64_t getThreads() const { return threads; }
+  int64_t getProgramThreads() const { return getBlockThreads() * blocks; }
   int64_t getBlocks() const { return blocks; }
+  /// Returns true if each block has whole tiles, with a part of the sums of a
+  /// product until these are added.
+  bool sharesDepth() const { return depthIsShared; }
   /// Returns the bytes of shared memory that a block of threads may have.
   int64_t getSharedBytes() const {
     constexpr int64_t unknown = 49152;
     return target ? target.getSharedBytes() : unknown;
   }
-  int64_t getBlockThreads() const { return threads / blocks; }
+  int64_t getBlockThreads() const {
+    return depthIsShared ? threads : threads / blocks;
+  }
   /// Returns true if all results are f16 or bf16.
   bool isNarrow() const { return narrow; }
   /// Returns how many blocks of threads a multiprocessor should have room for.
@@ -116,6 +123,7 @@ private:
   tile::KernelOp kernel;
   tile::CudaTargetAttr target; ///< may be null
   int64_t threads, blocks;
+  bool depthIsShared = false;
   bool narrow;
   llvm::SmallVector<int> parent;
   llvm::SmallVector<int64_t> sizes;

@@ -45,7 +45,8 @@ bool KernelLowering::mayCopy(Operand operand) {
   constexpr int64_t leastBytes = 4;
   tile::LoadOp load = getLoad(operand.tile);
   if (!load || operand.whole || plan.isPinned(load.getResult()) ||
-      plan.getBlocks() > 1 || !frame.views.contains(load.getMemref()) ||
+      (plan.getBlocks() > 1 && !plan.sharesDepth()) ||
+      !frame.views.contains(load.getMemref()) ||
       isa<FloatTF32Type>(operand.type))
     return false;
   Type type = tileType(operand.tile).getElementType();
@@ -181,7 +182,7 @@ public:
   void addLoop(Value lower, Value upper, Value step) {
     Value trips = d.countTrips(lower, upper, step);
     total = d.fold<arith::MulIOp>(total, narrow(trips));
-    loops.push_back({narrow(lower), narrow(upper), narrow(step),
+    loops.push_back({narrow(lower), narrow(upper), narrow(step), narrow(trips),
                      getConstantIntValue(trips) == 1});
     isNested |= !loops.back().runsOnce;
   }
@@ -211,6 +212,22 @@ public:
     }
     return next;
   }
+  /// Returns the place of the chunk of this number.
+  Place getPlace(Value number) {
+    Value perLoop = d.i32(llvm::divideCeil(k, chunk));
+    Place place = getFirst();
+    place.start = d.mul(d.fold<arith::RemUIOp>(number, perLoop), chunk);
+    Value left = d.fold<arith::DivUIOp>(number, perLoop);
+    for (auto [loop, value] :
+         llvm::reverse(llvm::zip_equal(loops, place.values))) {
+      if (loop.runsOnce)
+        continue;
+      Value trip = d.fold<arith::RemUIOp>(left, loop.trips);
+      value = d.add(loop.lower, d.fold<arith::MulIOp>(trip, loop.step));
+      left = d.fold<arith::DivUIOp>(left, loop.trips);
+    }
+    return place;
+  }
   /// Returns the values of the place that differ between chunks.
   SmallVector<Value> toCarried(const Place &place) {
     SmallVector<Value> carried{place.start};
@@ -237,7 +254,7 @@ public:
 
 private:
   struct Loop {
-    Value lower, upper, step;
+    Value lower, upper, step, trips;
     bool runsOnce;
   };
 
@@ -259,9 +276,52 @@ private:
 };
 } // namespace
 
+/// Adds the sums that the blocks of the cluster have, in the order of their
+/// numbers: each adds a share of them, and reads the others. They are exchanged
+/// where the ring of the operands was.
+Fragment KernelLowering::addBlocks(const Fragment &sums,
+                                   const Operands &operands) {
+  int64_t count = sums.size(), blocks = plan.getBlocks(),
+          share = llvm::divideCeil(count, blocks);
+  Type type = sums[0].getType();
+  int64_t others = sharedBytes;
+  if (operands[0].ringEnd == sharedBytes)
+    sharedBytes = operands[0].shared.offset;
+  SharedTile shared =
+      allocateShared(type, {share * blocks, plan.getBlockThreads()});
+  sharedBytes = std::max(sharedBytes, others);
+  auto remote = LLVM::LLVMPointerType::get(b.getContext(), 7);
+  const Axis *thread = positionAxis(getThreadInBlock());
+  auto pointer = [&](Value first, int64_t offset) {
+    return sharedPointer(shared, {positionAxis(first, offset), thread}, {0, 0});
+  };
+  auto load = [&](Value own, int64_t block) {
+    Value rank = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(block));
+    return loadVector(type, NVVM::MapaOp::create(b, loc, remote, own, rank), 1);
+  };
+  barrier(); // other threads may still read chunks
+  for (int64_t i = 0; i < count; ++i)
+    storeVector({sums[i]}, pointer(constant(0), i));
+  clusterBarrier();
+  Value first = multiplyBy(getRank(), share);
+  for (int64_t i = 0; i < share; ++i) {
+    Value own = pointer(first, i);
+    Fragment total;
+    for (int64_t block = 0; block < blocks; ++block)
+      combine(tile::ReduceKind::add, total, {load(own, block)});
+    storeVector(total, own);
+  }
+  clusterBarrier();
+  Fragment all;
+  for (int64_t i = 0; i < count; ++i)
+    all.push_back(load(pointer(constant(0), i), i / share));
+  return all;
+}
+
 /// Multiplies chunk by chunk, in all iterations of the loops around the dot. A
 /// chunk is copied to where the one before was, which all threads have
-/// multiplied at the barrier.
+/// multiplied at the barrier. Blocks that share the depth each have a part of
+/// the chunks.
 Fragment KernelLowering::multiplyRing(tile::DotOp dot,
                                       ArrayRef<scf::ForOp> loops, Fragment acc,
                                       const Axes &out) {
@@ -281,10 +341,11 @@ Fragment KernelLowering::multiplyRing(tile::DotOp dot,
           multiplyBy(stage, operand.stageElements);
     return moved;
   };
+  Value begin = d.i32(0), end = counter.getTotal();
   // Copies chunk `number`, if there is one.
   auto copyChunk = [&](Value number, const Place &from, Value stage) {
     Value exists = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
-                                                 number, counter.getTotal());
+                                                 number, end);
     {
       OpBuilder::InsertionGuard guard(b);
       if (!matchPattern(exists, m_One()))
@@ -302,19 +363,29 @@ Fragment KernelLowering::multiplyRing(tile::DotOp dot,
     }
     NVVM::CpAsyncCommitGroupOp::create(b, loc);
   };
-  // In a loop, other threads may still read the chunks of the last iteration.
+  // In a loop, other threads may still read what the last iteration left there.
   if (b.getInsertionBlock() != entry)
-    barrier();
+    plan.sharesDepth() ? clusterBarrier() : barrier();
   Place place = counter.getFirst();
+  if (plan.sharesDepth()) {
+    Value rank = d.toI32(getRank()), isFirst = d.equal(rank, 0);
+    Value each = d.fold<arith::CeilDivUIOp>(end, d.i32(plan.getBlocks()));
+    begin = d.fold<arith::MulIOp>(rank, each);
+    end = d.fold<arith::MinUIOp>(end, d.fold<arith::AddIOp>(begin, each));
+    place = counter.getPlace(begin);
+    Value zero = arith::ConstantOp::create(
+        b, loc, cast<TypedAttr>(b.getZeroAttr(acc[0].getType())));
+    for (Value &sum : acc)
+      sum = d.select(isFirst, sum, zero);
+  }
   for (int64_t i = 0; i + 1 < stages; ++i) {
-    copyChunk(d.i32(i), place, d.i32(i));
+    copyChunk(d.add(begin, i), place, d.i32(i));
     place = counter.getNext(place);
   }
   SmallVector<Value> carried(acc);
   llvm::append_range(carried, counter.toCarried(place));
   carried.push_back(d.i32(0));
-  auto loop = scf::ForOp::create(b, loc, d.i32(0), counter.getTotal(), d.i32(1),
-                                 carried);
+  auto loop = scf::ForOp::create(b, loc, begin, end, d.i32(1), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   ValueRange arguments = loop.getRegionIterArgs();
@@ -332,7 +403,9 @@ Fragment KernelLowering::multiplyRing(tile::DotOp dot,
   llvm::append_range(sums, counter.toCarried(counter.getNext(place)));
   sums.push_back(wrap(stages - 1, 0, 1));
   scf::YieldOp::create(b, loc, sums);
-  return Fragment(loop.getResults().take_front(acc.size()));
+  b.setInsertionPointAfter(loop);
+  Fragment results(loop.getResults().take_front(acc.size()));
+  return plan.sharesDepth() ? addBlocks(results, operands) : results;
 }
 
 } // namespace adze::togpu

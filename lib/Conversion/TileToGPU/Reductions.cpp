@@ -84,6 +84,12 @@ Fragment KernelLowering::combineWarps(tile::ReduceKind kind,
   return sums;
 }
 
+/// Returns the number of the block in its cluster.
+Value KernelLowering::getRank() {
+  return arith::ShRUIOp::create(
+      b, loc, frame.threadId, constant(llvm::Log2_64(plan.getBlockThreads())));
+}
+
 /// Combines the sums of the share of the thread over the blocks of the cluster
 /// that differ in the bits of `mask`, in the order of their ranks.
 void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
@@ -96,10 +102,8 @@ void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
     barrier();
   writeShared(shared, axes, sums);
   barrier();
-  Value rank = arith::ShRUIOp::create(
-      b, loc, frame.threadId, constant(llvm::Log2_64(plan.getBlockThreads())));
   Value others = arith::AndIOp::create(
-      b, loc, rank, constant((plan.getBlocks() - 1) & ~mask));
+      b, loc, getRank(), constant((plan.getBlocks() - 1) & ~mask));
   auto remote = LLVM::LLVMPointerType::get(b.getContext(), 7);
   for (auto [i, sum] : llvm::enumerate(sums)) {
     Value own = sharedPointer(shared, axes, {int64_t(i), 0});

@@ -304,6 +304,8 @@ const KernelLowering::Operands &KernelLowering::getOperands(tile::DotOp dot,
     operand.stages = stages;
     allocate(operand);
   }
+  for (Operand &operand : operands)
+    operand.ringEnd = sharedBytes;
   return dotOperands.try_emplace(dot, operands).first->second;
 }
 

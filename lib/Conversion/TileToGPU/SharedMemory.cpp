@@ -11,12 +11,15 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Waits for all threads of the program.
+/// Waits for all threads that share tiles.
 void KernelLowering::barrier() {
-  if (plan.getBlocks() == 1) {
-    gpu::BarrierOp::create(b, loc);
-    return;
-  }
+  if (plan.getBlocks() > 1 && !plan.sharesDepth())
+    return clusterBarrier();
+  gpu::BarrierOp::create(b, loc);
+}
+
+/// Waits for all threads of the cluster.
+void KernelLowering::clusterBarrier() {
   NVVM::ClusterArriveOp::create(b, loc, /*aligned=*/UnitAttr());
   NVVM::ClusterWaitOp::create(b, loc, /*aligned=*/UnitAttr());
 }

@@ -12,7 +12,7 @@
 // CHECK: tile.kernel @columns(
 // CHECK-SAME: tile.schedule = #tile.schedule<unit = "threads"
 // CHECK: tile.kernel @strict(
-// CHECK-SAME: tile.schedule = #tile.schedule<unit = "threads"
+// CHECK-SAME: tile.schedule = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", {{[0-9]+}}>, #tile.dim<"split", 1>]>
 
 // CPU: affine_map<(d0, d1) -> (d1 floordiv [[PANEL:.*]], d0, d1 mod [[PANEL]])>
 

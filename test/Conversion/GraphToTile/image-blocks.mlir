@@ -52,7 +52,7 @@ module attributes {tile.targets = [#gpu]} {
 // RUN: sed -e 's/xf16>/xf32>/g; s/2x56x56x64/1x40x40x64/g; s/2x28x28x128/1x20x20x128/g' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
 // WIDE: tile.param "BLOCK_Y"
 // THREADS: tile.kernel @conv
-// THREADS-SAME: tile.params.cuda = {BLOCK_C = 64 : i64, BLOCK_N = 32 : i64, BLOCK_X = 32 : i64, BLOCK_Y = 1 : i64}, tile.schedule = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 128>, #tile.dim<"split", 1>]>
+// THREADS-SAME: tile.params.cuda = {BLOCK_C = 64 : i64, BLOCK_N = 64 : i64, BLOCK_X = 32 : i64, BLOCK_Y = 1 : i64}, tile.schedule = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 128>, #tile.dim<"split", 1>]>
 // WIDE: tile.store {{.*}} : tensor<?x?x?xf32>, memref<2x28x28x128xf32>
 
 // With few channels, a stage has only the required size: rows of 32 bytes of the input.

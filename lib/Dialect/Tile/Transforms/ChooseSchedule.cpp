@@ -41,6 +41,7 @@ constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two in a stage
 constexpr int64_t kTilesTogether = 16;   ///< rows of tiles in a group
+constexpr int64_t kMostBlocks = 8;       ///< of a cluster
 /// The numbers of blocks of threads that may share k of a tile.
 constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};
 
@@ -201,7 +202,7 @@ private:
   /// alone do not fill the GPU. Dynamic numbers of programs are assumed to be
   /// small.
   LogicalResult bindParts() {
-    constexpr int64_t warpThreads = 32, mostWarps = 32, mostBlocks = 8;
+    constexpr int64_t warpThreads = 32, mostWarps = 32;
     ParamOp parts;
     int64_t programs = 1;
     kernel.walk([&](Operation *op) {
@@ -221,7 +222,7 @@ private:
       blocks = std::clamp<int64_t>(
           llvm::bit_floor(uint64_t(2 * target.getMultiprocessors() /
                                    std::max<int64_t>(1, programs))),
-          1, mostBlocks);
+          1, kMostBlocks);
     setThreads(warps * warpThreads, blocks);
     params = {parts};
     bind({warps * blocks});
@@ -278,10 +279,11 @@ private:
       rows *= size;
     if (rows < least || sizes.n < least)
       return failure();
+    int64_t processors = target.getMultiprocessors();
     SmallVector<BlockChoice> choices =
-        warpUnit
-            ? listWarpBlocks(sizes, target.getMultiprocessors())
-            : listThreadBlocks(sizes, hasDepth, target.getMultiprocessors());
+        warpUnit   ? listWarpBlocks(sizes, processors)
+        : hasDepth ? listThreadBlocks(sizes, getMostSplit(sizes), processors)
+                   : listLargeBlocks(sizes, processors);
     if (hasDepth)
       for (BlockChoice &choice : choices)
         choice.block.push_back(getDepth());
@@ -294,8 +296,15 @@ private:
     const BlockChoice &choice = choices[std::min(alternative, last)];
     bind(choice.block);
     if (choice.threads)
-      setThreads(choice.threads, /*split=*/1);
+      setThreads(choice.threads, choice.split);
     return success();
+  }
+
+  /// Returns how many blocks of threads may share a tile of a product without a
+  /// unit. With dynamic sizes, sums would depend on what is assumed of them.
+  int64_t getMostSplit(const ProductSizes &sizes) const {
+    bool hasClusters = target.has(CudaFeature::tma);
+    return hasClusters && sizes.isKnown && !batchInvariant ? kMostBlocks : 1;
   }
 
   /// Returns the contracted size of a product by threads or the warp-level

@@ -141,45 +141,84 @@ static constexpr WarpBlock kWarpBlocks[] = {{128, 128, 1.0}, {128, 64, 0.85},
                                             {64, 128, 0.8},  {64, 64, 0.7},
                                             {64, 32, 0.5},   {32, 64, 0.4}};
 
-/// Returns the blocks of the list, whose tiles take the time that `getTime`
-/// returns for their number on each multiprocessor.
-template <typename Block, typename GetTime>
-static SmallVector<BlockChoice>
-listBlocks(ArrayRef<Block> blocks, const ProductSizes &sizes,
-           int64_t multiprocessors, GetTime getTime) {
-  bool isImage = sizes.rows.size() > 1;
-  std::multimap<double, BlockChoice> choices;
+/// Calls `add` with each block of the list, the shapes of its rows, and the
+/// tiles of the result.
+template <typename Block>
+static void
+forBlocks(ArrayRef<Block> blocks, const ProductSizes &sizes,
+          llvm::function_ref<void(const Block &, BlockChoice, double)> add) {
   for (const Block &block : blocks)
-    for (auto &rows : getRowBlocks(block.m, isImage)) {
-      double waves =
-          std::ceil(countTiles(sizes, rows, block.n) / double(multiprocessors));
+    for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1)) {
       BlockChoice choice;
       choice.block = llvm::to_vector(ArrayRef(rows));
       choice.block.push_back(block.n);
-      if constexpr (std::is_same_v<Block, ThreadBlock>)
-        choice.threads = isImage ? block.threadsOfImages : block.threads;
-      choices.emplace(getTime(block, waves), choice);
+      add(block, choice, countTiles(sizes, rows, block.n));
     }
+}
+
+using Choices = std::multimap<double, BlockChoice>; ///< by their time
+
+static SmallVector<BlockChoice> toList(const Choices &choices) {
   return llvm::map_to_vector(choices, [](auto &entry) { return entry.second; });
 }
 
+/// Returns the choices of blocks that multiply for this many steps.
+static SmallVector<BlockChoice>
+listThreadBlocks(ArrayRef<ThreadBlock> blocks, const ProductSizes &sizes,
+                 int64_t steps, int64_t mostSplit, int64_t multiprocessors) {
+  // Blocks that share a tile wait for each other and exchange their sums. The
+  // first chunks of a block arrive in the time of two steps, in which only
+  // blocks multiply that are on the multiprocessor at the same time.
+  constexpr double meeting = 1, meetingOfEach = 0.5, sumsPerTime = 7500;
+  constexpr double first = 2, residentThreads = 512;
+  // A quarter of the time of other blocks adds to that of a block.
+  constexpr double exposed = 0.25;
+  bool isImage = sizes.rows.size() > 1;
+  Choices choices;
+  auto add = [&](const ThreadBlock &block, BlockChoice choice, double tiles) {
+    choice.threads = isImage ? block.threadsOfImages : block.threads;
+    for (; choice.split <= mostSplit; choice.split *= 2) {
+      double each = std::ceil(tiles * double(choice.split) /
+                              double(multiprocessors)),
+             step =
+                 std::max(block.alone, each * block.together) +
+                 exposed * std::min(block.alone, (each - 1) * block.together),
+             waves = std::ceil(each * double(block.threads) / residentThreads),
+             time = step * (double(llvm::divideCeil(steps, choice.split)) +
+                            first * waves);
+      if (choice.split > 1)
+        time += meeting + meetingOfEach * double(choice.split) +
+                double(block.m * block.n) / sumsPerTime;
+      choices.emplace(time, choice);
+    }
+  };
+  forBlocks<ThreadBlock>(blocks, sizes, add);
+  return toList(choices);
+}
+
 SmallVector<BlockChoice> listThreadBlocks(const ProductSizes &sizes,
-                                          bool withSmall,
+                                          int64_t mostSplit,
                                           int64_t multiprocessors) {
-  ArrayRef<ThreadBlock> blocks(kThreadBlocks);
-  return listBlocks(withSmall ? blocks : blocks.take_front(kLargeBlocks), sizes,
-                    multiprocessors,
-                    [](const ThreadBlock &block, double waves) {
-                      return std::max(block.alone, waves * block.together);
-                    });
+  constexpr int64_t step = 16;
+  return listThreadBlocks(kThreadBlocks, sizes, llvm::divideCeil(sizes.k, step),
+                          mostSplit, multiprocessors);
+}
+
+SmallVector<BlockChoice> listLargeBlocks(const ProductSizes &sizes,
+                                         int64_t multiprocessors) {
+  return listThreadBlocks(ArrayRef(kThreadBlocks).take_front(kLargeBlocks),
+                          sizes, /*steps=*/1, /*mostSplit=*/1, multiprocessors);
 }
 
 SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
                                         int64_t multiprocessors) {
-  return listBlocks(ArrayRef(kWarpBlocks), sizes, multiprocessors,
-                    [](const WarpBlock &block, double waves) {
-                      return waves * double(block.m * block.n) / block.rate;
-                    });
+  Choices choices;
+  auto add = [&](const WarpBlock &block, BlockChoice choice, double tiles) {
+    double waves = std::ceil(tiles / double(multiprocessors));
+    choices.emplace(waves * double(block.m * block.n) / block.rate, choice);
+  };
+  forBlocks<WarpBlock>(kWarpBlocks, sizes, add);
+  return toList(choices);
 }
 
 //===--- Tiles of warpgroups ----------------------------------------------===//

@@ -51,19 +51,24 @@ double countTiles(const ProductSizes &sizes, llvm::ArrayRef<int64_t> rows,
 llvm::SmallVector<llvm::SmallVector<int64_t, 2>> getRowBlocks(int64_t rows,
                                                               bool isImage);
 
-/// The sizes of the dims of a block of the result, and the threads that compute
-/// it (0: as many as suit the block).
+/// The sizes of the dims of a block of the result, the threads that compute it
+/// (0: as many as suit the block), and the blocks of threads that share its
+/// depth.
 struct BlockChoice {
   llvm::SmallVector<int64_t> block;
-  int64_t threads = 0;
+  int64_t threads = 0, split = 1;
 };
 
 /// Returns blocks for products that threads compute element by element, in the
-/// order of the estimated time of all tiles. With `withSmall` there are small
-/// blocks for few tiles, whose operands are copied.
+/// order of the estimated time of all tiles; at most `mostSplit` blocks of
+/// threads share a tile.
 llvm::SmallVector<BlockChoice> listThreadBlocks(const ProductSizes &sizes,
-                                                bool withSmall,
+                                                int64_t mostSplit,
                                                 int64_t multiprocessors);
+/// Returns them for products whose operands are computed as they are copied,
+/// which is done for each block.
+llvm::SmallVector<BlockChoice> listLargeBlocks(const ProductSizes &sizes,
+                                               int64_t multiprocessors);
 /// Returns them for the matrix instructions of warps.
 llvm::SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
                                               int64_t multiprocessors);

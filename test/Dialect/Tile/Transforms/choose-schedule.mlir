@@ -79,9 +79,12 @@ module attributes {tile.targets = [#gpu]} {
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 
-// Without a unit, threads compute, in separate blocks: small ones if there are few.
+// Without a unit, threads compute, in separate blocks: small ones if there are few, which
+// share a long depth.
+// INVARIANT-LABEL: tile.kernel @pitch
+// INVARIANT-SAME: #tile.dim<"split", 1>
 // CHECK-LABEL: tile.kernel @pitch
-// CHECK-SAME: tile.params.cuda = {BLOCK_K = 512 : i64, BLOCK_M = 16 : i64, BLOCK_N = 32 : i64}, tile.schedule = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 64>, #tile.dim<"split", 1>]>}
+// CHECK-SAME: tile.params.cuda = {BLOCK_K = 512 : i64, BLOCK_M = 8 : i64, BLOCK_N = 32 : i64}, tile.schedule = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 64>, #tile.dim<"split", 4>]>}
 // CHECK: tile.kernel @copy({{.*}}) {
 // CHECK: tile.kernel @f32({{.*}}) attributes {
 // CHECK-SAME: tile.params.cuda = {BLOCK_K = 64 : i64, BLOCK_M = 16 : i64, BLOCK_N = 32 : i64}
