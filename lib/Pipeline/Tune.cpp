@@ -84,6 +84,44 @@ std::string getTuneKey(tile::KernelOp kernel, StringRef target,
          llvm::utohexstr(hash.low64, true, 16);
 }
 
+/// The largest value of a parameter; one that is larger than its dimension
+/// means all of it.
+static constexpr int64_t kLargestValue = 1 << 16;
+
+LogicalResult verifyBindings(tile::KernelOp kernel,
+                             const TuneBindings &bindings, bool all,
+                             StringRef key, const CompileOptions &options) {
+  auto fail = [&](const Twine &why) {
+    return emitError(UnknownLoc::get(kernel.getContext()))
+           << options.tuneDatabase << ": entry '" << key << "' of kernel '"
+           << kernel.getSymName() << "': " << why;
+  };
+  llvm::StringMap<tile::ParamOp> params;
+  kernel.walk([&](tile::ParamOp param) { params[param.getName()] = param; });
+  for (const auto &[name, value] : bindings) {
+    tile::ParamOp param = params.lookup(name);
+    if (!param)
+      return fail("the kernel has no parameter '" + name + "'");
+    if (value < 1 || value > kLargestValue)
+      return fail("expected " + name + " to be from 1 to " +
+                  Twine(kLargestValue) + ", but got " + Twine(value));
+    auto choices = param.getChoices();
+    if (choices && !llvm::is_contained(*choices, value))
+      return fail("expected one of " +
+                  llvm::join(llvm::map_range(*choices,
+                                             [](int64_t choice) {
+                                               return std::to_string(choice);
+                                             }),
+                             ", ") +
+                  " for " + name + ", but got " + Twine(value));
+  }
+  for (const auto &param : params)
+    if (all && !bindings.count(param.getKey().str()))
+      return fail("expected a value for the parameter '" + param.getKey() +
+                  "'");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // The search
 //===----------------------------------------------------------------------===//
@@ -104,7 +142,6 @@ using Clock = std::chrono::steady_clock;
 /// by more than noise.
 static TuneBindings search(TuneBindings best, Cost cost,
                            Clock::time_point deadline, TuneCost &bestCost) {
-  constexpr int64_t largest = 1 << 16;
   std::map<TuneBindings, bool> seen = {{best, true}};
   for (bool improved = true; improved;) {
     improved = false;
@@ -113,7 +150,7 @@ static TuneBindings search(TuneBindings best, Cost cost,
       for (int64_t other : {value / 2, value * 2}) {
         TuneBindings candidate = start;
         candidate[name] = other;
-        if (other < 1 || other > largest || Clock::now() > deadline ||
+        if (other < 1 || other > kLargestValue || Clock::now() > deadline ||
             !seen.insert({candidate, true}).second)
           continue;
         std::optional<TuneCost> found = cost(candidate);
@@ -134,20 +171,25 @@ static std::string toString(const TuneBindings &bindings) {
   return text;
 }
 
-/// Tunes one kernel; nothing is returned if there was no search.
-static void tuneKernel(tile::KernelOp kernel, bool measures,
-                       const TuneContext &context, TuneDatabase &database,
-                       Clock::time_point deadline, llvm::raw_ostream &log) {
+/// Tunes one kernel. Fails if its entry in the database is invalid.
+static LogicalResult
+tuneKernel(tile::KernelOp kernel, const CompileOptions &options,
+           const TuneContext &context, TuneDatabase &database,
+           Clock::time_point deadline, llvm::raw_ostream &log) {
+  bool measures = options.tune == Tune::Measure;
   TuneBindings bindings = getBindings(kernel);
   if (bindings.empty())
-    return;
+    return success();
   std::string key = getTuneKey(
       kernel, context.target.cpu + context.target.features, context.symbols);
   if (const TuneEntry *known = measures ? database.find(key) : nullptr) {
+    if (failed(verifyBindings(kernel, known->parameters, /*all=*/true, key,
+                              options)))
+      return failure();
     setBindings(kernel, known->parameters);
     log << "tune: " << kernel.getSymName() << toString(known->parameters)
         << " (known)\n";
-    return;
+    return success();
   }
   // Bindings that cannot be lowered are not candidates, and not errors.
   ScopedDiagnosticHandler silence(kernel.getContext(),
@@ -173,6 +215,7 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
       << (best == bindings ? " (default)" : "") << "\n";
   if (measures && cost.parallel > 0)
     database.add(key, {kernel.getSymName().str(), best, "", cost.parallel});
+  return success();
 }
 
 LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options,
@@ -185,8 +228,8 @@ LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options,
   auto kernels = llvm::to_vector(module.getOps<tile::KernelOp>());
   for (auto [number, kernel] : llvm::enumerate(kernels)) {
     progress(number, kernels.size());
-    tuneKernel(kernel, options.tune == Tune::Measure, context, database,
-               deadline, log);
+    if (failed(tuneKernel(kernel, options, context, database, deadline, log)))
+      return failure();
   }
   if (llvm::Error error = database.write(options.tuneDatabase))
     return emitError(module.getLoc()) << llvm::toString(std::move(error));

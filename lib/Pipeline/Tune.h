@@ -62,6 +62,13 @@ getArgumentDims(tile::KernelOp kernel, unsigned index,
 std::string getTuneKey(tile::KernelOp kernel, llvm::StringRef target,
                        llvm::ArrayRef<int64_t> symbols);
 
+/// Fails with an error that names the database if a value is no value of a
+/// parameter of the kernel, or with `all` if one of its parameters has none.
+mlir::LogicalResult verifyBindings(tile::KernelOp kernel,
+                                   const TuneBindings &bindings, bool all,
+                                   llvm::StringRef key,
+                                   const CompileOptions &options);
+
 /// Clones the kernel into a module of its own, with these bindings.
 mlir::OwningOpRef<mlir::ModuleOp> cloneBound(tile::KernelOp kernel,
                                              const TuneBindings &bindings);

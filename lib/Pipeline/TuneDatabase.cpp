@@ -42,9 +42,13 @@ llvm::Error TuneDatabase::read(StringRef path) {
     entry.kernel = object->getString("kernel").value_or("").str();
     entry.schedule = object->getString("schedule").value_or("").str();
     entry.nanoseconds = object->getNumber("ns").value_or(0);
-    for (const auto &[name, number] : *parameters)
-      if (auto integer = number.getAsInteger(); integer && *integer > 0)
-        entry.parameters[StringRef(name).str()] = *integer;
+    for (const auto &[name, number] : *parameters) {
+      auto integer = number.getAsInteger();
+      if (!integer)
+        return makeError(path, "expected an integer for '" + StringRef(name) +
+                                   "' of entry '" + StringRef(key) + "'");
+      entry.parameters[StringRef(name).str()] = *integer;
+    }
     entries[StringRef(key).str()] = std::move(entry);
   }
   return llvm::Error::success();

@@ -96,6 +96,9 @@ CompileStatus Compilation::setTunedSchedules() {
             << "': " << entry->schedule;
         return CompileStatus::InputAtFault;
       }
+      if (failed(verifyBindings(kernel, entry->parameters, /*all=*/false, key,
+                                options)))
+        return CompileStatus::InputAtFault;
       tile::setSchedule(kernel, *choice);
       continue;
     }

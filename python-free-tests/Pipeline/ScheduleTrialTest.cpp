@@ -166,4 +166,21 @@ TEST_F(ScheduleTrialTest, InvalidScheduleIsAnError) {
       << messages;
 }
 
+TEST_F(ScheduleTrialTest, InvalidParameterIsAnError) {
+  auto kernels = list(0);
+  ASSERT_EQ(kernels.size(), 1u);
+  TuneDatabase database;
+  TuneEntry entry = kernels[0].entry;
+  entry.parameters["BLOCK_M"] = 0;
+  database.add(kernels[0].key, entry);
+  ASSERT_FALSE(database.write(path("db.json")));
+  std::string messages = run(getOptions(), CompileStatus::InputAtFault);
+  EXPECT_NE(messages.find("db.json: entry '" + kernels[0].key + "' of kernel"),
+            std::string::npos)
+      << messages;
+  EXPECT_NE(messages.find("expected BLOCK_M to be from 1 to 65536, but got 0"),
+            std::string::npos)
+      << messages;
+}
+
 } // namespace

@@ -29,6 +29,24 @@
 // RUN: atranslate %s -o o.so --tune=measure --tune-db=db8.json -v 2>&1 | FileCheck %s --check-prefix=EIGHT
 // EIGHT: BLOCK_M=8{{.*}} (known)
 
+// Values that the kernel cannot have are errors that name the log.
+// RUN: sed 's/"BLOCK_M": [0-9]*/"BLOCK_M": 9223372036854775807/' db.json > large.json
+// RUN: atranslate %s -o x.so --tune=measure --tune-db=large.json 2> err; test $? = 1
+// RUN: FileCheck %s --check-prefix=LARGE < err
+// RUN: sed 's/"BLOCK_M": [0-9]*/"BLOCK_Q": 8/' db.json > other.json
+// RUN: atranslate %s -o x.so --tune=measure --tune-db=other.json 2> err; test $? = 1
+// RUN: FileCheck %s --check-prefix=OTHER < err
+// RUN: sed 's/"BLOCK_M": [0-9]*,//' db.json > less.json
+// RUN: atranslate %s -o x.so --tune=measure --tune-db=less.json 2> err; test $? = 1
+// RUN: FileCheck %s --check-prefix=LESS < err
+// RUN: sed 's/"BLOCK_M": [0-9]*/"BLOCK_M": "all"/' db.json > words.json
+// RUN: atranslate %s -o x.so --tune=measure --tune-db=words.json 2> err; test $? = 1
+// RUN: FileCheck %s --check-prefix=WORDS < err
+// WORDS: error: {{.*}}words.json: expected an integer for 'BLOCK_M' of entry
+// LARGE: error: {{.*}}large.json: entry '{{.*}}' of kernel 'matmul{{.*}}': expected BLOCK_M to be from 1 to 65536, but got 9223372036854775807
+// OTHER: error: {{.*}}other.json: entry '{{.*}}' of kernel 'matmul{{.*}}': the kernel has no parameter 'BLOCK_Q'
+// LESS: error: {{.*}}less.json: entry '{{.*}}' of kernel 'matmul{{.*}}': expected a value for the parameter 'BLOCK_M'
+
 // RUN: echo '{"entries": 3}' > bad.json
 // RUN: atranslate %s -o x.so --tune=measure --tune-db=bad.json 2> err; test $? = 1
 // RUN: FileCheck %s --check-prefix=BAD < err
