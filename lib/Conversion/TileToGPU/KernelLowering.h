@@ -179,8 +179,9 @@ private:
   /// for other loops.
   bool lowerRing(mlir::scf::ForOp outermost);
   Fragment addBlocks(const Fragment &sums, const Operands &operands);
-  Fragment multiplyRing(tile::DotOp dot, llvm::ArrayRef<mlir::scf::ForOp> loops,
-                        Fragment acc, const Axes &out);
+  Fragment multiplyRing(tile::DotOp dot, const Operands &operands,
+                        llvm::ArrayRef<mlir::scf::ForOp> loops, Fragment acc,
+                        const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);

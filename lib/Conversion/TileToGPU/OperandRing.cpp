@@ -150,11 +150,13 @@ bool KernelLowering::lowerRing(scf::ForOp outermost) {
     auto trips = loop.getStaticTripCount();
     return !trips || !trips->isOne();
   });
-  bool isRing = getOperands(dot, repeats)[0].stages > 1;
+  Operands operands = getOperands(dot, repeats);
+  bool isRing = operands[0].stages > 1;
   if (isRing) {
     Axes out = axesFor(dot.getResult());
     Fragment acc = emit(outermost.getInitArgs()[0], out);
-    remember(outermost.getResult(0), out, multiplyRing(dot, loops, acc, out));
+    remember(outermost.getResult(0), out,
+             multiplyRing(dot, operands, loops, acc, out));
   }
   for (scf::ForOp loop : loops)
     forget(*loop.getBody());
@@ -180,9 +182,11 @@ public:
 
   /// Adds a loop inside of those added before, with bounds of type index.
   void addLoop(Value lower, Value upper, Value step) {
-    Value trips = d.countTrips(lower, upper, step);
-    total = d.fold<arith::MulIOp>(total, narrow(trips));
-    loops.push_back({narrow(lower), narrow(upper), narrow(step), narrow(trips),
+    Value trips = d.countTrips(lower, upper, step), count = narrow(trips);
+    total = d.fold<arith::MulIOp>(total, count);
+    // Numbers of chunks are divided by the trips even if there is none.
+    loops.push_back({narrow(lower), narrow(upper), narrow(step),
+                     d.fold<arith::MaxUIOp>(count, d.i32(1)),
                      getConstantIntValue(trips) == 1});
     isNested |= !loops.back().runsOnce;
   }
@@ -322,10 +326,9 @@ Fragment KernelLowering::addBlocks(const Fragment &sums,
 /// chunk is copied to where the one before was, which all threads have
 /// multiplied at the barrier. Blocks that share the depth each have a part of
 /// the chunks.
-Fragment KernelLowering::multiplyRing(tile::DotOp dot,
+Fragment KernelLowering::multiplyRing(tile::DotOp dot, const Operands &operands,
                                       ArrayRef<scf::ForOp> loops, Fragment acc,
                                       const Axes &out) {
-  const Operands operands = getOperands(dot, /*repeats=*/false);
   int64_t k = tileType(dot.getLhs()).getShape()[1], chunk = operands[0].chunk,
           stages = operands[0].stages;
   ChunkCounter counter(b, loc, k, chunk);

@@ -318,7 +318,7 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   Operands operands = getOperands(dot, /*repeats=*/false);
   if (operands[0].stages > 1)
     return remember(dot.getResult(), out,
-                    multiplyRing(dot, /*loops=*/{}, acc, out));
+                    multiplyRing(dot, operands, /*loops=*/{}, acc, out));
   int64_t chunk = operands[0].chunk;
   // Operands that use a root may use shared memory themselves, so they are
   // computed before the barrier.

@@ -1,6 +1,7 @@
 // RUN: cuda-emulate %s --symbols=37,45 > %t
 // RUN: FileCheck %s < %t
 // RUN: cuda-emulate %s --symbols=3,200 | FileCheck %s
+// RUN: cuda-emulate %s --symbols=3,0 | FileCheck %s
 // RUN: aopt %s --convert-tile-to-gpu | FileCheck %s --check-prefix=CODE
 
 // Blocks of a cluster that share the depth of a product: each multiplies a part of the
