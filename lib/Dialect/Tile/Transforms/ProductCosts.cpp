@@ -183,7 +183,7 @@ listThreadBlocks(ArrayRef<ThreadBlock> blocks, const ProductSizes &sizes,
              step =
                  std::max(block.alone, each * block.together) +
                  exposed * std::min(block.alone, (each - 1) * block.together),
-             waves = std::ceil(each * double(block.threads) / residentThreads),
+             waves = std::ceil(each * double(choice.threads) / residentThreads),
              time = step * (double(llvm::divideCeil(steps, choice.split)) +
                             first * waves);
       if (choice.split > 1)
