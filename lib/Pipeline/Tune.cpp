@@ -84,13 +84,10 @@ std::string getTuneKey(tile::KernelOp kernel, StringRef target,
          llvm::utohexstr(hash.low64, true, 16);
 }
 
-/// The largest value of a parameter; one that is larger than its dimension
-/// means all of it.
-static constexpr int64_t kLargestValue = 1 << 16;
-
 LogicalResult verifyBindings(tile::KernelOp kernel,
                              const TuneBindings &bindings, bool all,
                              StringRef key, const CompileOptions &options) {
+  constexpr int64_t most = 1 << 30; // products of values must not overflow
   auto fail = [&](const Twine &why) {
     return emitError(UnknownLoc::get(kernel.getContext()))
            << options.tuneDatabase << ": entry '" << key << "' of kernel '"
@@ -102,9 +99,9 @@ LogicalResult verifyBindings(tile::KernelOp kernel,
     tile::ParamOp param = params.lookup(name);
     if (!param)
       return fail("the kernel has no parameter '" + name + "'");
-    if (value < 1 || value > kLargestValue)
-      return fail("expected " + name + " to be from 1 to " +
-                  Twine(kLargestValue) + ", but got " + Twine(value));
+    if (value < 1 || value > most)
+      return fail("expected " + name + " to be from 1 to " + Twine(most) +
+                  ", but got " + Twine(value));
     auto choices = param.getChoices();
     if (choices && !llvm::is_contained(*choices, value))
       return fail("expected one of " +
@@ -142,6 +139,7 @@ using Clock = std::chrono::steady_clock;
 /// by more than noise.
 static TuneBindings search(TuneBindings best, Cost cost,
                            Clock::time_point deadline, TuneCost &bestCost) {
+  constexpr int64_t largest = 1 << 16;
   std::map<TuneBindings, bool> seen = {{best, true}};
   for (bool improved = true; improved;) {
     improved = false;
@@ -150,7 +148,7 @@ static TuneBindings search(TuneBindings best, Cost cost,
       for (int64_t other : {value / 2, value * 2}) {
         TuneBindings candidate = start;
         candidate[name] = other;
-        if (other < 1 || other > kLargestValue || Clock::now() > deadline ||
+        if (other < 1 || other > largest || Clock::now() > deadline ||
             !seen.insert({candidate, true}).second)
           continue;
         std::optional<TuneCost> found = cost(candidate);

@@ -178,8 +178,9 @@ TEST_F(ScheduleTrialTest, InvalidParameterIsAnError) {
   EXPECT_NE(messages.find("db.json: entry '" + kernels[0].key + "' of kernel"),
             std::string::npos)
       << messages;
-  EXPECT_NE(messages.find("expected BLOCK_M to be from 1 to 65536, but got 0"),
-            std::string::npos)
+  EXPECT_NE(
+      messages.find("expected BLOCK_M to be from 1 to 1073741824, but got 0"),
+      std::string::npos)
       << messages;
 }
 

@@ -43,7 +43,7 @@
 // RUN: atranslate %s -o x.so --tune=measure --tune-db=words.json 2> err; test $? = 1
 // RUN: FileCheck %s --check-prefix=WORDS < err
 // WORDS: error: {{.*}}words.json: expected an integer for 'BLOCK_M' of entry
-// LARGE: error: {{.*}}large.json: entry '{{.*}}' of kernel 'matmul{{.*}}': expected BLOCK_M to be from 1 to 65536, but got 9223372036854775807
+// LARGE: error: {{.*}}large.json: entry '{{.*}}' of kernel 'matmul{{.*}}': expected BLOCK_M to be from 1 to 1073741824, but got 9223372036854775807
 // OTHER: error: {{.*}}other.json: entry '{{.*}}' of kernel 'matmul{{.*}}': the kernel has no parameter 'BLOCK_Q'
 // LESS: error: {{.*}}less.json: entry '{{.*}}' of kernel 'matmul{{.*}}': expected a value for the parameter 'BLOCK_M'
 
