@@ -184,14 +184,9 @@ AffineMap adze::packMatrix(MatmulOp op, int64_t panel, PackedGroup group) {
 /// programs, and blocks would have more padding.
 static bool hasFewPixels(const ConvShape &conv) {
   constexpr int64_t enough = 512;
-  int64_t pixels = 1;
-  for (AffineExpr size : ArrayRef(conv.result).drop_back()) {
-    int64_t known = getKnown(size);
-    if (known < 0)
-      return false;
-    pixels *= known;
-  }
-  return pixels < enough;
+  int64_t pixels = getKnown(
+      product(conv.op.getContext(), ArrayRef(conv.result).drop_back()));
+  return pixels >= 0 && pixels < enough;
 }
 
 bool adze::takesImageBlocks(const ConvShape &conv) {
