@@ -102,10 +102,9 @@ LogicalResult verifyBindings(tile::KernelOp kernel,
     if (value < 1 || value > most)
       return fail("expected " + name + " to be from 1 to " + Twine(most) +
                   ", but got " + Twine(value));
-    auto choices = param.getChoices();
-    if (choices && !llvm::is_contained(*choices, value))
+    if (!tile::mayBind(param, value))
       return fail("expected one of " +
-                  llvm::join(llvm::map_range(*choices,
+                  llvm::join(llvm::map_range(*param.getChoices(),
                                              [](int64_t choice) {
                                                return std::to_string(choice);
                                              }),

@@ -29,6 +29,9 @@ llvm::SmallVector<ScheduleChoice> listSchedules(KernelOp kernel,
                                                 bool batchInvariant,
                                                 unsigned most);
 
+/// Returns true if the parameter may be bound to the value.
+bool mayBind(ParamOp param, int64_t value);
+
 /// Sets the choice; a null attribute removes that of the kernel.
 void setSchedule(KernelOp kernel, const ScheduleChoice &choice);
 

@@ -32,11 +32,6 @@ static FailureOr<AttentionBlocks> findBlocks(Attention &attention,
   return blocks;
 }
 
-static bool isPermitted(ParamOp param, int64_t value) {
-  auto choices = param.getChoices();
-  return !choices || llvm::is_contained(*choices, value);
-}
-
 /// Returns the number of blocks of this many rows, or nothing if a size is
 /// dynamic.
 static std::optional<int64_t> countTiles(Attention &attention, int64_t rows) {
@@ -64,7 +59,7 @@ constexpr int64_t shortHead = 64;
 static int64_t chooseRows(Attention &attention, AttentionBlocks blocks,
                           int64_t multiprocessors) {
   constexpr double speedOfMost = 1.1;
-  auto mayBe = [&](int64_t rows) { return isPermitted(blocks.rows, rows); };
+  auto mayBe = [&](int64_t rows) { return mayBind(blocks.rows, rows); };
   auto tiles = countTiles(attention, few);
   if (!tiles)
     return many;
@@ -154,8 +149,8 @@ listBlocks(Attention &attention, AttentionBlocks blocks,
     for (int64_t keys : {128, 64, 32}) {
       bool isKnown = llvm::is_contained(choices, std::pair(rows, keys));
       bool hasRegisters = rows < most || blocks.depth == shortHead;
-      if (!isKnown && hasRegisters && isPermitted(blocks.keys, keys) &&
-          (rows == best || isPermitted(blocks.rows, rows)))
+      if (!isKnown && hasRegisters && mayBind(blocks.keys, keys) &&
+          (rows == best || mayBind(blocks.rows, rows)))
         choices.emplace_back(rows, keys);
     }
   return choices;

@@ -126,13 +126,10 @@ private:
   }
 
   /// Returns true if the parameters may be bound to the block.
-  bool mayBind(ArrayRef<int64_t> block) {
-    for (auto [param, value] : llvm::zip(params, block)) {
-      auto choices = param.getChoices();
-      if (choices && !llvm::is_contained(*choices, value))
-        return false;
-    }
-    return true;
+  bool mayBindAll(ArrayRef<int64_t> block) {
+    return llvm::all_of(llvm::zip(params, block), [](auto bound) {
+      return mayBind(std::get<0>(bound), std::get<1>(bound));
+    });
   }
 
   void bind(ArrayRef<int64_t> block) {
@@ -288,7 +285,7 @@ private:
       for (BlockChoice &choice : choices)
         choice.block.push_back(getDepth());
     llvm::erase_if(choices, [&](const BlockChoice &choice) {
-      return !mayBind(choice.block);
+      return !mayBindAll(choice.block);
     });
     if (choices.empty())
       return failure();
@@ -404,7 +401,7 @@ private:
                    std::string &why) {
     SmallVector<int64_t> values = llvm::to_vector(choice.rows);
     values.append({choice.block->n, sizes.depth});
-    if (!mayBind(values))
+    if (!mayBindAll(values))
       return false;
     auto swizzles = getSwizzles(choice.rows, *choice.block, sizes.depth, why);
     if (succeeded(swizzles))
@@ -522,6 +519,11 @@ SmallVector<ScheduleChoice> tile::listSchedules(KernelOp kernel,
     choices.push_back(choice);
   }
   return choices;
+}
+
+bool tile::mayBind(ParamOp param, int64_t value) {
+  auto choices = param.getChoices();
+  return !choices || llvm::is_contained(*choices, value);
 }
 
 void tile::setSchedule(KernelOp kernel, const ScheduleChoice &choice) {

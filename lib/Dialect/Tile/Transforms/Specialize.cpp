@@ -3,6 +3,7 @@
 // tile-specialize: binds parameters, and refines the types of tiles in place.
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "Dialect/Tile/Transforms/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -201,11 +202,10 @@ LogicalResult bindParam(ParamOp param, const Bindings &bindings) {
   if (it == bindings.end())
     return param.emitOpError("expected a binding for '")
            << param.getName() << "', but got none";
-  auto choices = param.getChoices();
-  if (choices && !llvm::is_contained(*choices, it->second))
+  if (!mayBind(param, it->second))
     return param.emitOpError("expected one of ")
-           << *choices << " for '" << param.getName() << "', but got "
-           << it->second;
+           << *param.getChoices() << " for '" << param.getName()
+           << "', but got " << it->second;
   OpBuilder builder(param);
   Value value =
       arith::ConstantIndexOp::create(builder, param.getLoc(), it->second);
