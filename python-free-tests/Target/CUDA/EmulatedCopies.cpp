@@ -207,23 +207,24 @@ void copyFromShared(const TensorMap *map, const char *from,
                   }});
 }
 
-/// Returns true if a copy of the thread that reads or writes shared memory is
-/// in a group before `end`.
-static bool isInFlight(unsigned thread, bool writesShared, int64_t end) {
-  return llvm::any_of(cluster->copies, [&](const PendingCopy &copy) {
-    return copy.thread == thread && copy.writesShared == writesShared &&
-           copy.signal == &cluster->threads[thread] && copy.group < end;
+/// Waits until the running thread's copies that read or write shared memory, in
+/// groups before `end`, are complete.
+static void waitForGroups(const char *kind, bool writesShared, int64_t end) {
+  unsigned me = cluster->getNumber();
+  const void *signal = &cluster->self();
+  cluster->waitUntil(kind, signal, [=] {
+    return llvm::none_of(cluster->copies, [&](const PendingCopy &copy) {
+      return copy.thread == me && copy.writesShared == writesShared &&
+             copy.signal == signal && copy.group < end;
+    });
   });
 }
 
 void commitCopies() { ++cluster->self().copyGroups; }
 
 void waitForCopies(uint32_t groups) {
-  unsigned me = cluster->getNumber();
-  int64_t end = cluster->self().copyGroups - groups;
-  cluster->waitUntil("copies from shared memory", &cluster->self(), [=] {
-    return !isInFlight(me, /*writesShared=*/false, end);
-  });
+  waitForGroups("copies from shared memory", /*writesShared=*/false,
+                cluster->self().copyGroups - groups);
 }
 
 void copyAsync(char *to, const char *from, uint32_t bytes, uint32_t read) {
@@ -243,11 +244,8 @@ void copyAsync(char *to, const char *from, uint32_t bytes, uint32_t read) {
 void commitAsync() { ++cluster->self().asyncGroups; }
 
 void waitForAsync(uint32_t groups) {
-  unsigned me = cluster->getNumber();
-  int64_t end = cluster->self().asyncGroups - groups;
-  cluster->waitUntil("copies to shared memory", &cluster->self(), [=] {
-    return !isInFlight(me, /*writesShared=*/true, end);
-  });
+  waitForGroups("copies to shared memory", /*writesShared=*/true,
+                cluster->self().asyncGroups - groups);
 }
 
 } // namespace adze::test
