@@ -65,6 +65,9 @@ public:
     }
     chooseVector();
   }
+  Access(KernelLowering &k, tile::LoadOp op, const Axes &axes)
+      : Access(k, op.getMemref(), op.getMixedOffsets(), op.getMemDims(),
+               op.getSteps(), tileType(op.getResult()).getShape(), axes) {}
 
   Type type() const { return memoryType(view.elementType); }
   /// Registers in groups of `width` along tile dimension `vectorDim` are one
@@ -312,15 +315,13 @@ Value KernelLowering::guardedPointer(Value pointer, Value guard) {
 }
 
 Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
-  SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
   Type elementType = tileType(op.getResult()).getElementType();
   Fragment f;
   if (!frame.views.contains(op.getMemref()) || !bytesOf(elementType)) {
     fail(op, "expected whole bytes of a kernel argument");
     return undefined(elementType, axes);
   }
-  Access access(*this, op.getMemref(), op.getMixedOffsets(), dims, steps,
-                tileType(op.getResult()).getShape(), axes);
+  Access access(*this, op, axes);
   Value pad;
   if (auto attr = op.getPad(); attr && *attr != b.getZeroAttr(elementType))
     pad = arith::ConstantOp::create(b, loc, *attr);
@@ -348,8 +349,7 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
 
 /// Returns the bytes of an access to a window.
 int64_t KernelLowering::getAccessBytes(tile::LoadOp op, const Axes &axes) {
-  Access access(*this, op.getMemref(), op.getMixedOffsets(), op.getMemDims(),
-                op.getSteps(), tileType(op.getResult()).getShape(), axes);
+  Access access(*this, op, axes);
   return access.width * bytesOf(access.type());
 }
 
@@ -359,8 +359,7 @@ int64_t KernelLowering::getAccessBytes(tile::LoadOp op, const Axes &axes) {
 void KernelLowering::copyTile(tile::LoadOp op, const Axes &from,
                               const SharedTile &tile, const Axes &to) {
   constexpr int64_t mostBytes = 16;
-  Access access(*this, op.getMemref(), op.getMixedOffsets(), op.getMemDims(),
-                op.getSteps(), tileType(op.getResult()).getShape(), from);
+  Access access(*this, op, from);
   int64_t bytes = access.width * bytesOf(access.type());
   auto modifier = bytes == mostBytes ? NVVM::LoadCacheModifierKind::CG
                                      : NVVM::LoadCacheModifierKind::CA;

@@ -53,6 +53,36 @@ using Registers = llvm::ArrayRef<int64_t>;
 void forEachElement(const Axes &axes,
                     llvm::function_ref<void(Registers, int64_t)> f);
 
+/// A tile in shared memory, in a padded row-major layout.
+struct SharedTile {
+  mlir::Type elementType;
+  int64_t offset = 0; ///< in bytes
+  llvm::SmallVector<int64_t> strides;
+  mlir::Value start; ///< elements before the first one; null: none
+};
+
+/// An operand of a dot in shared memory.
+struct Operand {
+  mlir::Value tile;
+  unsigned kDim;
+  bool whole = false;        ///< staged once, else chunk by chunk
+  SharedTile shared, staged; ///< as (k, other), and in the order of the tile
+  mlir::Type type;           ///< of the product
+  bool isUnits = false;      ///< a unit loads it from shared memory
+  int64_t chunk = 0;         ///< of k, multiplied at a time
+  int64_t stages = 1;        ///< chunks in shared memory; 1: no ring of them
+  int64_t stageElements = 0; ///< between two stages
+
+  /// Returns true if elements along k are adjacent in memory.
+  bool isAlongDepth() const;
+  /// Returns true if it has rows along k in shared memory.
+  bool hasRowsAlongDepth() const;
+  /// Returns the end of its stages in shared memory, in bytes.
+  int64_t getEnd() const {
+    return shared.offset + stages * stageElements * bytesOf(shared.elementType);
+  }
+};
+
 /// Emits an affine expression over non-negative indices.
 mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,

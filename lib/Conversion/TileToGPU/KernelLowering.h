@@ -37,13 +37,6 @@ private:
     Fragment fragment;
   };
   using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Entry, 1>>;
-  /// A tile in shared memory, in a padded row-major layout.
-  struct SharedTile {
-    mlir::Type elementType;
-    int64_t offset = 0; ///< in bytes
-    llvm::SmallVector<int64_t> strides;
-    mlir::Value start; ///< elements before the first one; null: none
-  };
 
   // Control.
   void lowerBlock(mlir::Block &block);
@@ -136,19 +129,6 @@ private:
 
   // Roots.
   void lowerDot(tile::DotOp dot);
-  struct Operand {
-    mlir::Value tile;
-    unsigned kDim;
-    bool whole = false;        ///< staged once, else chunk by chunk
-    SharedTile shared, staged; ///< as (k, other), and in the order of the tile
-    mlir::Type type;           ///< of the product
-    bool isUnits = false;      ///< a unit loads it from shared memory
-    bool isTurned = false;     ///< contiguous along another dim in memory
-    int64_t chunk = 0;         ///< of k, multiplied at a time
-    int64_t stages = 1;        ///< chunks in shared memory; 1: no ring of them
-    int64_t stageElements = 0; ///< between two stages
-    int64_t ringEnd = 0;       ///< of both operands in shared memory, in bytes
-  };
   using Operands = std::array<Operand, 2>;
   llvm::SmallVector<Spread> operandSpreads(const Operand &operand);
   const Axis *stagingAxis(const Spread &spread);
@@ -214,6 +194,7 @@ private:
   void clusterBarrier();
   mlir::Value getThreadInBlock();
   mlir::Value getRank();
+  mlir::Value loadFromBlock(mlir::Type type, mlir::Value own, mlir::Value rank);
 
   // Scalars.
   mlir::Value constant(int64_t value);

@@ -135,6 +135,9 @@ private:
   llvm::DenseSet<int> held; ///< in the result of a root: never looped over
 };
 
+/// Returns true for a loop of which one iteration is known to run.
+bool runsOnce(mlir::scf::ForOp loop);
+
 /// Returns the argument of the kernel that a view refers to.
 mlir::Value argumentOf(mlir::Value memory);
 

@@ -6,7 +6,6 @@
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -127,9 +126,7 @@ void KernelLowering::lowerScalars(ArrayRef<scf::ForOp> loops,
                                   ValueRange values) {
   for (auto [around, value] : llvm::zip_equal(loops, values)) {
     scf::ForOp loop = around;
-    for (Operation &op : loop.getBody()->without_terminator())
-      for (Value result : op.getResults())
-        map.erase(result);
+    forget(*loop.getBody());
     map.map(loop.getInductionVar(), value);
     for (Operation &op : loop.getBody()->without_terminator())
       if (isScalar(op))
@@ -146,11 +143,8 @@ bool KernelLowering::lowerRing(scf::ForOp outermost) {
   for (scf::ForOp loop : loops)
     first.push_back(map.lookup(loop.getLowerBound()));
   lowerScalars(loops, first);
-  bool repeats = llvm::any_of(loops, [](scf::ForOp loop) {
-    auto trips = loop.getStaticTripCount();
-    return !trips || !trips->isOne();
-  });
-  Operands operands = getOperands(dot, repeats);
+  Operands operands =
+      getOperands(dot, /*repeats=*/!llvm::all_of(loops, runsOnce));
   bool isRing = operands[0].stages > 1;
   if (isRing) {
     Axes out = axesFor(dot.getResult());
@@ -158,8 +152,7 @@ bool KernelLowering::lowerRing(scf::ForOp outermost) {
     remember(outermost.getResult(0), out,
              multiplyRing(dot, operands, loops, acc, out));
   }
-  for (scf::ForOp loop : loops)
-    forget(*loop.getBody());
+  forget(*outermost.getBody());
   return isRing;
 }
 
@@ -181,14 +174,13 @@ public:
   }
 
   /// Adds a loop inside of those added before, with bounds of type index.
-  void addLoop(Value lower, Value upper, Value step) {
-    Value trips = d.countTrips(lower, upper, step), count = narrow(trips);
+  void addLoop(Value lower, Value upper, Value step, bool runsOnce) {
+    Value count = narrow(d.countTrips(lower, upper, step));
     total = d.fold<arith::MulIOp>(total, count);
     // Numbers of chunks are divided by the trips even if there is none.
     loops.push_back({narrow(lower), narrow(upper), narrow(step),
-                     d.fold<arith::MaxUIOp>(count, d.i32(1)),
-                     getConstantIntValue(trips) == 1});
-    isNested |= !loops.back().runsOnce;
+                     d.fold<arith::MaxUIOp>(count, d.i32(1)), runsOnce});
+    isNested |= !runsOnce;
   }
 
   Value getTotal() const { return total; }
@@ -204,14 +196,14 @@ public:
     if (!isNested)
       return next;
     Value wraps = compare(arith::CmpIPredicate::uge, next.start, d.i32(k));
-    next.start = select(wraps, d.i32(0), next.start);
+    next.start = d.select(wraps, d.i32(0), next.start);
     for (auto [loop, value] :
          llvm::reverse(llvm::zip_equal(loops, next.values))) {
       if (loop.runsOnce)
         continue;
       Value moved = d.add(value, loop.step),
             ends = compare(arith::CmpIPredicate::sge, moved, loop.upper);
-      value = select(wraps, select(ends, loop.lower, moved), value);
+      value = d.select(wraps, d.select(ends, loop.lower, moved), value);
       wraps = d.fold<arith::AndIOp>(wraps, ends);
     }
     return next;
@@ -268,9 +260,6 @@ private:
   Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
     return d.b.createOrFold<arith::CmpIOp>(d.loc, predicate, x, y);
   }
-  Value select(Value condition, Value x, Value y) {
-    return d.b.createOrFold<arith::SelectOp>(d.loc, condition, x, y);
-  }
 
   DeviceBuilder d;
   int64_t k, chunk;
@@ -289,19 +278,18 @@ Fragment KernelLowering::addBlocks(const Fragment &sums,
           share = llvm::divideCeil(count, blocks);
   Type type = sums[0].getType();
   int64_t others = sharedBytes;
-  if (operands[0].ringEnd == sharedBytes)
+  if (operands[1].getEnd() == sharedBytes)
     sharedBytes = operands[0].shared.offset;
   SharedTile shared =
       allocateShared(type, {share * blocks, plan.getBlockThreads()});
   sharedBytes = std::max(sharedBytes, others);
-  auto remote = LLVM::LLVMPointerType::get(b.getContext(), 7);
   const Axis *thread = positionAxis(getThreadInBlock());
   auto pointer = [&](Value first, int64_t offset) {
     return sharedPointer(shared, {positionAxis(first, offset), thread}, {0, 0});
   };
   auto load = [&](Value own, int64_t block) {
     Value rank = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(block));
-    return loadVector(type, NVVM::MapaOp::create(b, loc, remote, own, rank), 1);
+    return loadFromBlock(type, own, rank);
   };
   barrier(); // other threads may still read chunks
   for (int64_t i = 0; i < count; ++i)
@@ -335,7 +323,7 @@ Fragment KernelLowering::multiplyRing(tile::DotOp dot, const Operands &operands,
   for (scf::ForOp loop : loops)
     counter.addLoop(map.lookup(loop.getLowerBound()),
                     map.lookup(loop.getUpperBound()),
-                    map.lookup(loop.getStep()));
+                    map.lookup(loop.getStep()), runsOnce(loop));
   DeviceBuilder d(b, loc);
   auto inStage = [&](Value stage) {
     Operands moved = operands;

@@ -90,6 +90,14 @@ Value KernelLowering::getRank() {
       b, loc, frame.threadId, constant(llvm::Log2_64(plan.getBlockThreads())));
 }
 
+/// Loads an element of the shared memory of a block of the cluster; `own` is
+/// its address in this block.
+Value KernelLowering::loadFromBlock(Type type, Value own, Value rank) {
+  auto remote = LLVM::LLVMPointerType::get(b.getContext(), 7);
+  return loadVector(type, NVVM::MapaOp::create(b, loc, remote, own, rank),
+                    /*width=*/1);
+}
+
 /// Combines the sums of the share of the thread over the blocks of the cluster
 /// that differ in the bits of `mask`, in the order of their ranks.
 void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
@@ -104,7 +112,6 @@ void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
   barrier();
   Value others = arith::AndIOp::create(
       b, loc, getRank(), constant((plan.getBlocks() - 1) & ~mask));
-  auto remote = LLVM::LLVMPointerType::get(b.getContext(), 7);
   for (auto [i, sum] : llvm::enumerate(sums)) {
     Value own = sharedPointer(shared, axes, {int64_t(i), 0});
     Type stored = toMemory(sum).getType();
@@ -113,9 +120,8 @@ void KernelLowering::combineBlocks(tile::ReduceKind kind, Fragment &sums,
       Value other = arith::IndexCastOp::create(
           b, loc, b.getI32Type(),
           arith::OrIOp::create(b, loc, others, constant(digit)));
-      Value pointer = NVVM::MapaOp::create(b, loc, remote, own, other);
       combine(kind, total,
-              {fromMemory(loadVector(stored, pointer, /*width=*/1), type)});
+              {fromMemory(loadFromBlock(stored, own, other), type)});
     });
     sum = total[0];
   }

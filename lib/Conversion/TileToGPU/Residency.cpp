@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-static bool runsOnce(scf::ForOp loop) {
+bool runsOnce(scf::ForOp loop) {
   auto trips = loop.getStaticTripCount();
   return trips && trips->isOne();
 }

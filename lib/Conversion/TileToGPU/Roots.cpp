@@ -36,24 +36,20 @@ static int64_t chooseUnitChunk(int64_t k, int64_t others,
   return most;
 }
 
-/// Returns true if elements along k are adjacent in memory.
-static bool isAlongDepth(Value tile, unsigned kDim) {
+bool Operand::isAlongDepth() const {
   return memoryOrder(tile, /*isOperand=*/true).front() == kDim;
 }
 
-/// Returns true if an operand has rows along k in shared memory. A unit
-/// transposes elements of 16 bits only as it loads them.
-static bool hasRowsAlongDepth(Value tile, unsigned kDim, Type type,
-                              bool isUnits) {
-  return isUnits && (isAlongDepth(tile, kDim) || bytesOf(type) != 2);
+/// A unit transposes elements of 16 bits only as it loads them.
+bool Operand::hasRowsAlongDepth() const {
+  return isUnits && (isAlongDepth() || bytesOf(shared.elementType) != 2);
 }
 
 /// An operand is in shared memory as [k][other], in the type of the
 /// accumulator, or in its own type for a unit. A computed operand that uses a
 /// root is staged whole, before the loop over chunks.
-KernelLowering::Operand KernelLowering::describeOperand(tile::DotOp dot,
-                                                        unsigned number,
-                                                        int64_t chunk) {
+Operand KernelLowering::describeOperand(tile::DotOp dot, unsigned number,
+                                        int64_t chunk) {
   Value tile = dot->getOperand(number);
   Operand operand;
   operand.tile = tile;
@@ -62,12 +58,8 @@ KernelLowering::Operand KernelLowering::describeOperand(tile::DotOp dot,
   operand.chunk = chunk;
   operand.type = number ? dot.getProduct().getRhs() : dot.getProduct().getLhs();
   operand.isUnits = bool(plan.getUnit(dot));
-  Type type = getElementTypeOrSelf(
+  operand.shared.elementType = getElementTypeOrSelf(
       (operand.isUnits ? tile : dot.getResult()).getType());
-  operand.shared.elementType = type;
-  operand.isTurned =
-      isAlongDepth(tile, operand.kDim) !=
-      hasRowsAlongDepth(tile, operand.kDim, type, operand.isUnits);
   return operand;
 }
 
@@ -95,11 +87,11 @@ void KernelLowering::allocate(Operand &operand) {
   // in different banks; the padding of others spreads the columns of a
   // transposed tile over banks.
   Type type = operand.shared.elementType;
-  bool alongDepth = hasRowsAlongDepth(tile, kDim, type, operand.isUnits);
+  bool alongDepth = operand.hasRowsAlongDepth();
   unsigned inner = alongDepth ? 0 : 1;
   int64_t piece = std::max<int64_t>(1, 16 / bytesOf(type));
   int64_t pieces = llvm::divideCeil(sizes[inner], piece);
-  pieces = operand.isUnits ? pieces | 1 : pieces + operand.isTurned;
+  pieces = operand.isUnits ? pieces | 1 : pieces + operand.isAlongDepth();
   int64_t row = pieces * piece;
   operand.stageElements = sizes[1 - inner] * row;
   operand.shared =
@@ -122,7 +114,8 @@ SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
   int64_t each = std::max<int64_t>(1, sizes[0] * sizes[1] / plan.getThreads());
   vec = std::min<int64_t>({vec, 8, int64_t(llvm::bit_floor(uint64_t(each)))});
   // A copy has adjacent elements on both sides.
-  if (operand.stages > 1 && operand.isTurned)
+  if (operand.stages > 1 &&
+      operand.isAlongDepth() != operand.hasRowsAlongDepth())
     vec = 1;
   return spreadDims(sizes, memoryOrder(operand.tile, /*isOperand=*/true),
                     plan.getThreads(), vec);
@@ -304,8 +297,6 @@ const KernelLowering::Operands &KernelLowering::getOperands(tile::DotOp dot,
     operand.stages = stages;
     allocate(operand);
   }
-  for (Operand &operand : operands)
-    operand.ringEnd = sharedBytes;
   return dotOperands.try_emplace(dot, operands).first->second;
 }
 

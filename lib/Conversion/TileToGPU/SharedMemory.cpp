@@ -39,9 +39,9 @@ static Type sharedType(Type elementType) {
   return isa<IndexType>(elementType) ? b.getI64Type() : elementType;
 }
 
-KernelLowering::SharedTile
-KernelLowering::allocateShared(Type elementType, ArrayRef<int64_t> sizes,
-                               int64_t pad) {
+SharedTile KernelLowering::allocateShared(Type elementType,
+                                          ArrayRef<int64_t> sizes,
+                                          int64_t pad) {
   SharedTile tile;
   tile.elementType = elementType;
   tile.offset = llvm::alignTo(sharedBytes, 16);

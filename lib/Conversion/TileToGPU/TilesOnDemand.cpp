@@ -427,7 +427,7 @@ const Axis *KernelLowering::extend(const Axis *point, int64_t count) {
 }
 
 /// Returns the whole tile in shared memory, computed at its own axes.
-KernelLowering::SharedTile KernelLowering::materialise(Value tile) {
+SharedTile KernelLowering::materialise(Value tile) {
   SmallVector<int64_t> sizes;
   for (const Axis *axis : axesFor(tile))
     sizes.push_back(axis->spread.threads * axis->spread.regs *
