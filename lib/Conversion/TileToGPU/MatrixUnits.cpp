@@ -99,14 +99,11 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
   Value row = bits(0, kPieceRows), low = bits(3, both), high = bits(4, both);
   Value warp = bits(llvm::Log2_64(lanes), threads / kPieceRows);
 
-  auto isAlongDepth = [](const Operand &operand) {
-    return operand.shared.strides[0] == 1;
-  };
   // Returns the start of the row of a lane, without its constant part.
   auto getStart = [&](const Operand &operand, Value other, Value depth) {
     Value k =
         multiplyBy(depth, kPieceBytes / bytesOf(operand.shared.elementType));
-    Value &along = isAlongDepth(operand) ? other : k;
+    Value &along = operand.hasRowsAlongDepth() ? other : k;
     along = add(along, row);
     if (operand.whole)
       k = add(k, start);
@@ -123,7 +120,7 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
     Value pointer = LLVM::GEPOp::create(b, loc, starts[i].getType(),
                                         operand.shared.elementType, starts[i],
                                         LLVM::GEPArg(int32_t(offset)));
-    return product.load(pointer, count, !isAlongDepth(operand));
+    return product.load(pointer, count, !operand.hasRowsAlongDepth());
   };
 
   int64_t numRows = out[0]->regs(), numColumns = out[1]->regs();
