@@ -22,6 +22,23 @@ struct Inputs {
 /// Erases dead operations.
 void eraseUnused(mlir::LLVM::LLVMFuncOp function);
 
+/// Returns how many programs the threads of a block compute, each by warps of
+/// its own: more than one if a program has few threads, and blocks of several
+/// still occupy all multiprocessors.
+int64_t countPacked(tile::KernelOp kernel, KernelPlan &plan);
+/// Divides the threads of a block among `packed` programs.
+void packPrograms(mlir::OpBuilder &at, mlir::Location loc,
+                  const KernelPlan &plan, int64_t packed, KernelFrame &frame);
+/// Makes the operations after `last` depend on the number of the program being
+/// one of the grid, unless blocks have no others.
+void guardPrograms(tile::KernelOp kernel, const KernelFrame &frame,
+                   int64_t packed, mlir::Operation *last);
+/// Returns true if threads of a block wait for each other.
+bool synchronizes(mlir::LLVM::LLVMFuncOp function);
+/// Returns the number of programs, computed from the scalars of the frame.
+mlir::Value countPrograms(mlir::OpBuilder &at, tile::KernelOp kernel,
+                          const KernelFrame &frame);
+
 /// Converts the kernels of one module.
 class Converter {
 public:
@@ -37,11 +54,14 @@ public:
 
 private:
   bool convertScheduled(tile::KernelOp kernel);
+  bool convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
+                        int64_t packed);
   mlir::LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, llvm::StringRef name,
                                    int64_t blockThreads, unsigned numMaps = 0);
-  /// Creates the function that returns the number of programs, times the blocks
-  /// of threads that the plan has for each.
-  void makePrograms(tile::KernelOp kernel, KernelPlan &plan);
+  /// Creates the function that returns the number of blocks of threads: those
+  /// that the plan has for each program, or one for `packed` programs.
+  void makePrograms(tile::KernelOp kernel, KernelPlan &plan,
+                    int64_t packed = 1);
   void makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
                     PipelinePlan &plan);
   /// Begins the host function `void or i64 NAME(ptr symbols, ..)`. The frame

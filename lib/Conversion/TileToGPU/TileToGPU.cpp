@@ -269,18 +269,19 @@ void eraseUnused(LLVM::LLVMFuncOp function) {
 
 /// Creates `@NAME_cuda_programs(symbols)`, which returns the blocks of the grid
 /// to the host.
-void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan) {
+void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan,
+                             int64_t packed) {
   Location loc = kernel.getLoc();
   LLVM::LLVMFuncOp function = table.makePrograms(loc, kernel.getName());
   OpBuilder at = OpBuilder::atBlockEnd(function.addEntryBlock(b));
   KernelFrame frame =
       beginHostFunction(at, kernel, plan, function.getArgument(0));
-  Value programs = arith::ConstantIndexOp::create(at, loc, plan.getBlocks());
-  kernel.walk([&](tile::ProgramIdOp ids) {
-    for (Value extent : ids.getGrid())
-      programs = at.createOrFold<arith::MulIOp>(loc, programs,
-                                                frame.map.lookup(extent));
-  });
+  Value programs = countPrograms(at, kernel, frame);
+  if (packed > 1)
+    programs = at.createOrFold<arith::CeilDivUIOp>(
+        loc, programs, arith::ConstantIndexOp::create(at, loc, packed));
+  programs = at.createOrFold<arith::MulIOp>(
+      loc, programs, arith::ConstantIndexOp::create(at, loc, plan.getBlocks()));
   LLVM::ReturnOp::create(at, loc,
                          ValueRange(arith::IndexCastOp::create(
                              at, loc, at.getI64Type(), programs)));
@@ -330,8 +331,15 @@ bool Converter::convert(tile::KernelOp kernel) {
   KernelPlan plan(kernel,
                   isOfThreads ? schedule.getBlock("threads") * blocks : threads,
                   blocks);
+  return convertToThreads(kernel, plan,
+                          schedule ? 1 : countPacked(kernel, plan));
+}
+
+bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
+                                 int64_t packed) {
   std::string name = table.chooseName(kernel.getName());
-  LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getBlockThreads());
+  LLVM::LLVMFuncOp function =
+      makeEntry(kernel, name, plan.getBlockThreads() * packed);
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(plan.getResidentBlocks()));
   for (unsigned arg = 0; arg < kernel.getNumArguments(); ++arg)
@@ -343,12 +351,15 @@ bool Converter::convert(tile::KernelOp kernel) {
   KernelFrame frame = makeFrame(at, kernel, getInputs(at, kernel, block));
   frame.threadId = gpu::ThreadIdOp::create(at, loc, gpu::Dimension::x);
   frame.programId = gpu::BlockIdOp::create(at, loc, gpu::Dimension::x);
-  if (blocks > 1)
+  if (plan.getBlocks() > 1)
     joinBlocks(at, loc, plan, frame, function);
+  if (packed > 1)
+    packPrograms(at, loc, plan, packed, frame);
   frame.sharedSymbol = name + "_shared";
   frame.zeroSymbol = name + "_zeros";
   KernelLowering prologue(kernel, plan, frame, /*fast=*/true);
   prologue.lowerPrologue(at);
+  Operation *last = block->empty() ? nullptr : &block->back();
   int64_t sharedBytes = 0;
   if (!lowerVersions(prologue.getFrame(), kernel, plan, block, sharedBytes) ||
       (sharedBytes > sharedLimit &&
@@ -358,9 +369,17 @@ bool Converter::convert(tile::KernelOp kernel) {
     function.erase();
     return false;
   }
+  if (packed > 1 && (sharedBytes || synchronizes(function))) {
+    function.erase();
+    return convertToThreads(kernel, plan, /*packed=*/1);
+  }
+  if (packed > 1) {
+    guardPrograms(kernel, prologue.getFrame(), packed, last);
+    function->setAttr("adze.packed_programs", b.getI64IntegerAttr(packed));
+  }
   function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
   addGlobals(function, frame, /*sharedAlign=*/128);
-  makePrograms(kernel, plan);
+  makePrograms(kernel, plan, packed);
   return true;
 }
 

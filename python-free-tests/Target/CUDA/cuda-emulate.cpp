@@ -175,6 +175,7 @@ struct Subject {
             NVVM::NVVMDialect::getClusterDimAttrName()))
       shape.blocks = cluster[0];
     mostShared = getInt("adze.most_shared", 1);
+    packed = getInt("adze.packed_programs", 1);
     isPersistent = entry->hasAttr("adze.resident_blocks");
     // The number of blocks, and the faults of kernels with tensor maps, follow.
     numSymbols = llvm::count_if(entry.getArgumentTypes(),
@@ -185,7 +186,7 @@ struct Subject {
   std::string name, entry;
   ArrayAttr maps;
   LaunchShape shape;
-  int64_t numSymbols, mostShared;
+  int64_t numSymbols, mostShared, packed;
   bool isPersistent;
 };
 
@@ -286,9 +287,10 @@ static std::string runOnce(Emulator &emulator, const Subject &subject,
   }
   int64_t blocks =
       emulator.countPrograms(subject.name, arguments.symbols.data());
-  if (blocks != arguments.programs * subject.shape.blocks)
-    return llvm::formatv("expected {0} programs, but got {1}",
-                         arguments.programs, blocks / subject.shape.blocks);
+  int64_t expected = llvm::divideCeil(arguments.programs, subject.packed) *
+                     subject.shape.blocks;
+  if (blocks != expected)
+    return llvm::formatv("expected {0} blocks, but got {1}", expected, blocks);
   passed.append(arguments.symbols);
   passed.push_back(blocks);
   std::vector<TensorMap> maps =
@@ -332,8 +334,8 @@ static bool testKernel(Emulator &emulator, const Subject &subject,
   if (!problem.empty())
     llvm::outs() << subject.name << ": " << problem << "\n";
   llvm::outs() << subject.name << ": " << arguments.programs << " programs of "
-               << subject.shape.blocks * subject.shape.threads << " threads "
-               << (problem.empty() ? "agree" : "DIFFER") << "\n";
+               << subject.shape.blocks * subject.shape.threads / subject.packed
+               << " threads " << (problem.empty() ? "agree" : "DIFFER") << "\n";
   llvm::errs() << subject.name << ": largest error "
                << llvm::format("%.2g", worst) << "\n";
   return problem.empty();
