@@ -203,7 +203,7 @@ struct DimGrouping {
 /// reads. If an operand is contiguous along another dim than the last, the rows
 /// of blocks are along that one.
 static void followOperand(DimGrouping &groups, const MovedOperand &moved,
-                          bool mayStream) {
+                          bool follows) {
   llvm::SmallSetVector<unsigned, 4> walk;
   for (unsigned dim : llvm::reverse(moved.order))
     walk.insert(groups.groupOf(dim));
@@ -214,7 +214,7 @@ static void followOperand(DimGrouping &groups, const MovedOperand &moved,
     groups.turned = moved;
     return;
   }
-  if (!mayStream)
+  if (!follows)
     return;
   groups.rowGroup = walk[1];
   walk.insert(groups.walk.begin(), groups.walk.end()); // groups of size 1
@@ -235,8 +235,10 @@ static void lengthenRows(DimGrouping &groups, ArrayRef<AffineExpr> dims) {
   if (columns < 0 || rows < 0 || rows * columns >= enough)
     return;
   for (unsigned group : ArrayRef(groups.walk).drop_front())
-    if (sizes[group] > sizes[groups.rowGroup])
+    if (sizes[group] > sizes[groups.rowGroup]) {
       groups.rowGroup = group;
+      groups.turned = std::nullopt;
+    }
 }
 
 static DimGrouping groupDims(KernelEmitter &e, Tiling tiling) {
@@ -255,10 +257,10 @@ static DimGrouping groupDims(KernelEmitter &e, Tiling tiling) {
     result.walk.push_back(group);
   if (result.walk.size() > 1)
     result.rowGroup = result.walk[1];
+  if (groups.getMoved())
+    followOperand(result, *groups.getMoved(), !e.gpu && mayStream(e, 0));
   if (e.gpu && result.walk.size() > 1)
     lengthenRows(result, getDims(output));
-  if (groups.getMoved() && !e.gpu)
-    followOperand(result, *groups.getMoved(), mayStream(e, 0));
   return result;
 }
 
@@ -376,8 +378,25 @@ static BlockSizes chooseTurnedBlock(ArrayRef<AffineExpr> sizes,
   return blocks;
 }
 
-static BlockSizes chooseBlocks(ArrayRef<AffineExpr> sizes,
+/// Chooses the block of a transposition on a GPU, whose threads read and write
+/// whole cache lines.
+static BlockSizes chooseDeviceBlock(int64_t rows, int64_t columns) {
+  constexpr int64_t line = 64;
+  auto share = [&](int64_t others) {
+    return std::clamp<int64_t>(elements / others, line, maxColumns);
+  };
+  BlockSizes blocks;
+  blocks.columns =
+      chooseLanes(columns, share(rows > 0 ? std::min(rows, line) : line));
+  blocks.rows = chooseBlock(rows, share(blocks.columns));
+  return blocks;
+}
+
+static BlockSizes chooseBlocks(bool isGpu, ArrayRef<AffineExpr> sizes,
                                const DimGrouping &groups, bool hasRows) {
+  if (hasRows && groups.turned && isGpu)
+    return chooseDeviceBlock(getKnown(sizes[groups.rowGroup]),
+                             getKnown(sizes.back()));
   if (hasRows && groups.turned)
     return chooseTurnedBlock(sizes, groups.rowGroup, *groups.turned);
   int64_t columns = chooseColumnBlock(sizes, hasRows);
@@ -419,7 +438,7 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Tiling tiling) {
   unsigned last = spans.size() - 1;
   bool rows = last > 0 && tiling != Tiling::Row;
   // Blocks have columns, and enough rows that a program has enough work.
-  BlockSizes blocks = chooseBlocks(sizes->exprs, groups, rows);
+  BlockSizes blocks = chooseBlocks(bool(e.gpu), sizes->exprs, groups, rows);
   SmallVector<int64_t> steps(spans.size(), 1);
   SmallVector<Value> counts(sizes->values), stepSizes(spans.size());
   auto tileGroup = [&](unsigned group, int axis, Value size, int64_t step) {
@@ -443,7 +462,7 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Tiling tiling) {
     Value offset = stepSizes[group] ? e.mul(id, stepSizes[group]) : id;
     ranges[group] = {offset, axis, 1, spans[group]};
   }
-  if (rows && groups.turned)
+  if (rows && groups.turned && !e.gpu)
     setAhead(ranges, sizes->exprs, steps, groups.turned->pitch);
   // An output that does not depend on the first one is computed separately.
   SmallVector<Anchor> anchors;

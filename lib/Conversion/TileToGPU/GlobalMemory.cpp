@@ -390,11 +390,13 @@ void KernelLowering::storeTile(tile::StoreOp op) {
     return fail(op, "expected whole bytes of a kernel argument");
   if (plan.isOrdered(op))
     barrier();
-  forChunks(value, [&] {
-    Axes axes = axesFor(value);
-    Fragment f = emit(value, axes);
-    storeFragment(op, axes, f);
-  });
+  if (Axes turned = getTurnedAxes(op); !turned.empty())
+    storeTurned(op, turned);
+  else
+    forChunks(value, [&] {
+      Axes axes = axesFor(value);
+      storeFragment(op, axes, emit(value, axes));
+    });
   if (plan.isOrdered(op))
     barrier();
 }

@@ -92,6 +92,8 @@ private:
   void copyTile(tile::LoadOp op, const Axes &from, const SharedTile &tile,
                 const Axes &to);
   void storeTile(tile::StoreOp op);
+  Axes getTurnedAxes(tile::StoreOp op);
+  void storeTurned(tile::StoreOp op, const Axes &turned);
   void storeFragment(tile::StoreOp op, const Axes &axes, const Fragment &f);
   void storeScalar(mlir::memref::StoreOp op);
   mlir::Value scalarPointer(const MemView &view, mlir::ValueRange indices);

@@ -173,6 +173,89 @@ Fragment KernelLowering::readShared(const SharedTile &tile, const Axes &axes) {
 }
 
 //===----------------------------------------------------------------------===//
+// Turned tiles
+//===----------------------------------------------------------------------===//
+
+/// Returns the dims of the tile of a store, by their place in memory, the
+/// innermost first.
+static SmallVector<unsigned> getStoreOrder(tile::StoreOp op) {
+  SmallVector<int64_t> dims = op.getMemDims();
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, dims.size()));
+  llvm::sort(order, [&](unsigned x, unsigned y) { return dims[x] > dims[y]; });
+  return order;
+}
+
+/// Returns axes by which adjacent threads store adjacent elements, if those of
+/// the tile are along another dim, as after a load of a transposed operand:
+/// each thread would store to a sector of its own.
+Axes KernelLowering::getTurnedAxes(tile::StoreOp op) {
+  constexpr int64_t sectorBytes = 32, mostBytes = 65536;
+  Value value = op.getValue();
+  RankedTensorType type = tileType(value);
+  const MemView &view = frame.views.find(op.getMemref())->second;
+  if (plan.getBlocks() > 1 || view.map || type.getRank() < 2)
+    return {};
+  SmallVector<unsigned> order = getStoreOrder(op);
+  unsigned inner = order.front();
+  int64_t bytes = bytesOf(type.getElementType());
+  const Spread &own = axesFor(value)[inner]->spread;
+  bool isTogether =
+      (own.threads > 1 && own.shift == 0) ||
+      std::min(own.vec, type.getDimSize(inner)) * bytes >= sectorBytes;
+  bool isLoop = llvm::any_of(plan.classesOf(value), [&](int cls) {
+    return plan.spreadOf(cls).chunks > 1;
+  });
+  if (isTogether || isLoop ||
+      op.getMemDims()[inner] + 1 != int64_t(view.sizes.size()) ||
+      op.getSteps()[inner] != 1 ||
+      type.getDimSize(inner) * bytes < sectorBytes ||
+      type.getNumElements() * bytes > mostBytes)
+    return {};
+  int64_t each =
+      std::max<int64_t>(1, type.getNumElements() / plan.getThreads());
+  return makeAxes(
+      type.getShape(), order,
+      std::min<int64_t>(16 / bytes, llvm::bit_floor(uint64_t(each))));
+}
+
+/// Stores a tile by way of shared memory.
+void KernelLowering::storeTurned(tile::StoreOp op, const Axes &turned) {
+  Value value = op.getValue();
+  Axes axes = axesFor(value);
+  Fragment elements = emit(value, axes);
+  // The rows of the store are an odd number of banks apart, since threads write
+  // across them.
+  SharedTile tile;
+  tile.elementType = tileType(value).getElementType();
+  tile.strides.resize(axes.size());
+  int64_t bytes = bytesOf(tile.elementType), size = 1;
+  constexpr int64_t bankBytes = 4;
+  for (unsigned dim : getStoreOrder(op)) {
+    if (axes[dim]->spread.shift == 0 && axes[dim]->spread.threads > 1) {
+      size = llvm::alignTo(size * bytes, bankBytes) / bankBytes;
+      size = (size | 1) * bankBytes / bytes;
+    }
+    tile.strides[dim] = size;
+    const Spread &spread = axes[dim]->spread;
+    size *= std::max({spread.threads * spread.regs,
+                      turned[dim]->spread.threads * turned[dim]->spread.regs});
+  }
+  // The memory of operands of products is free at the end of a kernel.
+  bool isFree = spills.empty() && moved.empty() &&
+                op->getParentOp() == kernel.getOperation();
+  if (!isFree)
+    tile.offset = llvm::alignTo(sharedBytes, 16);
+  if (tile.offset < sharedBytes)
+    barrier();
+  sharedBytes = std::max(sharedBytes, tile.offset + size * bytes);
+  writeShared(tile, axes, elements);
+  barrier();
+  storeFragment(op, turned, readShared(tile, turned));
+  if (op->getNextNode() != kernel.getBody().front().getTerminator())
+    barrier();
+}
+
+//===----------------------------------------------------------------------===//
 // Vectors
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,9 @@
 // CHECK-LABEL: tile.kernel @matrix(
 // CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}, tile.stream_bytes = 8388608 : i64}
 // CHECK: tile.load %arg0[%{{.*}}, %{{.*}}] sizes {{.*}} dims [1, 0] {tile.ahead = array<i64: 64, 0>}
+// The threads of a GPU read and write whole cache lines.
 // ANY-LABEL: tile.kernel @matrix(
+// ANY-SAME: tile.params = {BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}
 // ANY-NOT: tile.ahead
 func.func private @matrix(%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> attributes {adze.kernel} {
   %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
@@ -26,7 +28,7 @@ func.func private @matrix(%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> at
 // CHECK: %[[ROW:.*]] = arith.muli %[[ID]]#2, %{{.*}}
 // CHECK: tile.load %arg0[0, %[[ID]]#0, %[[ID]]#1, %[[ROW]]] sizes [%{{.*}}, 32] dims [3, 0] {tile.ahead = array<i64: 0, 1, 0, 0>}
 // ANY-LABEL: tile.kernel @reversed(
-// ANY-NOT: dims [3, 0]
+// ANY: sizes [%{{.*}}, 32] dims [3, 0] : memref
 func.func private @reversed(%x: tensor<32x64x48x80xf32>) -> tensor<80x48x64x32xf32> attributes {adze.kernel} {
   %0 = graph.transpose %x {perm = array<i64: 3, 2, 1, 0>} : (tensor<32x64x48x80xf32>) -> tensor<80x48x64x32xf32>
   return %0 : tensor<80x48x64x32xf32>
