@@ -79,12 +79,23 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
              : "";
 }
 
+/// Returns true if a kernel of a GPU copies groups of channels to shared memory
+/// at once: 16 bytes.
+static bool copiesChannels(ConvOp op) {
+  constexpr int64_t copyBits = 128;
+  auto channels = getConstant(getDims(op.getFilter())[1]);
+  int64_t bits = getElementTypeOrSelf(op.getInput()).getIntOrFloatBitWidth();
+  return op.getGroup() == 1 && channels && *channels * bits % copyBits == 0;
+}
+
 bool adze::graph::readsGroups(ConvOp op) {
   constexpr unsigned byteBits = 8;
   Type element = getElementTypeOrSelf(op.getInput());
   if (element.getIntOrFloatBitWidth() == byteBits)
     return true;
   return llvm::any_of(adze::tile::getTargets(op), [&](Attribute target) {
+    if (isa<adze::tile::CudaTargetAttr>(target))
+      return copiesChannels(op);
     auto cpu = dyn_cast<adze::tile::CpuTargetAttr>(target);
     auto unit =
         cpu ? cpu.findUnit(element, element, Float32Type::get(op.getContext()))
