@@ -35,10 +35,16 @@ public:
   LogicalResult rewrite(Value result, llvm::function_ref<Value(Value)> prepare);
 
   /// Returns loops over chunks of `chunk` elements and over the remainder. If
-  /// lanes are along the row, the remainder is processed in single vectors.
+  /// lanes are along the row, the remainder is processed in single vectors, or
+  /// by the threads of a GPU at once.
   SmallVector<RowWalk> walks(int64_t chunk) {
-    return walkRow(e, m.rows.length, chunk,
-                   m.rows.inner ? 1 : std::max<int64_t>(16, chunk / 8));
+    if (m.rows.inner)
+      return walkRow(e, m.rows.length, chunk, 1);
+    if (!e.gpu)
+      return walkRow(e, m.rows.length, chunk, std::max<int64_t>(16, chunk / 8));
+    int64_t length = getKnown(m.rows.length),
+            step = length < 0 ? deviceChunk : std::min(length, deviceChunk);
+    return walkRow(e, m.rows.length, step, step);
   }
   SmallVector<RowWalk> walks() { return walks(m.rows.inner ? 8 : 32); }
   FailureOr<KernelEmitter::Carried> over(const RowWalk &walk, ValueRange init,
@@ -80,12 +86,24 @@ FailureOr<KernelEmitter::Carried>
 ChunkedRows::overRanges(const RowWalk &walk, ValueRange init, RangeBody body) {
   e.setAxis(m.rows.reduced, walk.chunk);
   e.setTail(walk.isTail);
-  auto result =
-      e.loop(walk.length, walk.chunk, init, [&](Value iv, ValueRange carried) {
-        DimRanges ranges = m.rows.ranges;
-        ranges[m.rows.rowPart].offset = walk.range(e, iv);
-        return body(ranges, carried);
-      });
+  DimRanges ranges = m.rows.ranges;
+  auto overLine = [&](ValueRange carried) {
+    return e.loop(walk.length, walk.chunk, carried,
+                  [&](Value iv, ValueRange inner) {
+                    DimRanges here = ranges;
+                    here[m.rows.rowPart].offset = walk.range(e, iv);
+                    return body(here, inner);
+                  });
+  };
+  FailureOr<KernelEmitter::Carried> result = failure();
+  if (auto line = m.rows.linePart)
+    result = e.loop(e.size(m.rows.result, m.rows.first), e.index(1), init,
+                    [&](Value iv, ValueRange carried) {
+                      ranges[*line].offset = iv;
+                      return overLine(carried);
+                    });
+  else
+    result = overLine(init);
   e.setTail(false);
   return result;
 }
@@ -262,9 +280,12 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
   return RowSums{sums[0], sums[1]};
 }
 
-/// Returns true if a row and its result exceed the second-level cache.
+/// Returns true if a row and its result exceed the second-level cache, or if
+/// the threads of a GPU share it: they reduce each chunk at once.
 static bool isBeyondCache(RowMath &m) {
   int64_t length = getKnown(m.rows.length);
+  if (m.e.gpu && !m.rows.inner)
+    return m.type.isF32();
   return length >= 0 && !m.rows.inner && m.type.isF32() &&
          length * 4 > m.e.target.getL2Bytes() / 2;
 }

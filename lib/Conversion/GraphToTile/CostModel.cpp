@@ -43,14 +43,14 @@ int64_t adze::chooseRowsAtOnce(int64_t rows, int64_t length, bool whole) {
   return together;
 }
 
-WalkedRows adze::chooseWalkedRows(int64_t rows, int64_t length) {
+WalkedRows adze::chooseWalkedRows(const KernelEmitter &e, int64_t rows,
+                                  int64_t length) {
   constexpr int64_t lanes = 16, sums = 8; // as many vectors of accumulators
-  WalkedRows walked;
-  walked.rows = std::max<int64_t>(chooseRowsAtOnce(rows, -1, false), 1);
-  walked.chunk = std::min<int64_t>(sums / walked.rows, 4) * lanes;
-  if (length >= 0 && length < walked.chunk)
-    walked.chunk = lanes;
-  return walked;
+  if (e.gpu)
+    return {1, deviceChunk, deviceChunk};
+  int64_t together = std::max<int64_t>(chooseRowsAtOnce(rows, -1, false), 1),
+          chunk = std::min<int64_t>(sums / together, 4) * lanes;
+  return {together, length >= 0 && length < chunk ? lanes : chunk, lanes};
 }
 
 namespace {

@@ -173,12 +173,15 @@ int64_t chooseLanes(int64_t n, int64_t target);
 /// Chooses how many of `rows` rows of `length` (< 0: unknown) a program
 /// processes at once; with `whole`, each is one tile.
 int64_t chooseRowsAtOnce(int64_t rows, int64_t length, bool whole);
-/// The rows and elements of a step, for rows that are only reduced, with an
-/// accumulator for each lane.
+/// The rows and elements of a step, and of a step of the remainder, for rows
+/// that are only reduced, with an accumulator for each lane.
 struct WalkedRows {
-  int64_t rows, chunk;
+  int64_t rows, chunk, remainder;
 };
-WalkedRows chooseWalkedRows(int64_t rows, int64_t length);
+WalkedRows chooseWalkedRows(const KernelEmitter &e, int64_t rows,
+                            int64_t length);
+/// The elements of a step of the threads of a GPU along a long row.
+constexpr int64_t deviceChunk = 4096;
 
 /// The rows and units of a program of a recurrent layer, the units of a panel
 /// of its weights, and whether threads keep blocks of rows for all steps.

@@ -94,7 +94,9 @@ static bool reducesRows(Reduced anchor) {
   // A single row has no axis for rows.
   auto rows = getConstant(product(
       anchor.input.getContext(), ArrayRef<AffineExpr>(dims).take_front(first)));
-  return count > 1 && rows != 1 && length && *length <= longestTileRow &&
+  return count > 1 && rows != 1 && length &&
+         *length <=
+             getLongestTileRow(anchor.input.getParentBlock()->getParentOp()) &&
          llvm::equal(anchor.axes, llvm::seq<int64_t>(first, dims.size()));
 }
 

@@ -106,7 +106,8 @@ LogicalResult Reduction::setBlocks() {
     // Carried values are in registers; fewer than four would be limited by
     // latency. If there are few programs, each has only that many.
     constexpr int64_t least = 64, enoughPrograms = 8;
-    int64_t lanes = std::max<int64_t>(256 / all.size(), least);
+    int64_t lanes =
+        e.gpu ? least : std::max<int64_t>(256 / all.size(), least);
     int64_t outer = std::max<int64_t>(getKnown(keptOuter()), 1);
     while (lanes > least && size > 0 &&
            outer * ((size + lanes - 1) / lanes) < enoughPrograms)
@@ -117,7 +118,8 @@ LogicalResult Reduction::setBlocks() {
     return success();
   }
   // Chunks that divide the row need no mask.
-  int64_t chunk = size < 1 ? 0 : largestDivisor(size, longestTileRow);
+  int64_t chunk =
+      size < 1 ? 0 : largestDivisor(size, getLongestTileRow(e.getSource()));
   bool isPlain = each([](const Fold &fold) { return fold.isPlain(); });
   bool fits =
       isPlain && chunk >= 1 && chunk >= std::min<int64_t>(size, leastChunk);
@@ -126,7 +128,7 @@ LogicalResult Reduction::setBlocks() {
     e.setAxis(Lane, last.block);
     return setRowAxis(std::clamp<int64_t>(elements / chunk, 1, 16));
   }
-  walked = chooseWalkedRows(e.getKnownRows(keptRows()), size);
+  walked = chooseWalkedRows(e, e.getKnownRows(keptRows()), size);
   return setRowAxis(walked.rows);
 }
 
@@ -266,7 +268,7 @@ FailureOr<KernelEmitter::Carried> Reduction::walkLanes(Part &part,
   Axes tileAxes(axes);
   tileAxes.push_back(Lane);
   for (const RowWalk &walk :
-       walkRow(e, part.size, walked.chunk, /*least=*/16)) {
+       walkRow(e, part.size, walked.chunk, walked.remainder)) {
     e.setAxis(Lane, walk.chunk);
     e.setTail(walk.isTail);
     auto each =

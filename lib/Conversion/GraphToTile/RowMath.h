@@ -19,10 +19,14 @@ struct Rows {
   DimRanges ranges;
   int reduced; // its axis
   Axes axes, kept;
-  mlir::AffineExpr length;
-  bool chunked = false; // longer than a tile, or of dynamic length
-  bool inner = false;   // dims follow the row: lanes are along these
-  unsigned rowPart = 0; // index of the range of the row
+  mlir::AffineExpr length;   // of the range of the row
+  mlir::AffineExpr elements; // of the row
+  bool chunked = false;      // longer than a tile, or of dynamic length
+  bool inner = false;        // dims follow the row: lanes are along these
+  unsigned rowPart = 0;      // index of the range of the row
+  /// The range of the first reduced dim, if the row is a line of the others for
+  /// each of its positions.
+  std::optional<unsigned> linePart = std::nullopt;
 };
 
 /// One of the two loops over a row in chunks: whole chunks, which need no mask,
@@ -62,11 +66,11 @@ public:
     return divideByLength(reduce(graph::Combiner::Add, tile));
   }
   mlir::Value divideByLength(mlir::Value sum) {
-    int64_t known = getKnown(rows.length);
+    int64_t known = getKnown(rows.elements);
     if (known > 0)
       return mlir::arith::DivFOp::create(b, loc, sum, number(double(known)));
     mlir::Value integer = mlir::arith::IndexCastOp::create(
-        b, loc, b.getI64Type(), e.size(rows.length));
+        b, loc, b.getI64Type(), e.size(rows.elements));
     mlir::Value count = mlir::arith::SIToFPOp::create(b, loc, type, integer);
     return mlir::arith::DivFOp::create(b, loc, sum,
                                        e.broadcast({count, {}}, rows.kept));

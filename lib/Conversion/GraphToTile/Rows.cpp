@@ -12,9 +12,11 @@ using namespace adze::graph;
 
 /// Tiles the rows. For rows of the last dims, a tile is a block of rows by the
 /// whole row; for rows of an inner dim, it is the whole row by a block of the
-/// later dims.
+/// later dims. With `inLines`, the first dim of the rows is not merged with the
+/// others.
 static FailureOr<Rows> tileRows(KernelEmitter &e, Value result, unsigned first,
-                                unsigned end, Tiling tiling) {
+                                unsigned end, Tiling tiling,
+                                bool inLines = false) {
   constexpr int64_t elements = 4096;
   Dims dims = getDims(result);
   MLIRContext *context = result.getContext();
@@ -22,9 +24,12 @@ static FailureOr<Rows> tileRows(KernelEmitter &e, Value result, unsigned first,
     return product(context,
                    ArrayRef<AffineExpr>(dims).slice(begin, end - begin));
   };
-  Rows rows{result, first, end, {}, 0, {}, {}, count(first, end)};
+  Rows rows{
+      result,           first, end, {}, 0, {}, {}, count(first + inLines, end),
+      count(first, end)};
   int64_t length = getKnown(rows.length);
-  bool whole = length >= 1 && length <= longestTileRow;
+  bool whole =
+      !inLines && length >= 1 && length <= getLongestTileRow(e.getSource());
   bool inner = end < dims.size();
   if (!inner && first == 0) {
     (void)e.fail("there is a single row, and no dim to block");
@@ -64,11 +69,15 @@ static FailureOr<Rows> tileRows(KernelEmitter &e, Value result, unsigned first,
   };
   addDims(
       0, first, inner ? -1 : 0,
-      tiling == Tiling::Row
+      tiling == Tiling::Row || (e.gpu && !whole)
           ? 1
           : chooseRowsAtOnce(e.getKnownRows(count(0, first)), length, whole));
+  if (inLines) {
+    rows.linePart = parts.size();
+    parts.push_back({first, first + 1, e.index(1), -1});
+  }
   rows.rowPart = parts.size();
-  parts.push_back({first, end, rowLength, rows.reduced});
+  parts.push_back({first + inLines, end, rowLength, rows.reduced});
   if (inner)
     addDims(end, dims.size(), 1,
             std::clamp<int64_t>(elements / (whole ? length : 128), 64, 256));
@@ -80,7 +89,8 @@ static FailureOr<Rows> tileRows(KernelEmitter &e, Value result, unsigned first,
     Value size = e.size(count(part.begin, part.end));
     if (!size)
       return failure();
-    counts.push_back(&part == &parts[rows.rowPart]
+    bool isLine = rows.linePart && &part == &parts[*rows.linePart];
+    counts.push_back(isLine || &part == &parts[rows.rowPart]
                          ? e.index(1)
                          : e.ceilDiv(size, part.block));
   }
@@ -129,6 +139,22 @@ static FailureOr<Value> emitRMSNorm(RowMath &m, RMSNormOp op, Value x) {
   return applyOperand<arith::MulFOp>(m, y, op.getScale());
 }
 
+/// Returns true if an operand has one number for each position of the first dim
+/// of the rows, [first, end), and several elements have it.
+static bool hasLines(Operation *op, unsigned first, unsigned end) {
+  Dims dims = getDims(op->getResult(0));
+  if (getKnown(product(op->getContext(),
+                       ArrayRef(dims).slice(first + 1, end - first - 1))) == 1)
+    return false;
+  return llvm::any_of(op->getOperands().drop_front(), [&](Value operand) {
+    Dims own = getDims(operand);
+    int64_t at = int64_t(first) - (int64_t(dims.size()) - int64_t(own.size()));
+    return at >= 0 && getKnown(own[at]) != 1 &&
+           getKnown(product(op->getContext(),
+                            ArrayRef(own).drop_front(at + 1))) == 1;
+  });
+}
+
 LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Tiling tiling) {
   if (tiling == Tiling::Points)
     return e.fail("a row kernel has no elementwise tiling");
@@ -140,7 +166,8 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Tiling tiling) {
     return e.fail("no axis");
   if (isa<SoftmaxOp, LogSoftmaxOp>(op))
     end = first + 1;
-  auto rows = tileRows(e, result, first, end, tiling);
+  bool inLines = end == getDims(result).size() && hasLines(op, first, end);
+  auto rows = tileRows(e, result, first, end, tiling, inLines);
   if (failed(rows))
     return failure();
   Type element = getSignlessType(getElementTypeOrSelf(result));

@@ -8,8 +8,10 @@
 
 namespace adze::graph {
 
-/// The elements of the longest row that a tile holds whole.
-inline constexpr int64_t longestTileRow = 16384;
+/// Returns the elements of the longest row that a tile holds whole: the threads
+/// of a GPU hold more of them in registers than a CPU has in its first-level
+/// cache.
+int64_t getLongestTileRow(mlir::Operation *op);
 
 /// A reduction: `result` has a value or an index for all elements of `input`
 /// along `axes`.

@@ -2,6 +2,7 @@
 //
 // Inference of reductions, and their arithmetic.
 #include "Dialect/Graph/IR/Reduced.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "Infer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -9,6 +10,11 @@
 using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
+
+int64_t adze::graph::getLongestTileRow(Operation *op) {
+  constexpr int64_t ofCpu = 16384, ofGpu = 32768;
+  return tile::findCudaTarget(op) ? ofGpu : ofCpu;
+}
 
 std::optional<Reduced> adze::graph::getReduced(Operation *op) {
   auto ofPlace = [](auto op) {

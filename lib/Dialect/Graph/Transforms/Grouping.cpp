@@ -106,7 +106,7 @@ static Value getRows(Operation *op) {
   auto length = count(first, end), after = count(end, rank);
   bool known = llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); });
   bool fits = length && *length > 1 &&
-              *length <= (end == rank ? longestTileRow : longestInner) &&
+              *length <= (end == rank ? getLongestTileRow(op) : longestInner) &&
               (end == rank || !after || *after >= fewest);
   return known && fits ? reduce.getInput() : Value();
 }
