@@ -337,13 +337,12 @@ def SplitReductionsPass
     : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split reductions of many elements into parallel parts";
   let description = [{
-    A reduction of at least 32768 contiguous elements to at most 8 elements is
-    split into at most 64 equal parts, which are reduced in parallel; a second
-    reduction combines the partial results. The number of parts depends on the
-    sizes only, so results do not depend on the number of threads. With dynamic
-    sizes, the parts are the indices of the first reduced dim or, if there is only
-    one such dim, a constant factor of its size. Producers with no other user are
-    split, too. A reduction to a scalar is rewritten to keep its dims.
+    A reduction of many contiguous elements to few is split into equal parts, which
+    are reduced in parallel; a second one combines the partial results. The parts
+    depend on sizes and target only, not on threads. With dynamic sizes, they are the
+    indices of the first reduced dim or, if there is only one, a constant factor of
+    its size. Producers with no other user are split, too. A reduction to a scalar
+    keeps its dims. For GPUs, scans along contiguous elements are split and transposed.
 
     Before:
     ```mlir
@@ -360,6 +359,7 @@ def SplitReductionsPass
   let statistics = [
     Statistic<"split", "split", "Reductions split">,
     Statistic<"kept", "scalars", "Reductions to a scalar that keep a dim">,
+    Statistic<"scans", "scans", "Scans split">,
   ];
 }
 

@@ -6,6 +6,8 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Tile/IR/Targets.h"
+#include "SplitScans.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
 
@@ -19,6 +21,9 @@ using namespace adze::graph;
 
 namespace {
 
+/// A CPU splits reductions with at most so many results, into so many parts.
+constexpr int64_t fewResults = 8, mostParts = 64;
+
 /// [outer, parts, elements of a part, inner], where the reduced dims are
 /// merged.
 struct Parts {
@@ -29,13 +34,22 @@ struct Parts {
 /// rounding.
 bool mayBeSplit(Operation *op) {
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
-  bool isExact = isa<ReduceMaxOp, ReduceMinOp>(op);
-  if (element.isF32() || element.isF64())
-    return true;
-  if (isa<FloatType>(element)) // parts would be rounded to few bits
-    return isExact;
-  return isExact ||
-         isa<ReduceSumOp, ReduceProdOp, ReduceL1Op, ReduceSumSquareOp>(op);
+  return isa<FloatType>(element) ||
+         isa<ReduceMaxOp, ReduceMinOp, ReduceSumOp, ReduceProdOp, ReduceL1Op,
+             ReduceSumSquareOp>(op);
+}
+
+/// Returns true if results of parts are rounded to fewer bits than those in
+/// which a kernel combines elements.
+bool roundsParts(Operation *op) {
+  auto element =
+      dyn_cast<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
+  return element && element.getWidth() < 32 &&
+         !isa<ReduceMaxOp, ReduceMinOp>(op);
+}
+
+Value convert(OpBuilder &b, Location loc, Value x, Type element) {
+  return CastOp::create(b, loc, makeType(element, getDims(x)), x);
 }
 
 /// Reduces each part.
@@ -73,11 +87,28 @@ int64_t countParts(int64_t elements, int64_t most) {
   return std::max<int64_t>(most, 1);
 }
 
+/// Returns the most parts of `elements` elements that are profitable for
+/// `results` results, which are adjacent with `isInner`.
+int64_t countWanted(Operation *op, int64_t elements, int64_t results,
+                    bool isInner) {
+  constexpr int64_t partElements = 16384;
+  int64_t all = elements * results;
+  if (!adze::tile::findCudaTarget(op))
+    return results > fewResults ? 1 : std::min(all / partElements, mostParts);
+  // Blocks of threads of a GPU reduce a row each, or lines of 64 results.
+  constexpr int64_t lane = 64, enough = 64, wanted = 1024, leastRow = 2048,
+                    leastLines = 16, leastAll = 131072;
+  int64_t programs = isInner ? (results + lane - 1) / lane : results;
+  if (programs > enough || all < leastAll)
+    return 1;
+  return std::min(wanted / programs,
+                  elements / (isInner ? leastLines : leastRow));
+}
+
 /// Returns the split of a reduction, or nothing if it is not profitable or not
 /// possible.
 std::optional<Parts> cut(ReduceOpInterface op) {
-  constexpr int64_t fewResults = 8, partElements = 16384, mostParts = 64,
-                    leastParts = 8; // of dynamic size
+  constexpr int64_t leastParts = 8; // of dynamic size
   MLIRContext *context = op->getContext();
   Dims dims = getDims(op.getInput());
   auto goes = [&](size_t dim) {
@@ -99,16 +130,18 @@ std::optional<Parts> cut(ReduceOpInterface op) {
              inner = product(context, all.drop_front(end)),
              elements = product(context, all.slice(first, end - first));
   auto results = getConstant(mulExprs(outer, inner));
-  if (!results || *results < 1 || *results > fewResults)
+  if (!results || *results < 1)
     return std::nullopt;
   if (auto count = getConstant(elements)) {
-    int64_t most = std::min(*count * *results / partElements, mostParts);
-    int64_t parts = countParts(*count, most);
+    int64_t parts = countParts(
+        *count, countWanted(op, *count, *results, getConstant(inner) != 1));
     if (parts < 2)
       return std::nullopt;
     return Parts{outer, getAffineConstantExpr(parts, context),
                  getAffineConstantExpr(*count / parts, context), inner};
   }
+  if (*results > fewResults)
+    return std::nullopt;
   if (reduced.size() < 2) {
     // Dims that a view merged are a product with a constant.
     int64_t parts = countParts(elements.getLargestKnownDivisor(), mostParts);
@@ -219,6 +252,7 @@ struct SplitReductionsPass final
   using Base::Base;
 
   void runOnOperation() override {
+    scans += splitScans(getOperation());
     SmallVector<ReduceOpInterface> reductions;
     getOperation().walk(
         [&](ReduceOpInterface op) { reductions.push_back(op); });
@@ -262,7 +296,13 @@ private:
     for (ReduceOpInterface op : alike.ops) {
       OpBuilder b(op);
       Value x = views.get(b, op.getInput());
-      replace(op, b, reduceParts(b, op, reducePart(b, op, x, 2), 1));
+      bool isRounded = roundsParts(op);
+      if (isRounded)
+        x = convert(b, op->getLoc(), x, b.getF32Type());
+      Value y = reduceParts(b, op, reducePart(b, op, x, 2), 1);
+      if (isRounded)
+        y = convert(b, op->getLoc(), y, getElementTypeOrSelf(op->getResult(0)));
+      replace(op, b, y);
       ++split;
     }
     for (ReduceOpInterface op : alike.ops)

@@ -63,20 +63,37 @@ func.func @multiple(%x: tensor<1x?xf32, #x>, %y: tensor<1x?xf32, #y>) -> (tensor
 
 // -----
 
-// Few elements, many results, a prime number, means of integers, sums of f16: unchanged,
-// except that a scalar keeps a dim.
+// Few elements, many results, a prime number, means of integers: unchanged, except that a
+// scalar keeps a dim.
 // CHECK-LABEL: func.func @not
 // CHECK: %[[S:.*]] = graph.reduce_sum %arg0 {axes = array<i64: 0, 1>} : (tensor<5x7xf32>) -> tensor<1x1xf32>
 // CHECK: graph.reshape %[[S]] : (tensor<1x1xf32>) -> tensor<f32>
 // CHECK-NOT: graph.reshape
 // CHECK: return
-func.func @not(%a: tensor<5x7xf32>, %b: tensor<16x65536xf32>, %c: tensor<1x131101xf32>, %d: tensor<1x65536xi32>, %e: tensor<1x65536xf16>) -> (tensor<f32>, tensor<16xf32>, tensor<1xf32>, tensor<1xi32>, tensor<1xf16>) {
+func.func @not(%a: tensor<5x7xf32>, %b: tensor<16x65536xf32>, %c: tensor<1x131101xf32>, %d: tensor<1x65536xi32>) -> (tensor<f32>, tensor<16xf32>, tensor<1xf32>, tensor<1xi32>) {
   %0 = graph.reduce_sum %a {axes = array<i64: 0, 1>, keepdims = false} : (tensor<5x7xf32>) -> tensor<f32>
   %1 = graph.reduce_sum %b {axes = array<i64: 1>, keepdims = false} : (tensor<16x65536xf32>) -> tensor<16xf32>
   %2 = graph.reduce_sum %c {axes = array<i64: 1>, keepdims = false} : (tensor<1x131101xf32>) -> tensor<1xf32>
   %3 = graph.reduce_mean %d {axes = array<i64: 1>, keepdims = false} : (tensor<1x65536xi32>) -> tensor<1xi32>
-  %4 = graph.reduce_sum %e {axes = array<i64: 1>, keepdims = false} : (tensor<1x65536xf16>) -> tensor<1xf16>
-  return %0, %1, %2, %3, %4 : tensor<f32>, tensor<16xf32>, tensor<1xf32>, tensor<1xi32>, tensor<1xf16>
+  return %0, %1, %2, %3 : tensor<f32>, tensor<16xf32>, tensor<1xf32>, tensor<1xi32>
+}
+
+// -----
+
+// The sums of parts of f16 are f32, as those within a kernel are, so that the result is
+// rounded once. A maximum is exact.
+// CHECK-LABEL: func.func @narrow
+// CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<1x65536xf16>) -> tensor<1x4x16384xf16>
+// CHECK: %[[W:.*]] = graph.cast %[[X]] : {{.*}} -> tensor<1x4x16384xf32>
+// CHECK: %[[P:.*]] = graph.reduce_sum %[[W]] {axes = array<i64: 2>, keepdims = false} : {{.*}} -> tensor<1x4xf32>
+// CHECK: %[[S:.*]] = graph.reduce_sum %[[P]] {axes = array<i64: 1>, keepdims = false} : {{.*}} -> tensor<1xf32>
+// CHECK: graph.cast %[[S]] : (tensor<1xf32>) -> tensor<1xf16>
+// CHECK-NOT: graph.cast
+// CHECK: graph.reduce_max {{.*}} : (tensor<1x4xf16>) -> tensor<1xf16>
+func.func @narrow(%x: tensor<1x65536xf16>) -> (tensor<1xf16>, tensor<1xf16>) {
+  %0 = graph.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<1x65536xf16>) -> tensor<1xf16>
+  %1 = graph.reduce_max %x {axes = array<i64: 1>, keepdims = false} : (tensor<1x65536xf16>) -> tensor<1xf16>
+  return %0, %1 : tensor<1xf16>, tensor<1xf16>
 }
 
 // -----

@@ -1,0 +1,135 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Scans along rows for GPUs, in parts: the sum of the parts before it is added
+// to each (G. Blelloch, "Prefix sums and their applications", 1990).
+#include "SplitScans.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Tile/IR/Targets.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// Returns the elements of the row along the last dim, or nothing for other
+/// axes and dynamic sizes.
+std::optional<int64_t> getRowLength(Value input, uint64_t axis) {
+  Dims dims = getDims(input);
+  if (axis + 1 != dims.size() || llvm::is_contained(dims, AffineExpr()))
+    return std::nullopt;
+  return getConstant(dims.back());
+}
+
+/// Returns the divisor of `length` from `least` to its half that is nearest to
+/// `wanted` by ratio, or 1 if there is none.
+int64_t chooseEach(int64_t length, int64_t wanted, int64_t least) {
+  int64_t best = 1;
+  auto distance = [&](int64_t n) {
+    return double(std::max(n, wanted)) / double(std::min(n, wanted));
+  };
+  for (int64_t n = least; n * 2 <= length; ++n)
+    if (length % n == 0 && (best == 1 || distance(n) < distance(best)))
+      best = n;
+  return best;
+}
+
+Value reshape(OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
+  return ReshapeOp::create(b, loc, makeType(getElementTypeOrSelf(x), dims), x);
+}
+
+Value convert(OpBuilder &b, Location loc, Value x, Type element) {
+  if (getElementTypeOrSelf(x) == element)
+    return x;
+  return CastOp::create(b, loc, makeType(element, getDims(x)), x);
+}
+
+/// Returns `x` with its dim `from` moved to `to`; the others keep their order.
+Value moveDim(OpBuilder &b, Location loc, Value x, int64_t from, int64_t to) {
+  Dims dims = getDims(x), moved;
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
+  perm.erase(perm.begin() + from);
+  perm.insert(perm.begin() + to, from);
+  for (int64_t dim : perm)
+    moved.push_back(dims[dim]);
+  return TransposeOp::create(b, loc, makeType(getElementTypeOrSelf(x), moved),
+                             x, perm);
+}
+
+template <typename ScanOp>
+Value scan(OpBuilder &b, ScanOp op, Value x, int64_t axis, bool exclusive) {
+  return ScanOp::create(b, op.getLoc(), x.getType(), x, axis, exclusive,
+                        op.getReverse());
+}
+
+/// Returns the result of a scan along contiguous elements, or null for others:
+/// it becomes one along the first dim, so that adjacent threads access adjacent
+/// elements. Long rows are scanned in parts.
+template <typename ScanOp, typename ReduceOp, typename CombineOp>
+Value splitScan(ScanOp op) {
+  constexpr int64_t shortest = 256, leastEach = 8;
+  auto length = getRowLength(op.getInput(), op.getAxis());
+  Dims outer = getDims(op.getInput());
+  if (!length)
+    return {};
+  outer.pop_back();
+  auto root = int64_t(std::sqrt(double(*length)));
+  int64_t each = *length < shortest ? 1 : chooseEach(*length, root, leastEach);
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  int64_t last = outer.size();
+  if (each == 1 && outer.empty())
+    return {};
+  if (each == 1)
+    return moveDim(b, loc,
+                   scan(b, op, moveDim(b, loc, op.getInput(), last, 0), 0,
+                        op.getExclusive()),
+                   0, last);
+  Dims parts(outer);
+  llvm::append_range(parts, makeDims(op.getContext(), {*length / each, each}));
+  // [elements of a part, outer dims, parts]
+  Value x = moveDim(b, loc, reshape(b, loc, op.getInput(), parts), last + 1, 0);
+  // Sums of parts in fewer bits would be rounded once more.
+  Type element = getElementTypeOrSelf(x);
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
+    x = convert(b, loc, x, b.getF32Type());
+  Value own = scan(b, op, x, 0, op.getExclusive());
+  Value sums = ReduceOp::create(b, loc, x, 0, /*keepdims=*/true);
+  Value before = scan(b, op, sums, last + 1, /*exclusive=*/true);
+  Value all = CombineOp::create(b, loc, own.getType(), own, before);
+  return reshape(b, loc,
+                 moveDim(b, loc, convert(b, loc, all, element), 0, last + 1),
+                 getDims(op.getInput()));
+}
+
+} // namespace
+
+unsigned adze::graph::splitScans(func::FuncOp function) {
+  if (!adze::tile::findCudaTarget(function))
+    return 0;
+  unsigned count = 0;
+  SmallVector<Operation *> work;
+  auto find = [&](Operation *op) {
+    if (isa<CumsumOp, CumprodOp>(op))
+      work.push_back(op);
+  };
+  function.walk(find);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    Operation *before = op->getPrevNode();
+    auto sum = dyn_cast<CumsumOp>(op);
+    Value result =
+        sum ? splitScan<CumsumOp, ReduceSumOp, AddOp>(sum)
+            : splitScan<CumprodOp, ReduceProdOp, MulOp>(cast<CumprodOp>(op));
+    if (!result)
+      continue;
+    ++count;
+    // The sums of the parts are rows, too.
+    Block *block = op->getBlock();
+    auto made = before ? std::next(before->getIterator()) : block->begin();
+    for (; &*made != op; ++made)
+      find(&*made);
+    op->getResult(0).replaceAllUsesWith(result);
+    op->erase();
+  }
+  return count;
+}

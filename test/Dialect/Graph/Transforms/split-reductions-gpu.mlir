@@ -1,0 +1,68 @@
+// RUN: aopt %s --tile-attach-targets=cuda=sm_90a --graph-split-reductions --split-input-file | FileCheck %s
+
+// GPUs have programs for a thousand blocks of threads: one for each row, or for 64
+// adjacent results. Small reductions are not split.
+// CHECK-LABEL: func.func @rows(
+// CHECK: graph.reshape %arg0 : (tensor<16x65536xf32>) -> tensor<16x32x2048xf32>
+// CHECK-NOT: graph.reshape %arg1
+// CHECK: graph.reshape %arg2 : (tensor<4096x4096xf32>) -> tensor<1x16x256x4096xf32>
+// CHECK: graph.reduce_sum %arg3 {axes = array<i64: 0>, keepdims = false} : (tensor<512x128xf32>) -> tensor<128xf32>
+// CHECK: return
+func.func @rows(%a: tensor<16x65536xf32>, %b: tensor<65x65536xf32>, %c: tensor<4096x4096xf32>, %d: tensor<512x128xf32>) -> (tensor<16xf32>, tensor<65xf32>, tensor<4096xf32>, tensor<128xf32>) {
+  %0 = graph.reduce_sum %a {axes = array<i64: 1>, keepdims = false} : (tensor<16x65536xf32>) -> tensor<16xf32>
+  %1 = graph.reduce_sum %b {axes = array<i64: 1>, keepdims = false} : (tensor<65x65536xf32>) -> tensor<65xf32>
+  %2 = graph.reduce_sum %c {axes = array<i64: 0>, keepdims = false} : (tensor<4096x4096xf32>) -> tensor<4096xf32>
+  %3 = graph.reduce_sum %d {axes = array<i64: 0>, keepdims = false} : (tensor<512x128xf32>) -> tensor<128xf32>
+  return %0, %1, %2, %3 : tensor<16xf32>, tensor<65xf32>, tensor<4096xf32>, tensor<128xf32>
+}
+
+// -----
+
+// A scan of a long row: its parts are scanned along the first dim, and the sums of those
+// before are added. Sums of f16 are f32.
+// CHECK-LABEL: func.func @scan(
+// CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<3x1024xf16>) -> tensor<3x32x32xf16>
+// CHECK: %[[T:.*]] = graph.transpose %[[V]] {perm = array<i64: 2, 0, 1>}
+// CHECK: %[[W:.*]] = graph.cast %[[T]] : {{.*}} -> tensor<32x3x32xf32>
+// CHECK: %[[OWN:.*]] = graph.cumsum %[[W]] {axis = 0 : i64, reverse = true}
+// CHECK: %[[SUMS:.*]] = graph.reduce_sum %[[W]] {axes = array<i64: 0>} : {{.*}} -> tensor<1x3x32xf32>
+// CHECK: %[[ROWS:.*]] = graph.transpose %[[SUMS]] {perm = array<i64: 2, 0, 1>}
+// CHECK: %[[SCAN:.*]] = graph.cumsum %[[ROWS]] {axis = 0 : i64, exclusive = true, reverse = true}
+// CHECK: %[[BEFORE:.*]] = graph.transpose %[[SCAN]] {perm = array<i64: 1, 2, 0>}
+// CHECK: %[[ALL:.*]] = graph.add %[[OWN]], %[[BEFORE]]
+// CHECK: %[[N:.*]] = graph.cast %[[ALL]] : {{.*}} -> tensor<32x3x32xf16>
+// CHECK: %[[Y:.*]] = graph.transpose %[[N]] {perm = array<i64: 1, 2, 0>}
+// CHECK: graph.reshape %[[Y]] : {{.*}} -> tensor<3x1024xf16>
+func.func @scan(%x: tensor<3x1024xf16>) -> tensor<3x1024xf16> {
+  %0 = graph.cumsum %x {axis = 1 : i64, reverse = true} : (tensor<3x1024xf16>) -> tensor<3x1024xf16>
+  return %0 : tensor<3x1024xf16>
+}
+
+// -----
+
+// Rows that are short, or have a prime number of elements, are not split.
+// CHECK-LABEL: func.func @transposed(
+// CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 1, 0>}
+// CHECK: %[[S:.*]] = graph.cumprod %[[T]] {axis = 0 : i64}
+// CHECK: graph.transpose %[[S]] {perm = array<i64: 1, 0>}
+// CHECK: graph.cumprod %{{.*}} {axis = 0 : i64} : (tensor<1009x5xf32>)
+func.func @transposed(%x: tensor<5x64xi32>, %y: tensor<5x1009xf32>) -> (tensor<5x64xi32>, tensor<5x1009xf32>) {
+  %0 = graph.cumprod %x {axis = 1 : i64} : (tensor<5x64xi32>) -> tensor<5x64xi32>
+  %1 = graph.cumprod %y {axis = 1 : i64} : (tensor<5x1009xf32>) -> tensor<5x1009xf32>
+  return %0, %1 : tensor<5x64xi32>, tensor<5x1009xf32>
+}
+
+// -----
+
+// Scans along other dims, and along rows of dynamic length, are unchanged.
+// CHECK-LABEL: func.func @unchanged(
+// CHECK: graph.cumsum %arg0 {axis = 0 : i64}
+// CHECK: graph.cumsum %arg1 {axis = 1 : i64}
+// CHECK: graph.cumsum %arg2 {axis = 0 : i64}
+#x = affine_map<()[s0] -> (4, s0)>
+func.func @unchanged(%x: tensor<512x8xf32>, %y: tensor<4x?xf32, #x>, %z: tensor<64xf32>) -> (tensor<512x8xf32>, tensor<4x?xf32, #x>, tensor<64xf32>) {
+  %0 = graph.cumsum %x {axis = 0 : i64} : (tensor<512x8xf32>) -> tensor<512x8xf32>
+  %1 = graph.cumsum %y {axis = 1 : i64} : (tensor<4x?xf32, #x>) -> tensor<4x?xf32, #x>
+  %2 = graph.cumsum %z {axis = 0 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  return %0, %1, %2 : tensor<512x8xf32>, tensor<4x?xf32, #x>, tensor<64xf32>
+}
