@@ -199,6 +199,9 @@ typedef struct {
 /* The kernel itself waits for the launches before it
  * (griddepcontrol.wait), and may be started before they are done. */
 #define ADZE_KERNEL_WAITS 1u
+/* A launch has the programs of one step. Its argument `programs` is the number
+ * of the first of them, and programs(syms) is the number in all steps. */
+#define ADZE_KERNEL_STEPS 2u
 
 /* On a device a kernel is entry point `entry` of the image, called with
  * (num_ptrs pointers, num_symbols i64, i64 programs) by value, and a pointer to

@@ -57,8 +57,9 @@ static unsigned count_shared(const rt_device *device,
   return (unsigned)shared;
 }
 
+/* `first` is the number of the first program, if the kernel has steps. */
 static adze_status launch(adze_context *context, uint32_t kernel,
-                          void *const *ptrs, int64_t programs) {
+                          void *const *ptrs, int64_t programs, int64_t first) {
   rt_device_context *state = context->on_device;
   const adze_module_desc *desc = context->module->desc;
   const adze_device_kernel *code = &state->device->image->kernels[kernel];
@@ -68,7 +69,8 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   size_t num_symbols = rt_num_symbols(context->module);
   for (size_t i = 0; i < num_symbols; ++i)
     state->arguments[count++] = &context->symbols[i];
-  state->arguments[count++] = &programs;
+  bool has_steps = code->flags & ADZE_KERNEL_STEPS;
+  state->arguments[count++] = has_steps ? &first : &programs;
   cu_address faults =
       state->faults + desc->kernels[kernel].first_fault * sizeof(adze_fault);
   /* the kernel ignores it if it raises no faults */
@@ -118,11 +120,12 @@ static adze_status end_measuring(const rt_device_context *state, double *us) {
 }
 
 static adze_status launch_profiled(adze_context *context, uint32_t kernel,
-                                   void *const *ptrs, int64_t programs) {
+                                   void *const *ptrs, int64_t programs,
+                                   int64_t first) {
   const rt_device_context *state = context->on_device;
   double begin = rt_now_us(), us;
   RT_TRY(begin_measuring(state));
-  RT_TRY(launch(context, kernel, ptrs, programs));
+  RT_TRY(launch(context, kernel, ptrs, programs, first));
   RT_TRY(end_measuring(state, &us));
   rt_profile_add(context, kernel, begin, us, programs, 0);
   return NULL;
@@ -136,22 +139,29 @@ int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
     adze_status status = rt_cuda_fall_back(exec, kernel, ptrs, steps, groups);
     return status ? rt_exec_fail(exec, status) : 0;
   }
-  int64_t programs = device->image->kernels[kernel].programs(context->symbols);
+  const adze_device_kernel *code = &device->image->kernels[kernel];
+  int64_t programs = code->programs(context->symbols);
   if (programs <= 0)
     return 0;
-  if (steps > 1)
+  if (!(code->flags & ADZE_KERNEL_STEPS))
+    steps = 1;
+  else if (steps < 1 || programs % steps != 0)
     return rt_exec_fail(
-        exec, rt_error(ADZE_UNSUPPORTED, "kernel '%s': steps on a device",
-                       context->module->desc->kernels[kernel].name));
+        exec, rt_error(ADZE_INVALID_MODULE,
+                       "kernel '%s': %lld programs in %lld steps",
+                       context->module->desc->kernels[kernel].name,
+                       (long long)programs, (long long)steps));
+  programs /= steps;
   if (programs > INT32_MAX)
     return rt_exec_fail(exec,
                         rt_error(ADZE_UNSUPPORTED,
                                  "kernel '%s': %lld blocks are too many",
                                  context->module->desc->kernels[kernel].name,
                                  (long long)programs));
-  adze_status status = context->profile.on
-                           ? launch_profiled(context, kernel, ptrs, programs)
-                           : launch(context, kernel, ptrs, programs);
+  adze_status status = NULL;
+  for (int64_t i = 0; i < steps && !status; ++i)
+    status = (context->profile.on ? launch_profiled : launch)(
+        context, kernel, ptrs, programs, i * programs);
   return status ? rt_exec_fail(exec, status) : 0;
 }
 

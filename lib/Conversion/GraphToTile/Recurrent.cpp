@@ -8,8 +8,7 @@
 // linear_before_reset), a step of the layer is two steps of the grid: between
 // them, the result for the last state holds the operand of the second product.
 // If weights are bytes, a program first quantizes the states of its rows.
-#include "Convolution.h"
-#include "TileElementBuilder.h"
+#include "RecurrentMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -19,11 +18,9 @@ using namespace adze::graph;
 
 namespace {
 
-class RecurrentEmitter {
+class RecurrentEmitter final : public RecurrentMath {
 public:
-  RecurrentEmitter(KernelEmitter &e, RecurrentOp op)
-      : e(e), op(op), b(e.builder()), loc(e.loc()),
-        type(getSignlessType(getElementTypeOrSelf(op.getOutput()))) {}
+  using RecurrentMath::RecurrentMath;
 
   LogicalResult run();
 
@@ -42,90 +39,34 @@ private:
   LogicalResult keepLastState();
   LogicalResult runSteps();
   LogicalResult runTwofold();
-  LogicalResult finish(Value next, Value cell);
-  Value rnn();
-  Value gru();
-  std::pair<Value, Value> lstm();
-  LogicalResult when(Value condition, function_ref<LogicalResult()> body,
-                     function_ref<LogicalResult()> otherwise = {});
+  LogicalResult finish(const Next &next);
 
-  /// Return, for the rows and units of the program, the input and the product
-  /// of a gate, and a part of a vector of all gates.
-  Value input(int64_t gate);
+  /// Return the product of a gate for the rows and units of the program.
   Value product(int64_t gate, Value sum, Value memory);
   Value product(int64_t gate, Value sum) { return product(gate, sum, state); }
   Value byteProduct(int64_t gate, Value sum);
-  Value own(Value memory) {
-    return own(e.load(memory, {{e.index(0), M, 1, 1}, units()}));
-  }
   /// Returns the input of a gate plus its product by these states, which
   /// `multiply` may have computed.
   Value sum(int64_t gate, Value memory);
-  Value sum(int64_t gate) { return sum(gate, state); }
+  Value sum(int64_t gate) override { return sum(gate, state); }
+  Value ownState() override { return ownUnits(state); }
+  Value ownCell() override {
+    return own(e.load(lastMemory, {rows(), units()}));
+  }
+  /// Returns the units of the program, of the memory of all units of its rows.
+  Value ownUnits(Value memory) {
+    return own(e.load(memory, {{e.index(0), M, 1, 1}, units()}));
+  }
   DimRanges block() { return {{e.index(0), M, 1, 1}, {e.index(0), N, 1, 1}}; }
-  Value mixed(Value update, Value candidate);
-  Value parameter(Value vector, int64_t gate);
-  Value own(MaybeTile tile) {
-    if (failed(tile)) {
-      isRefused = true;
-      return {};
-    }
-    return e.broadcast(*tile, {M, N});
-  }
-  Value activate(unsigned i, Value x);
-  Value number(double value) {
-    return e.constant(b.getFloatAttr(type, value), {M, N});
-  }
-  Value zeros() { return number(0.0); }
-  template <typename OpT>
-  Value make(Value x, Value y) {
-    return isRefused ? Value() : OpT::create(b, loc, x, y).getResult();
-  }
-  Value plus(Value x, Value y) { return make<arith::AddFOp>(x, y); }
-  Value times(Value x, Value y) { return make<arith::MulFOp>(x, y); }
-  Value minus(Value x, Value y) { return make<arith::SubFOp>(x, y); }
-  /// Returns the memory of a result, or null if the kernel does not store it.
-  Value memoryOf(Value result) {
-    for (auto [i, output] : llvm::enumerate(e.getOutputs()))
-      if (output == result)
-        return e.getOutputMemory(i);
-    return {};
-  }
-  DimRange rows() { return {row, M, 1, 1}; }
-  DimRange units(int64_t gate = 0) {
-    return {e.add(unit, e.index(gate * hidden)), N, 1, 1};
-  }
-  DimRange all() { return {e.index(0), K, 1, 1}; }
-  DimRange at(Value offset) { return {offset, -1, 1, 1}; }
-  Value is(arith::CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  }
 
-  KernelEmitter &e;
-  RecurrentOp op;
-  OpBuilder &b;
-  Location loc;
-  Type type;
-  int64_t hidden = 0;
-  Value output, lastState, lastMemory; // memory
-  Value state, held;                   // of the rows of the program, all units
-  SmallVector<Value> sums;             // of its rows and units, for each gate
-  Value bytes, rowScales, rowZeros;    // the quantized state
-  Value row, unit;                     // offsets
-  Value turn, now;                     // steps of the grid, of the layer
-  Value position, before;    // position of the step and of the previous one
-  Value steps, lastPosition; // their number; position of the last one
-  bool isRefused = false;
+  Value state, held;                // of the rows of the program, all units
+  SmallVector<Value> sums;          // of its rows and units, for each gate
+  Value bytes, rowScales, rowZeros; // the quantized state
+  Value turn;                       // step of the grid
+  Value lastPosition;
 };
 
 } // namespace
-
-/// Returns true if all elements are known to be 0.
-static bool isZero(Value value) {
-  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
-    value = broadcast.getInput();
-  return matchPattern(value, m_AnyZeroFloat());
-}
 
 /// Returns true if a step has two dependent products.
 static bool isTwofold(RecurrentOp op) {
@@ -152,8 +93,6 @@ AffineExpr adze::getGroups(const KernelEmitter &e, RecurrentOp op) {
 }
 
 LogicalResult RecurrentEmitter::check() {
-  if (e.gpu)
-    return e.fail("a recurrent layer has no device code");
   if (type != getAccumulatorType(type))
     return e.fail("the state requires a wider type than its own");
   if (isTwofold(op) && op.getLengths())
@@ -163,19 +102,12 @@ LogicalResult RecurrentEmitter::check() {
   if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
     return e.fail(
         "rows of several lengths run in reverse from an initial state");
-  hidden = getKnown(getDims(op.getWeights())[1]);
   if (op.getScales() &&
       (isTwofold(op) ||
        hidden % getPackedGroup(e, op.getWeights(), hidden).size != 0))
     return e.fail("weights of bytes are in steps of two dependent products, or "
                   "have a depth that is not a multiple of the group");
-  output = memoryOf(op.getOutput());
-  lastState = memoryOf(op.getLastState());
-  lastMemory = op.getLastMemory() ? memoryOf(op.getLastMemory()) : Value();
-  if (hidden < 1 || !output || !lastState ||
-      bool(lastMemory) != bool(op.getLastMemory()))
-    return e.fail("the states are not stored, or have a dynamic size");
-  return success();
+  return findMemory();
 }
 
 /// Computes sizes, axes, blocks and program ids.
@@ -209,13 +141,12 @@ LogicalResult RecurrentEmitter::setTiling() {
     e.getKernel().getProgramId().setOrdered(true);
   row = e.mul(ids[0], blockM);
   unit = e.mul(ids[1], blockN);
-  turn = now = ids[2];
+  turn = ids[2];
   Value last = e.sub(steps, e.index(1));
-  if (isTwofold(op))
-    now = e.min(e.div(turn, e.index(2)), e.max(last, e.index(0)));
-  position = op.getReverse() ? e.sub(last, now) : now;
-  before = op.getReverse() ? e.min(e.add(position, e.index(1)), last)
-                           : e.max(e.sub(now, e.index(1)), e.index(0));
+  setStep(isTwofold(op)
+              ? e.min(e.div(turn, e.index(2)), e.max(last, e.index(0)))
+              : turn,
+          last);
   lastPosition = op.getReverse() ? e.index(0) : last;
   state = e.scratch({blockM, e.index(hidden)}, type);
   if (isTwofold(op))
@@ -229,20 +160,6 @@ LogicalResult RecurrentEmitter::setTiling() {
   for (int64_t gate = 0; gates > 1 && gate < gates; ++gate)
     sums.push_back(e.scratch({blockM, blockN}, type));
   return success();
-}
-
-LogicalResult RecurrentEmitter::when(Value condition,
-                                     function_ref<LogicalResult()> body,
-                                     function_ref<LogicalResult()> otherwise) {
-  auto branch = scf::IfOp::create(b, loc, condition, bool(otherwise));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(branch.thenYield());
-  if (failed(body()))
-    return failure();
-  if (!otherwise)
-    return success();
-  b.setInsertionPoint(branch.elseYield());
-  return otherwise();
 }
 
 LogicalResult RecurrentEmitter::giveState() {
@@ -283,10 +200,6 @@ LogicalResult RecurrentEmitter::takeAll(Value from, const DimRanges &ranges,
 /// All later steps use the results of the previous step.
 LogicalResult RecurrentEmitter::takeState() {
   return takeAll(output, {at(before), rows(), all()}, state);
-}
-
-Value RecurrentEmitter::input(int64_t gate) {
-  return own(e.emit(op.getGates(), {at(position), rows(), units(gate)}));
 }
 
 LogicalResult RecurrentEmitter::quantizeState() {
@@ -372,89 +285,27 @@ RecurrentEmitter::multiply(ArrayRef<std::pair<int64_t, Value>> products) {
   return success();
 }
 
-Value RecurrentEmitter::parameter(Value vector, int64_t gate) {
-  return own(e.emit(vector, {units(gate)}));
-}
-
-Value RecurrentEmitter::activate(unsigned i, Value x) {
-  if (!x)
-    return {};
-  if (double clip = op.getClip().convertToDouble(); clip != 0) {
-    x = arith::MinimumFOp::create(b, loc, x, number(clip));
-    x = arith::MaximumFOp::create(b, loc, x, number(-clip));
-  }
-  TileElementBuilder builder(e, {M, N});
-  x = op.buildActivation(builder, i, x);
-  isRefused |= !x;
-  return x;
-}
-
-Value RecurrentEmitter::rnn() { return activate(0, sum(0)); }
-
-Value RecurrentEmitter::gru() {
-  Value update = activate(0, sum(0));
-  Value reset = activate(0, sum(1));
-  Value inner = sum(2);
-  if (op.getBias())
-    inner = plus(inner, parameter(op.getBias(), 0));
-  Value candidate = activate(1, plus(input(2), times(reset, inner)));
-  return mixed(update, candidate);
-}
-
-Value RecurrentEmitter::mixed(Value update, Value candidate) {
-  Value kept = times(update, own(state));
-  return plus(times(minus(number(1.0), update), candidate), kept);
-}
-
-/// Gates are in the order i, o, f, c; peepholes in the order i, o, f.
-std::pair<Value, Value> RecurrentEmitter::lstm() {
-  Value cell = own(e.load(lastMemory, {rows(), units()}));
-  auto gate = [&](int64_t g, Value sum, Value seen) {
-    if (op.getPeephole() && g < 3)
-      sum = plus(sum, times(parameter(op.getPeephole(), g), seen));
-    return activate(g == 3 ? 1 : 0, sum);
-  };
-  Value in = sum(0), out = sum(1), candidate = sum(3);
-  Value forget = op.getInputForget() ? Value() : sum(2);
-  in = gate(0, in, cell);
-  forget = op.getInputForget() ? minus(number(1.0), in) : gate(2, forget, cell);
-  candidate = gate(3, candidate, cell);
-  Value updated = plus(times(forget, cell), times(in, candidate));
-  out = gate(1, out, updated);
-  TileElementBuilder builder(e, {M, N});
-  Value shown = isRefused ? Value() : op.buildActivation(builder, 2, updated);
-  isRefused |= !shown;
-  return {times(out, shown), updated};
-}
-
-/// Stores the states of a step, if it is valid for the row. The cell is stored
-/// last, as other values are computed from it.
-LogicalResult RecurrentEmitter::finish(Value next, Value cell) {
-  Value shown = next;
-  DimRanges ranges{rows(), units()};
-  if (op.getLengths()) {
-    auto lengths = e.emit(op.getLengths(), {rows()});
-    if (failed(lengths))
-      return failure();
-    Type number = getElementTypeOrSelf(lengths->value.getType());
-    Value self = arith::IndexCastOp::create(b, loc, number, position);
-    Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                         e.broadcast({self, {}}, {M, N}),
-                                         e.broadcast(*lengths, {M, N}));
-    auto keep = [&](Value x, Value memory) -> Value {
-      Value old = own(e.load(memory, ranges));
-      return isRefused ? old : arith::SelectOp::create(b, loc, counts, x, old);
-    };
-    shown = arith::SelectOp::create(b, loc, counts, next, zeros());
-    next = keep(next, lastState);
-    cell = cell ? keep(cell, lastMemory) : cell;
-  }
-  Axes axes{M, N};
-  if (isRefused ||
-      failed(e.store({shown, axes}, output, {at(position), rows(), units()})) ||
-      failed(e.store({next, axes}, lastState, ranges)))
+/// Stores the states of a step, if it is valid for the row.
+LogicalResult RecurrentEmitter::finish(const Next &next) {
+  if (!op.getLengths() || isRefused)
+    return storeStep(next, next.state);
+  auto lengths = e.emit(op.getLengths(), {rows()});
+  if (failed(lengths))
     return failure();
-  return cell ? e.store({cell, axes}, lastMemory, ranges) : success();
+  Type number = getElementTypeOrSelf(lengths->value.getType());
+  Value self = arith::IndexCastOp::create(b, loc, number, position);
+  Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                       e.broadcast({self, {}}, {M, N}),
+                                       e.broadcast(*lengths, {M, N}));
+  auto keep = [&](Value x, Value memory) -> Value {
+    Value old = own(e.load(memory, {rows(), units()}));
+    return isRefused ? old : arith::SelectOp::create(b, loc, counts, x, old);
+  };
+  Value shown = arith::SelectOp::create(b, loc, counts, next.state, zeros());
+  Next kept{keep(next.state, lastState), {}};
+  if (next.cell)
+    kept.cell = keep(next.cell, lastMemory);
+  return storeStep(kept, shown);
 }
 
 LogicalResult RecurrentEmitter::step() {
@@ -469,19 +320,7 @@ LogicalResult RecurrentEmitter::step() {
   return e.phase([&]() -> LogicalResult {
     if (sums.empty())
       e.setSummed(K);
-    Value next, cell;
-    switch (op.getCell()) {
-    case RecurrentCell::RNN:
-      next = rnn();
-      break;
-    case RecurrentCell::GRU:
-      next = gru();
-      break;
-    case RecurrentCell::LSTM:
-      std::tie(next, cell) = lstm();
-      break;
-    }
-    return isRefused ? failure() : finish(next, cell);
+    return finish(computeCell());
   });
 }
 
@@ -491,7 +330,7 @@ LogicalResult RecurrentEmitter::resetStep() {
   return e.phase([&]() -> LogicalResult {
     e.setSummed(K);
     Value reset = activate(0, product(1, input(1)));
-    Value left = times(reset, own(state));
+    Value left = times(reset, ownState());
     return isRefused
                ? failure()
                : e.store({left, Axes{M, N}}, lastState, {rows(), units()});
@@ -589,5 +428,5 @@ LogicalResult adze::emitRecurrent(KernelEmitter &e, RecurrentOp op,
                                   Tiling tiling) {
   if (tiling != Tiling::Dims)
     return e.fail("a recurrent layer has a tiling by dims only");
-  return RecurrentEmitter(e, op).run();
+  return e.gpu ? emitDeviceRecurrent(e, op) : RecurrentEmitter(e, op).run();
 }

@@ -54,6 +54,8 @@ public:
 
 private:
   bool convertScheduled(tile::KernelOp kernel);
+  void beginStep(mlir::OpBuilder &at, tile::KernelOp kernel, KernelFrame &frame,
+                 mlir::LLVM::LLVMFuncOp function);
   bool convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
                         int64_t packed);
   mlir::LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, llvm::StringRef name,

@@ -3,6 +3,7 @@
 // Dimension classes of a kernel, and their distribution over threads.
 #include "KernelPlan.h"
 #include "DeviceBuilder.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -463,7 +464,8 @@ Value argumentOf(Value memory) {
 
 /// Tiles are computed on demand, so a load may run later than its position in
 /// the IR. If the kernel also stores to the same memory, the load is pinned to
-/// its position. A store synchronizes all threads if another access, or the
+/// its position, unless no program of its step stores to the loaded elements. A
+/// store synchronizes all threads if another access, or the
 /// store in another iteration, may access the same elements from other threads.
 void KernelPlan::orderMemory() {
   llvm::DenseMap<Value, SmallVector<Operation *>> stores;
@@ -471,7 +473,8 @@ void KernelPlan::orderMemory() {
   kernel.walk([&](Operation *op) {
     if (isa<tile::StoreOp, memref::StoreOp>(op))
       stores[argumentOf(op->getOperand(1))].push_back(op);
-    else if (isa<tile::LoadOp, tile::GatherOp, memref::LoadOp>(op))
+    else if (isa<tile::LoadOp, tile::GatherOp, memref::LoadOp>(op) &&
+             !op->hasAttr(tile::kEarlierAttribute))
       loaded.insert(argumentOf(op->getOperand(0)));
   });
   for (auto &[memory, list] : stores)
@@ -481,6 +484,7 @@ void KernelPlan::orderMemory() {
         ordered.insert(store);
   kernel.walk([&](Operation *op) {
     if (!isa<tile::LoadOp, tile::GatherOp>(op) ||
+        op->hasAttr(tile::kEarlierAttribute) ||
         !stores.contains(argumentOf(op->getOperand(0))))
       return;
     pinned.insert(op->getResult(0));

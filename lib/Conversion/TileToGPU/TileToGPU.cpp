@@ -3,6 +3,7 @@
 // convert-tile-to-gpu: the functions around the bodies of kernels.
 #include "Conversion/Passes.h"
 #include "Converter.h"
+#include "Dialect/Host/IR/Programs.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -65,8 +66,6 @@ std::string findObstacle(tile::KernelOp kernel) {
       why = "expected checks of indices by the host program";
     if (isa<tile::PrintOp>(op))
       why = "expected no tile.print, which prints on CPUs";
-    if (auto ids = dyn_cast<tile::ProgramIdOp>(op); ids && ids.getOrdered())
-      why = "expected programs without an order";
     for (Type type : op->getResultTypes()) {
       if (isa<MemRefType>(type) && !isa<ViewLikeOpInterface>(op))
         why = "expected no memory but the arguments and views of them";
@@ -319,6 +318,11 @@ static void joinBlocks(OpBuilder &at, Location loc, const KernelPlan &plan,
       arith::DivUIOp::create(at, loc, frame.programId, number(blocks));
 }
 
+static bool isOrdered(tile::KernelOp kernel) {
+  auto ids = kernel.getProgramId();
+  return ids && ids.getOrdered();
+}
+
 bool Converter::convert(tile::KernelOp kernel) {
   if (std::string why = findObstacle(kernel); !why.empty())
     return refuse(kernel, why);
@@ -331,8 +335,21 @@ bool Converter::convert(tile::KernelOp kernel) {
   KernelPlan plan(kernel,
                   isOfThreads ? schedule.getBlock("threads") * blocks : threads,
                   blocks);
-  return convertToThreads(kernel, plan,
-                          schedule ? 1 : countPacked(kernel, plan));
+  return convertToThreads(
+      kernel, plan,
+      schedule || isOrdered(kernel) ? 1 : countPacked(kernel, plan));
+}
+
+/// Makes a launch compute the programs of one step, whose first one is an
+/// argument.
+void Converter::beginStep(OpBuilder &at, tile::KernelOp kernel,
+                          KernelFrame &frame, LLVM::LLVMFuncOp function) {
+  Location loc = kernel.getLoc();
+  function->setAttr(host::orderedAttr, b.getUnitAttr());
+  Value first = arith::IndexCastOp::create(
+      at, loc, at.getIndexType(),
+      function.getArgument(kernel.getNumArguments() + numSymbols));
+  frame.programId = arith::AddIOp::create(at, loc, first, frame.programId);
 }
 
 bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
@@ -355,6 +372,8 @@ bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
     joinBlocks(at, loc, plan, frame, function);
   if (packed > 1)
     packPrograms(at, loc, plan, packed, frame);
+  if (isOrdered(kernel))
+    beginStep(at, kernel, frame, function);
   frame.sharedSymbol = name + "_shared";
   frame.zeroSymbol = name + "_zeros";
   KernelLowering prologue(kernel, plan, frame, /*fast=*/true);

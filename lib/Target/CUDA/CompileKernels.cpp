@@ -5,6 +5,7 @@
 #include "Target/CUDA/CompileKernels.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Host/IR/Programs.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "IntegerMath.h"
@@ -288,7 +289,7 @@ splitKernels(gpu::GPUModuleOp device) {
       for (StringRef name :
            {"adze.kernel", "adze.threads", "adze.shared_bytes",
             "adze.resident_blocks", "adze.tensor_maps", "adze.most_shared",
-            "adze.packed_programs", "adze.waits", "adze.loops", "adze.refusal",
+            "adze.packed_programs", "adze.waits", "adze.ordered", "adze.loops", "adze.refusal",
             "gpu.kernel"})
         f->removeAttr(name);
     });
@@ -382,6 +383,8 @@ static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device,
       kernel.reason = reason.str();
     if (function->hasAttr("adze.waits"))
       kernel.flags |= ADZE_KERNEL_WAITS;
+    if (function->hasAttr(host::orderedAttr))
+      kernel.flags |= ADZE_KERNEL_STEPS;
     if (auto maps = function->getAttrOfType<ArrayAttr>("adze.tensor_maps"))
       addMaps(kernel, function, maps);
     kernels.push_back(kernel);

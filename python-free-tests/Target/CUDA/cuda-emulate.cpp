@@ -177,6 +177,7 @@ struct Subject {
     mostShared = getInt("adze.most_shared", 1);
     packed = getInt("adze.packed_programs", 1);
     isPersistent = entry->hasAttr("adze.resident_blocks");
+    isOrdered = entry->hasAttr("adze.ordered");
     // The number of blocks, and the faults of kernels with tensor maps, follow.
     numSymbols = llvm::count_if(entry.getArgumentTypes(),
                                 [](Type t) { return t.isInteger(64); }) -
@@ -187,7 +188,7 @@ struct Subject {
   ArrayAttr maps;
   LaunchShape shape;
   int64_t numSymbols, mostShared, packed;
-  bool isPersistent;
+  bool isPersistent, isOrdered;
 };
 
 /// The arguments before a run, and after one by the interpreter.
@@ -292,7 +293,7 @@ static std::string runOnce(Emulator &emulator, const Subject &subject,
   if (blocks != expected)
     return llvm::formatv("expected {0} blocks, but got {1}", expected, blocks);
   passed.append(arguments.symbols);
-  passed.push_back(blocks);
+  passed.push_back(subject.isOrdered ? 0 : blocks);
   std::vector<TensorMap> maps =
       makeMaps(emulator, subject, arguments.symbols, buffers);
   passed.append(maps.empty() ? 0 : 1, 0);

@@ -34,13 +34,6 @@ tile.kernel @scratch(%x: memref<8xf32>) {
   tile.return
 }
 
-// expected-remark@below {{kernel has no GPU form as tiles: expected programs without an order}}
-tile.kernel @steps(%y: memref<8x4xf32>) {
-  %c8 = arith.constant 8 : index
-  %t = tile.program_id (%c8) ordered : index
-  tile.return
-}
-
 // expected-remark@below {{kernel has no GPU form as tiles: 'tile.dot': expected a product of elements, not of words of them}}
 tile.kernel @words(%x: memref<8x8xi32>, %y: memref<8x8xi32>) {
   %t = tile.load %x[0, 0] sizes [8, 8] : memref<8x8xi32> -> tensor<8x8xi32>

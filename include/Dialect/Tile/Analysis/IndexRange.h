@@ -53,6 +53,9 @@ inline constexpr llvm::StringLiteral kTailAttribute = "tile.tail";
 /// An attribute of a load: the distance, along each dim of the memory, of the
 /// elements that the next program on the same thread reads.
 inline constexpr llvm::StringLiteral kAheadAttribute = "tile.ahead";
+/// A unit attribute of a load in a kernel whose programs run in steps: no
+/// program of a step stores to the elements that it loads.
+inline constexpr llvm::StringLiteral kEarlierAttribute = "tile.earlier";
 
 } // namespace adze::tile
 
