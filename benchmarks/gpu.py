@@ -161,7 +161,8 @@ def translate(args, model, shapes, output, *flags, file="model.onnx"):
 
 
 class Engine:
-    """Queues runs of a module on torch's stream. `rows` is the dim of rows of outputs that are part of larger buffers."""
+    """Queues runs of a module on torch's current stream of now. `rows` is the dim of rows of outputs that are part of larger
+    buffers."""
 
     def __init__(self, module, inputs, outputs, rows=None):
         self.module, self.inputs, self.outputs = module, inputs, outputs
@@ -169,6 +170,10 @@ class Engine:
         self.run = _libraries.runtime().adze_run_async
         self.run.restype = ctypes.c_void_p
         self.run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
+        # torch.cuda.current_stream() takes longer than a call.
+        self.stream = torch.cuda.current_stream().cuda_stream
+        if not self.stream:
+            raise RuntimeError("torch's default stream is no stream of a context, whose own is not ordered with it")
         self.kept = self.context._borrow(inputs)
         for i, (output, info) in enumerate(zip(outputs, module.outputs)):
             borrowed = _borrow_output(output, info.name, rows)
@@ -176,10 +181,8 @@ class Engine:
             self.kept.append(borrowed)
 
     def __call__(self):
-        context, stream = self.context, torch.cuda.current_stream().cuda_stream
-        if not stream:
-            raise RuntimeError("torch's default stream is no stream of a context, whose own is not ordered with it")
-        status = self.run(context._pointer, context._ins, len(self.inputs), context._outs, len(self.outputs), stream)
+        context = self.context
+        status = self.run(context._pointer, context._ins, len(self.inputs), context._outs, len(self.outputs), self.stream)
         if status:
             raise RuntimeError("adze_run_async failed")
 
