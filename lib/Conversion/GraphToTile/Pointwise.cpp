@@ -222,9 +222,11 @@ static void followOperand(DimGrouping &groups, const MovedOperand &moved,
 }
 
 /// Moves the rows to the longest dim of known size if a block has few rows and
-/// columns, which would leave most threads of a GPU without an element.
+/// columns, which would leave most threads of a GPU without an element. Rows
+/// that are contiguous in an operand stay, unless they are very few: adjacent
+/// threads load adjacent elements.
 static void lengthenRows(DimGrouping &groups, ArrayRef<AffineExpr> dims) {
-  constexpr int64_t enough = 256;
+  constexpr int64_t enough = 256, enoughTurned = 16;
   SmallVector<int64_t> sizes(groups.spans.size(), 1);
   for (unsigned dim = 0; dim < dims.size(); ++dim) {
     int64_t size = getKnown(dims[dim]);
@@ -232,7 +234,8 @@ static void lengthenRows(DimGrouping &groups, ArrayRef<AffineExpr> dims) {
     all = size < 0 || all < 0 ? -1 : all * size;
   }
   int64_t columns = sizes.back(), rows = sizes[groups.rowGroup];
-  if (columns < 0 || rows < 0 || rows * columns >= enough)
+  if (columns < 0 || rows < 0 || rows * columns >= enough ||
+      (groups.turned && rows >= enoughTurned))
     return;
   for (unsigned group : ArrayRef(groups.walk).drop_front())
     if (sizes[group] > sizes[groups.rowGroup]) {

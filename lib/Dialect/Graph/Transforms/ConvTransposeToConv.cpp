@@ -5,6 +5,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "LinearFolds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -82,9 +83,10 @@ std::optional<Shape> getShape(ConvTransposeOp op) {
 }
 
 /// Returns true if vectors of channels have so many unused lanes that computing
-/// all phases at once pays off the movement of the results.
-bool isWorthIt(const Shape &shape) {
-  if (shape.phases == 1)
+/// all phases at once pays off the movement of the results. A GPU multiplies
+/// blocks of several rows of an image in convolutions only.
+bool isWorthIt(ConvTransposeOp op, const Shape &shape) {
+  if (shape.phases == 1 || adze::tile::findCudaTarget(op))
     return true;
   constexpr int64_t lanes = 16;
   constexpr int64_t moved = 64; // cost of moving an element, in multiply-adds
@@ -192,7 +194,7 @@ public:
     getOperation().walk([&](ConvTransposeOp op) { ops.push_back(op); });
     for (ConvTransposeOp op : ops) {
       std::optional<Shape> shape = getShape(op);
-      if (!shape || !isWorthIt(*shape))
+      if (!shape || !isWorthIt(op, *shape))
         continue;
       ++(shape->phases == 1 ? turned : merged);
       rewrite(op, *shape);
