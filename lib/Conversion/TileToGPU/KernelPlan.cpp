@@ -3,9 +3,7 @@
 // Dimension classes of a kernel, and their distribution over threads.
 #include "KernelPlan.h"
 #include "DeviceBuilder.h"
-#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Units.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
@@ -460,69 +458,6 @@ Value argumentOf(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
   return memory;
-}
-
-/// Tiles are computed on demand, so a load may run later than its position in
-/// the IR. If the kernel also stores to the same memory, the load is pinned to
-/// its position, unless no program of its step stores to the loaded elements. A
-/// store synchronizes all threads if another access, or the
-/// store in another iteration, may access the same elements from other threads.
-void KernelPlan::orderMemory() {
-  llvm::DenseMap<Value, SmallVector<Operation *>> stores;
-  llvm::DenseSet<Value> loaded;
-  kernel.walk([&](Operation *op) {
-    if (isa<tile::StoreOp, memref::StoreOp>(op))
-      stores[argumentOf(op->getOperand(1))].push_back(op);
-    else if (isa<tile::LoadOp, tile::GatherOp, memref::LoadOp>(op) &&
-             !op->hasAttr(tile::kEarlierAttribute))
-      loaded.insert(argumentOf(op->getOperand(0)));
-  });
-  for (auto &[memory, list] : stores)
-    for (Operation *store : list)
-      if (loaded.contains(memory) || list.size() > 1 ||
-          store->getParentOfType<scf::ForOp>())
-        ordered.insert(store);
-  kernel.walk([&](Operation *op) {
-    if (!isa<tile::LoadOp, tile::GatherOp>(op) ||
-        op->hasAttr(tile::kEarlierAttribute) ||
-        !stores.contains(argumentOf(op->getOperand(0))))
-      return;
-    pinned.insert(op->getResult(0));
-    held.insert_range(classesOf(op->getResult(0)));
-  });
-  kernel.walk([&](scf::ForOp loop) {
-    if (isParallel(loop))
-      parallel.insert(loop);
-  });
-}
-
-/// Returns true if iterations of scalar code store to distinct elements and
-/// load none of them: threads may run different iterations. All threads run a
-/// short loop around such a loop.
-bool KernelPlan::isParallel(scf::ForOp loop) {
-  if (loop.getNumResults())
-    return false;
-  llvm::DenseSet<Value> stored, loaded;
-  bool inner = false;
-  WalkResult result = loop.getBody()->walk([&](Operation *op) {
-    if (auto store = dyn_cast<memref::StoreOp>(op)) {
-      stored.insert(argumentOf(store.getMemRef()));
-      if (!llvm::is_contained(store.getIndices(), loop.getInductionVar()))
-        return WalkResult::interrupt();
-    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      loaded.insert(argumentOf(load.getMemRef()));
-    } else if (auto nested = dyn_cast<scf::ForOp>(op)) {
-      inner |= isParallel(nested);
-    } else if (op->getDialect() == kernel->getDialect() ||
-               (op->getNumRegions() && !isa<scf::IfOp>(op))) {
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  auto trips = loop.getStaticTripCount();
-  bool isShort = trips && trips->getZExtValue() < 32;
-  return !result.wasInterrupted() && !stored.empty() && !(isShort && inner) &&
-         llvm::none_of(stored, [&](Value v) { return loaded.contains(v); });
 }
 
 KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)

@@ -34,6 +34,12 @@ bool KernelPlan::readsConstantsOnce() {
   return isOnce && bytes > 0 && bytes <= mostBytes * threads;
 }
 
+bool KernelPlan::hasFewPrograms(int64_t elements) {
+  constexpr int64_t most = 12288; // a quarter of the shared memory as f32
+  auto ids = kernel.getProgramId();
+  return ids && ids.getOrdered() && elements <= most;
+}
+
 /// Blocks with products wait for their operands in turn, while others multiply.
 /// Blocks that read constants once are resident together if possible, since
 /// their loads do not wait for those of other blocks: 64 registers suffice. In

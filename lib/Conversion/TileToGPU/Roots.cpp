@@ -280,8 +280,10 @@ const KernelLowering::Operands &KernelLowering::getOperands(tile::DotOp dot,
   int64_t k = tileType(dot.getLhs()).getShape()[1];
   ArrayRef<int64_t> shape = tileType(dot.getResult()).getShape();
   tile::TargetUnitAttr unit = plan.getUnit(dot);
-  int64_t chunk = unit ? chooseUnitChunk(k, shape[0] + shape[1], unit)
-                       : chooseChunk(k, shape[0] + shape[1]);
+  int64_t others = shape[0] + shape[1];
+  int64_t chunk = unit ? chooseUnitChunk(k, others, unit)
+                  : plan.hasFewPrograms(k * others) ? k
+                                                    : chooseChunk(k, others);
   // A partial last chunk would read a whole operand past its end.
   if (k % chunk &&
       (plan.dependsOnRoot(dot.getLhs()) || plan.dependsOnRoot(dot.getRhs())))

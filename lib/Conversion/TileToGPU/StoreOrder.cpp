@@ -1,0 +1,123 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which accesses to global memory of a kernel keep their order.
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "KernelPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// Returns true if `index` is the induction variable, or a sum or difference of
+/// it and a value that is constant in the loop.
+static bool movesWith(Value index, scf::ForOp loop) {
+  Value iv = loop.getInductionVar();
+  if (index == iv)
+    return true;
+  Operation *op = index.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
+    return false;
+  auto isOutside = [&](Value v) {
+    return !loop->isAncestor(v.getParentRegion()->getParentOp());
+  };
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  return (isOutside(x) && movesWith(y, loop)) ||
+         (isOutside(y) && movesWith(x, loop));
+}
+
+/// Returns true if each iteration of the loop stores to other elements.
+static bool storesApart(tile::StoreOp store, scf::ForOp loop) {
+  auto step = getConstantIntValue(loop.getStep());
+  SmallVector<int64_t> dims = store.getMemDims(), steps = store.getSteps();
+  for (auto [d, offset] : llvm::enumerate(store.getMixedOffsets())) {
+    auto index = dyn_cast<Value>(offset);
+    if (!step || !index || !movesWith(index, loop))
+      continue;
+    auto *axis = llvm::find(dims, int64_t(d));
+    int64_t i = axis - dims.begin(),
+            extent = axis == dims.end()
+                         ? 1
+                         : store.getValue().getType().getDimSize(i) * steps[i];
+    if (*step >= extent)
+      return true;
+  }
+  return false;
+}
+
+/// Returns true if iterations of a loop around the store may store to the same
+/// elements.
+static bool storesAgain(Operation *store) {
+  auto tileStore = dyn_cast<tile::StoreOp>(store);
+  for (auto loop = store->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (!tileStore || !storesApart(tileStore, loop))
+      return true;
+  return false;
+}
+
+/// Tiles are computed on demand, so a load may run later than its position in
+/// the IR. If the kernel also stores to the same memory, the load is pinned to
+/// its position, unless no program of its step stores to the loaded elements. A
+/// store synchronizes all threads if another access, or the
+/// store in another iteration, may access the same elements from other threads.
+void KernelPlan::orderMemory() {
+  llvm::DenseMap<Value, SmallVector<Operation *>> stores;
+  llvm::DenseSet<Value> loaded;
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::StoreOp, memref::StoreOp>(op))
+      stores[argumentOf(op->getOperand(1))].push_back(op);
+    else if (isa<tile::LoadOp, tile::GatherOp, memref::LoadOp>(op) &&
+             !op->hasAttr(tile::kEarlierAttribute))
+      loaded.insert(argumentOf(op->getOperand(0)));
+  });
+  for (auto &[memory, list] : stores)
+    for (Operation *store : list)
+      if (loaded.contains(memory) || list.size() > 1 || storesAgain(store))
+        ordered.insert(store);
+  kernel.walk([&](Operation *op) {
+    if (!isa<tile::LoadOp, tile::GatherOp>(op) ||
+        op->hasAttr(tile::kEarlierAttribute) ||
+        !stores.contains(argumentOf(op->getOperand(0))))
+      return;
+    pinned.insert(op->getResult(0));
+    held.insert_range(classesOf(op->getResult(0)));
+  });
+  kernel.walk([&](scf::ForOp loop) {
+    if (isParallel(loop))
+      parallel.insert(loop);
+  });
+}
+
+/// Returns true if iterations of scalar code store to distinct elements and
+/// load none of them: threads may run different iterations. All threads run a
+/// short loop around such a loop.
+bool KernelPlan::isParallel(scf::ForOp loop) {
+  if (loop.getNumResults())
+    return false;
+  llvm::DenseSet<Value> stored, loaded;
+  bool inner = false;
+  WalkResult result = loop.getBody()->walk([&](Operation *op) {
+    if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      stored.insert(argumentOf(store.getMemRef()));
+      if (!llvm::is_contained(store.getIndices(), loop.getInductionVar()))
+        return WalkResult::interrupt();
+    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      loaded.insert(argumentOf(load.getMemRef()));
+    } else if (auto nested = dyn_cast<scf::ForOp>(op)) {
+      inner |= isParallel(nested);
+    } else if (op->getDialect() == kernel->getDialect() ||
+               (op->getNumRegions() && !isa<scf::IfOp>(op))) {
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  auto trips = loop.getStaticTripCount();
+  bool isShort = trips && trips->getZExtValue() < 32;
+  return !result.wasInterrupted() && !stored.empty() && !(isShort && inner) &&
+         llvm::none_of(stored, [&](Value v) { return loaded.contains(v); });
+}
+
+} // namespace adze::togpu
