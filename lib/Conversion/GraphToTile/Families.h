@@ -54,6 +54,7 @@ mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Tiling);
 mlir::LogicalResult emitScan(KernelEmitter &e, mlir::Operation *op, Tiling);
 mlir::LogicalResult emitTreeLeaves(KernelEmitter &e, graph::TreeLeavesOp op,
                                    Tiling);
+mlir::LogicalResult emitTopK(KernelEmitter &e, graph::TopKOp op, Tiling);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Tiling);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
                                      Tiling);

@@ -41,8 +41,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
              WinogradConvOp, WordMatmulOp, BlockMatmulOp, RecurrentOp, CumsumOp,
-             CumprodOp, TreeLeavesOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(
-            op))
+             CumprodOp, TopKOp, TreeLeavesOp, ArgMaxOp, ArgMinOp,
+             ReduceOpInterface>(op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
@@ -138,6 +138,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
       .Case<CumsumOp, CumprodOp>(
           [&](Operation *op) { return emitScan(e, op, tiling); })
       .Case([&](TreeLeavesOp op) { return emitTreeLeaves(e, op, tiling); })
+      .Case([&](TopKOp op) { return emitTopK(e, op, tiling); })
       .Case([&](LRNOp op) { return emitLRN(e, op, tiling); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, tiling); })
       .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, tiling); })

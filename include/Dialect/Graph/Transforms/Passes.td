@@ -342,7 +342,7 @@ def SplitReductionsPass
     depend on sizes and target only, not on threads. With dynamic sizes, they are the
     indices of the first reduced dim or, if there is only one, a constant factor of
     its size. Producers with no other user are split, too. A reduction to a scalar
-    keeps its dims. For GPUs, scans along contiguous elements are split and transposed.
+    keeps its dims. For GPUs, scans along rows are split and transposed, top_k split.
 
     Before:
     ```mlir
@@ -359,7 +359,7 @@ def SplitReductionsPass
   let statistics = [
     Statistic<"split", "split", "Reductions split">,
     Statistic<"kept", "scalars", "Reductions to a scalar that keep a dim">,
-    Statistic<"scans", "scans", "Scans split">,
+    Statistic<"scans", "scans", "Scans and selections split">,
   ];
 }
 

@@ -252,7 +252,7 @@ struct SplitReductionsPass final
   using Base::Base;
 
   void runOnOperation() override {
-    scans += splitScans(getOperation());
+    scans += splitScans(getOperation()) + splitSelections(getOperation());
     SmallVector<ReduceOpInterface> reductions;
     getOperation().walk(
         [&](ReduceOpInterface op) { reductions.push_back(op); });

@@ -1,8 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Scans along rows for GPUs, in parts: the sum of the parts before it is added
-// to each (G. Blelloch, "Prefix sums and their applications", 1990).
+// to each (G. Blelloch, "Prefix sums and their applications", 1990). Selections
+// from long rows select from those of their parts.
 #include "SplitScans.h"
+#include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Targets.h"
 
@@ -101,7 +103,64 @@ Value splitScan(ScanOp op) {
                  getDims(op.getInput()));
 }
 
+/// Splits a selection of a few elements of rows that are longer than a tile.
+/// Parts select their elements in the order of the result, so that of equal
+/// ones the first comes first.
+bool splitTopK(TopKOp op) {
+  constexpr int64_t mostSelected = 128, wanted = 16384;
+  auto length = getRowLength(op.getInput(), op.getAxis());
+  int64_t count = getConstant(getDims(op.getValues()).back()).value_or(0);
+  if (!length || *length <= getLongestTileRow(op) || op.getK() || count < 1 ||
+      count > mostSelected)
+    return false;
+  int64_t each = chooseEach(*length, wanted, 2 * count);
+  if (each == 1)
+    return false;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Dims outer = getDims(op.getInput());
+  outer.pop_back();
+  int64_t last = outer.size(), parts = *length / each;
+  auto with = [&](ArrayRef<int64_t> sizes) {
+    Dims dims(outer);
+    llvm::append_range(dims, makeDims(op.getContext(), sizes));
+    return dims;
+  };
+  Type element = getElementTypeOrSelf(op.getInput()), index = b.getI64Type();
+  auto select = [&](Value from, const Dims &dims) {
+    return TopKOp::create(b, loc, makeType(element, dims),
+                          makeType(index, dims), from, /*k=*/Value(),
+                          int64_t(dims.size()) - 1, op.getLargest());
+  };
+  TopKOp own = select(reshape(b, loc, op.getInput(), with({parts, each})),
+                      with({parts, count}));
+  SmallVector<int64_t> starts;
+  for (int64_t part = 0; part < parts; ++part)
+    starts.push_back(part * each);
+  auto type = RankedTensorType::get({parts, 1}, index);
+  Value start = ConstantOp::create(
+      b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(starts)));
+  Value places = AddOp::create(b, loc, own.getIndices().getType(),
+                               own.getIndices(), start);
+  Dims flat = with({parts * count}), wantedDims = with({count});
+  TopKOp all = select(reshape(b, loc, own.getValues(), flat), wantedDims);
+  Value chosen = GatherElementsOp::create(b, loc, makeType(index, wantedDims),
+                                          reshape(b, loc, places, flat),
+                                          all.getIndices(), last);
+  op->replaceAllUsesWith(ValueRange{all.getValues(), chosen});
+  op->erase();
+  return true;
+}
+
 } // namespace
+
+unsigned adze::graph::splitSelections(func::FuncOp function) {
+  if (!adze::tile::findCudaTarget(function))
+    return 0;
+  SmallVector<TopKOp> ops;
+  function.walk([&](TopKOp op) { ops.push_back(op); });
+  return llvm::count_if(ops, splitTopK);
+}
 
 unsigned adze::graph::splitScans(func::FuncOp function) {
   if (!adze::tile::findCudaTarget(function))

@@ -66,3 +66,34 @@ func.func @unchanged(%x: tensor<512x8xf32>, %y: tensor<4x?xf32, #x>, %z: tensor<
   %2 = graph.cumsum %z {axis = 0 : i64} : (tensor<64xf32>) -> tensor<64xf32>
   return %0, %1, %2 : tensor<512x8xf32>, tensor<4x?xf32, #x>, tensor<64xf32>
 }
+
+// -----
+
+// A selection from a row that no tile holds: from the selections of its parts, whose
+// indices begin at those of the parts.
+// CHECK-LABEL: func.func @selection(
+// CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<2x40000xf32>) -> tensor<2x2x20000xf32>
+// CHECK: %[[OWN:.*]], %[[AT:.*]] = graph.top_k %[[V]] {axis = 2 : i64}
+// CHECK: %[[START:.*]] = graph.constant dense<{{\[\[}}0], [20000]]>
+// CHECK: %[[PLACES:.*]] = graph.add %[[AT]], %[[START]]
+// CHECK: %[[FLAT:.*]] = graph.reshape %[[OWN]] : {{.*}} -> tensor<2x10xf32>
+// CHECK: %[[ALL:.*]], %[[OF:.*]] = graph.top_k %[[FLAT]] {axis = 1 : i64}
+// CHECK: %[[P:.*]] = graph.reshape %[[PLACES]] : {{.*}} -> tensor<2x10xi64>
+// CHECK: %[[I:.*]] = graph.gather_elements %[[P]], %[[OF]] {axis = 1 : i64}
+// CHECK: return %[[ALL]], %[[I]]
+func.func @selection(%x: tensor<2x40000xf32>) -> (tensor<2x5xf32>, tensor<2x5xi64>) {
+  %v, %i = graph.top_k %x {axis = 1 : i64} : (tensor<2x40000xf32>) -> (tensor<2x5xf32>, tensor<2x5xi64>)
+  return %v, %i : tensor<2x5xf32>, tensor<2x5xi64>
+}
+
+// -----
+
+// Shorter rows have a tile; many elements are sorted.
+// CHECK-LABEL: func.func @whole(
+// CHECK-COUNT-2: graph.top_k %arg
+// CHECK-NOT: graph.top_k
+func.func @whole(%x: tensor<2x32000xf32>, %y: tensor<2x40000xf32>) -> (tensor<2x5xf32>, tensor<2x1000xf32>) {
+  %v, %i = graph.top_k %x {axis = 1 : i64} : (tensor<2x32000xf32>) -> (tensor<2x5xf32>, tensor<2x5xi64>)
+  %w, %j = graph.top_k %y {axis = 1 : i64} : (tensor<2x40000xf32>) -> (tensor<2x1000xf32>, tensor<2x1000xi64>)
+  return %v, %w : tensor<2x5xf32>, tensor<2x1000xf32>
+}
