@@ -2,7 +2,8 @@
 //
 // Recurrent layers for GPUs. A program computes some units of some rows in one
 // step: a launch for each step has the programs of all units and rows. They
-// read the states of the previous step from the results.
+// read the states of the previous step from the results. One product computes
+// the sums of all gates, as a step takes as long as its operands are loaded.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "RecurrentMath.h"
 
@@ -11,6 +12,9 @@ using namespace adze;
 using namespace adze::graph;
 
 namespace {
+
+/// The gates, and all gates of the units.
+enum GateAxis { Gate = 4, Column = 5 };
 
 class DeviceRecurrent final : public RecurrentMath {
 public:
@@ -24,6 +28,8 @@ private:
   /// Returns `initial` in the first step, and `previous` in later ones.
   Value choose(MaybeTile initial, MaybeTile previous, ArrayRef<int> axes);
   LogicalResult step();
+  LogicalResult multiply();
+  Value reshape(Value tile, ArrayRef<int> axes);
 
   Value sum(int64_t gate) override;
   Value ownState() override {
@@ -39,7 +45,8 @@ private:
   /// Returns a part of the outputs of the previous step.
   MaybeTile loadPrevious(DimRange columns);
 
-  Value states; // of all units, before the step
+  const Axes apart{M, N, Gate};
+  Value products; // of the states and the weights of all gates
 };
 
 } // namespace
@@ -75,6 +82,9 @@ LogicalResult DeviceRecurrent::setTiling() {
   e.setAxis(M, blockM);
   e.setAxis(K, e.index(hidden));
   e.setAxis(N, blockN);
+  Value gates = e.index(getKnown(getDims(op.getWeights())[0]));
+  e.setAxis(Gate, gates);
+  e.setAxis(Column, e.mul(gates, blockN));
   Value most = e.max(steps, e.index(1));
   SmallVector<Value> ids = e.programIds(
       {e.ceilDiv(batch, blockM), e.ceilDiv(e.index(hidden), blockN), most});
@@ -98,23 +108,48 @@ Value DeviceRecurrent::choose(MaybeTile initial, MaybeTile previous,
                                  e.broadcast(*previous, axes));
 }
 
+Value DeviceRecurrent::reshape(Value tile, ArrayRef<int> axes) {
+  RankedTensorType result = e.tileType(axes, type);
+  SmallVector<Value> sizes;
+  for (auto [axis, size] : llvm::zip_equal(axes, result.getShape()))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(e.getAxisSize(axis));
+  return tile::ReshapeOp::create(b, loc, result, tile, sizes,
+                                 result.getShape());
+}
+
+LogicalResult DeviceRecurrent::multiply() {
+  e.setSummed(K);
+  Value states = choose(e.emit(op.getState(), {rows(), all()}),
+                        loadPrevious(all()), {M, K});
+  auto weights =
+      e.emitOn(op.getWeights(), {{e.index(0), Gate, 1, 1}, all(), units()},
+               {K, N, Gate});
+  if (isRefused || failed(weights))
+    return failure();
+  Value zero = e.constant(b.getFloatAttr(type, 0.0), {M, Column});
+  products = reshape(createDot(e, states, reshape(*weights, {K, Column}), zero),
+                     apart);
+  return success();
+}
+
 Value DeviceRecurrent::sum(int64_t gate) {
+  Type i32 = b.getI32Type();
+  Value own =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                            e.broadcast(e.emitPositions(Gate, i32), apart),
+                            e.constant(b.getI32IntegerAttr(gate), apart));
+  Value kept = arith::SelectOp::create(
+      b, loc, own, products, e.constant(b.getFloatAttr(type, 0.0), apart));
+  Value product = e.reduce(Combiner::Add, type, {kept, apart}, Gate).value;
   // The reset gate applies to the product of a candidate, but not to its input.
   bool isReset = op.getCell() == RecurrentCell::GRU && gate == 2;
-  Value start = isReset ? zeros() : input(gate);
-  auto right =
-      e.emitOn(op.getWeights(), {at(e.index(gate)), all(), units()}, {K, N});
-  if (failed(right) || !start || !states) {
-    isRefused = true;
-    return {};
-  }
-  return createDot(e, states, *right, start);
+  return isReset ? product : plus(input(gate), product);
 }
 
 LogicalResult DeviceRecurrent::step() {
-  e.setSummed(K);
-  states = choose(e.emit(op.getState(), {rows(), all()}), loadPrevious(all()),
-                  {M, K});
+  if (failed(multiply()))
+    return failure();
   Next next = computeCell();
   return storeStep(next, next.state);
 }

@@ -35,7 +35,7 @@ bool KernelPlan::readsConstantsOnce() {
 }
 
 bool KernelPlan::hasFewPrograms(int64_t elements) {
-  constexpr int64_t most = 12288; // a quarter of the shared memory as f32
+  constexpr int64_t most = 40960; // three quarters of the shared memory as f32
   auto ids = kernel.getProgramId();
   return ids && ids.getOrdered() && elements <= most;
 }

@@ -3,16 +3,19 @@
 // RUN: cuda-emulate %t.mlir --symbols=3,5 --tolerance=1e-4 | FileCheck %s --check-prefix=EMULATED
 // RUN: aopt %t.mlir --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=GPU
 
-// A launch for each step. All gates multiply the outputs of the previous step, which no
-// program of this one stores, or the initial states.
+// A launch for each step. One product has the weights of all gates, and the outputs of the
+// previous step, which no program of this one stores, or the initial states.
 // CHECK-LABEL: tile.kernel @lstm(
 // CHECK-SAME: tile.params = {BLOCK_M = 5 : i64, BLOCK_N = 12 : i64}
 // CHECK: %[[ID:.*]]:3 = tile.program_id(%{{.*}}, %{{.*}}, %c6) ordered
 // CHECK: %[[H:.*]] = tile.load %arg5{{.*}} {tile.earlier}
 // CHECK: %[[ALL:.*]] = arith.select %{{.*}}, %{{.*}}, %[[H]] : tensor<?x12xi1>, tensor<?x12xf32>
+// CHECK: tile.load %arg1[0, 0, %{{.*}}] sizes [12, %{{.*}}, 4] dims [1, 2, 0]
+// CHECK: %[[SUMS:.*]] = tile.dot %[[ALL]]
+// CHECK: tile.reshape %[[SUMS]] to [%{{.*}}, %{{.*}}, 4]
 // CHECK: tile.load %arg7
 // CHECK-NOT: tile.earlier
-// CHECK-COUNT-4: tile.dot %[[ALL]]
+// CHECK-COUNT-4: tile.reduce add
 // CHECK: tile.store %{{.*}}, %arg5
 // The first program of a step is an argument.
 // GPU-LABEL: llvm.func @lstm(
@@ -34,7 +37,8 @@ func.func private @lstm(%x: tensor<6x5x48xf32>, %w: tensor<4x12x12xf32>, %h: ten
 // CHECK-LABEL: tile.kernel @gru(
 // CHECK: tile.program_id({{.*}}) ordered
 // CHECK: scf.if
-// CHECK-COUNT-3: tile.dot
+// CHECK: tile.dot
+// CHECK-COUNT-3: tile.reduce add
 // CHECK: } else {
 // CHECK: tile.store
 // EMULATED: gru: {{[0-9]+}} programs of {{.*}} agree
