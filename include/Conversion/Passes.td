@@ -236,9 +236,9 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
     The function attributes `adze.threads` and `adze.shared_bytes` are the launch
     configuration; `@neg_cuda_programs`, in the module that contains the GPU
     module, returns the number of programs, or of blocks of `adze.packed_programs`
-    programs each, which have few threads and do not wait. A kernel that this conversion does not
-    support, or that a host program in the same module launches, is not changed,
-    with a remark.
+    programs each, which have few threads and do not wait. A kernel that this
+    conversion does not support, or that a host program in the same module
+    launches, is not changed, with a remark.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"0",

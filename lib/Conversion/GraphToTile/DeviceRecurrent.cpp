@@ -71,7 +71,7 @@ LogicalResult DeviceRecurrent::check() {
 }
 
 LogicalResult DeviceRecurrent::setTiling() {
-  constexpr int64_t rowsAtOnce = 32, unitsAtOnce = 16;
+  constexpr int64_t rowsAtOnce = 16, unitsAtOnce = 16;
   Dims dims = getDims(op.getOutput());
   steps = e.size(dims[0]);
   Value batch = e.size(dims[1]);

@@ -68,6 +68,13 @@ private:
 
 } // namespace
 
+/// Returns true if all elements are known to be 0.
+static bool isZero(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
+    value = broadcast.getInput();
+  return matchPattern(value, m_AnyZeroFloat());
+}
+
 /// Returns true if a step has two dependent products.
 static bool isTwofold(RecurrentOp op) {
   return op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset();

@@ -8,12 +8,6 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-bool adze::isZero(Value value) {
-  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
-    value = broadcast.getInput();
-  return matchPattern(value, m_AnyZeroFloat());
-}
-
 RecurrentMath::RecurrentMath(KernelEmitter &e, RecurrentOp op)
     : e(e), op(op), b(e.builder()), loc(e.loc()),
       type(getSignlessType(getElementTypeOrSelf(op.getOutput()))),

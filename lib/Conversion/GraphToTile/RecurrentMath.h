@@ -10,9 +10,6 @@
 
 namespace adze {
 
-/// Returns true if all elements are known to be 0.
-bool isZero(mlir::Value value);
-
 /// Computes a step of a layer for the rows (axis M) and units (axis N) of a
 /// program.
 class RecurrentMath {

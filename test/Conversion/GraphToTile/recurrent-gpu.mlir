@@ -53,7 +53,7 @@ func.func private @gru(%x: tensor<?x?x60xf32, #x>, %w: tensor<3x20x20xf32>, %h: 
 // -----
 
 // Blocks of rows and of units.
-// EMULATED: rnn: 32 programs of {{.*}} agree
+// EMULATED: rnn: 64 programs of {{.*}} agree
 func.func private @rnn(%x: tensor<4x40x64xf32>, %w: tensor<1x64x64xf32>) -> (tensor<4x40x64xf32>, tensor<40x64xf32>) attributes {adze.kernel} {
   %h = graph.constant dense<0.0> : tensor<40x64xf32>
   %y, %a = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<4x40x64xf32>, tensor<1x64x64xf32>, tensor<40x64xf32>) -> (tensor<4x40x64xf32>, tensor<40x64xf32>)
