@@ -30,6 +30,11 @@ struct rt_prefault;
 rt_prefault *rt_prefault_start(const void *data, uint64_t bytes);
 void rt_prefault_end(rt_prefault *prefault, bool finish);
 uint64_t rt_cpu_features(void);
+struct rt_memory;
+rt_memory *rt_memory_create(const adze_options *options);
+void rt_memory_release(rt_memory *memory);
+void *rt_memory_take_output(rt_memory *memory, uint64_t bytes);
+void rt_memory_give_output(rt_memory *memory, void *data, uint64_t bytes);
 adze_status rt_check_module_file(int fd, const char *name, bool verify,
                                  adze_module_note *note);
 }
@@ -503,4 +508,61 @@ TEST(Prefault, LittleIsLeftAlone) {
   EXPECT_EQ(rt_prefault_start(file.data, 1 << 20), nullptr);
   EXPECT_EQ(rt_prefault_start(nullptr, 1 << 30), nullptr);
   rt_prefault_end(nullptr, /*finish=*/false);
+}
+
+TEST(OutputMemory, LargeBlocksAreKeptForTheirSize) {
+  constexpr uint64_t large = uint64_t(40) << 20, other = uint64_t(41) << 20;
+  adze_options *options = nullptr;
+  ASSERT_ADZE_OK(adze_options_create(&options));
+  rt_memory *memory = rt_memory_create(options);
+  void *first = rt_memory_take_output(memory, large);
+  void *second = rt_memory_take_output(memory, large);
+  EXPECT_NE(first, second);
+  rt_memory_give_output(memory, first, large);
+  void *third = rt_memory_take_output(memory, other);
+  EXPECT_NE(third, first);
+  EXPECT_EQ(rt_memory_take_output(memory, large), first);
+  rt_memory_give_output(memory, third, other);
+  rt_memory_give_output(memory, second, large);
+  rt_memory_give_output(memory, first, large);
+  EXPECT_EQ(rt_memory_take_output(memory, large), first); // the latest
+  // The oldest block is released when there are four later ones.
+  std::array<void *, 3> others;
+  for (size_t k = 0; k < others.size(); ++k)
+    others[k] = rt_memory_take_output(memory, other + k + 1);
+  rt_memory_give_output(memory, first, large);
+  for (size_t k = 0; k < others.size(); ++k)
+    rt_memory_give_output(memory, others[k], other + k + 1);
+  EXPECT_EQ(rt_memory_take_output(memory, large), first);
+  rt_memory_give_output(memory, first, large);
+  rt_memory_release(memory); // with what it keeps
+  adze_options_release(options);
+}
+
+TEST(OutputMemory, BlocksOfAHookAreReturned) {
+  struct Hook {
+    int taken = 0, given = 0;
+  } hook;
+  adze_options *options = nullptr;
+  ASSERT_ADZE_OK(adze_options_create(&options));
+  adze_options_set_allocator(
+      options,
+      [](void *user, size_t bytes, size_t alignment) {
+        ++static_cast<Hook *>(user)->taken;
+        return aligned_alloc(alignment, bytes);
+      },
+      [](void *user, void *data, size_t) {
+        ++static_cast<Hook *>(user)->given;
+        free(data);
+      },
+      &hook);
+  rt_memory *memory = rt_memory_create(options);
+  for (int i = 0; i < 2; ++i) {
+    constexpr uint64_t large = uint64_t(40) << 20;
+    rt_memory_give_output(memory, rt_memory_take_output(memory, large), large);
+  }
+  EXPECT_EQ(hook.taken, 2);
+  EXPECT_EQ(hook.given, 2);
+  rt_memory_release(memory);
+  adze_options_release(options);
 }

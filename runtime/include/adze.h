@@ -415,7 +415,9 @@ ADZE_API adze_status adze_run(adze_context *context,
                               int32_t num_outputs);
 /* Runs the module, and allocates the outputs on the context's device. The
  * caller releases each output by its deleter, also after context and module
- * have been released. */
+ * have been released. The module keeps the memory of up to four released
+ * outputs of 32 to 512 MiB for later ones of the same size, until it and all
+ * its outputs are released, unless the options have an allocator. */
 ADZE_API adze_status adze_run_alloc(adze_context *context,
                                     const DLTensor *const inputs[],
                                     int32_t num_inputs,

@@ -34,6 +34,7 @@ rt_memory *rt_memory_create(const adze_options *options) {
   if (!memory)
     return NULL;
   atomic_init(&memory->references, 1);
+  atomic_flag_clear(&memory->busy);
   memory->allocate = options->allocate ? options->allocate : allocate_default;
   memory->deallocate =
       options->deallocate ? options->deallocate : deallocate_default;
@@ -46,8 +47,11 @@ void rt_memory_retain(rt_memory *memory) {
 }
 
 void rt_memory_release(rt_memory *memory) {
-  if (memory && atomic_fetch_sub(&memory->references, 1) == 1)
-    free(memory);
+  if (!memory || atomic_fetch_sub(&memory->references, 1) != 1)
+    return;
+  for (int i = 0; i < RT_MOST_KEPT; ++i)
+    free(memory->kept[i].data);
+  free(memory);
 }
 
 void rt_memory_count(rt_memory *memory, int64_t bytes) {
@@ -75,5 +79,75 @@ void rt_memory_give(rt_memory *memory, void *data, uint64_t bytes) {
   if (!data)
     return;
   memory->deallocate(memory->user, data, bytes ? bytes : 1);
+  rt_memory_count(memory, -(int64_t)bytes);
+}
+
+/* ---- Memory of outputs ----------------------------------------------------
+ */
+
+/* The C library does not return smaller blocks to the system. */
+#define LEAST_KEPT ((uint64_t)32 << 20)
+
+static void lock(rt_memory *memory) {
+  while (atomic_flag_test_and_set_explicit(&memory->busy, memory_order_acquire))
+    ;
+}
+
+static void unlock(rt_memory *memory) {
+  atomic_flag_clear_explicit(&memory->busy, memory_order_release);
+}
+
+static bool is_kept(const rt_memory *memory, uint64_t bytes) {
+  return memory->allocate == allocate_default &&
+         memory->deallocate == deallocate_default && bytes >= LEAST_KEPT &&
+         bytes <= RT_MOST_KEPT_BYTES;
+}
+
+/* Removes block `i`, and moves the later ones up. */
+static rt_kept remove_block(rt_memory *memory, int i) {
+  rt_kept block = memory->kept[i];
+  for (; i + 1 < RT_MOST_KEPT; ++i)
+    memory->kept[i] = memory->kept[i + 1];
+  memory->kept[RT_MOST_KEPT - 1] = (rt_kept){NULL, 0};
+  return block;
+}
+
+void *rt_memory_take_output(rt_memory *memory, uint64_t bytes) {
+  rt_kept block = {NULL, 0};
+  if (is_kept(memory, bytes)) {
+    lock(memory);
+    for (int i = 0; i < RT_MOST_KEPT && !block.data; ++i)
+      if (memory->kept[i].data && memory->kept[i].bytes == bytes)
+        block = remove_block(memory, i);
+    unlock(memory);
+  }
+  if (!block.data)
+    return rt_memory_take(memory, bytes);
+  rt_memory_count(memory, (int64_t)bytes);
+  return block.data;
+}
+
+void rt_memory_give_output(rt_memory *memory, void *data, uint64_t bytes) {
+  if (!data || !is_kept(memory, bytes)) {
+    rt_memory_give(memory, data, bytes);
+    return;
+  }
+  rt_kept dropped[RT_MOST_KEPT] = {{NULL, 0}};
+  lock(memory);
+  dropped[0] = remove_block(memory, RT_MOST_KEPT - 1);
+  for (int i = RT_MOST_KEPT - 1; i > 0; --i)
+    memory->kept[i] = memory->kept[i - 1];
+  memory->kept[0] = (rt_kept){data, bytes};
+  uint64_t all = 0;
+  for (int i = 0; i < RT_MOST_KEPT; ++i) {
+    all += memory->kept[i].bytes;
+    if (all <= RT_MOST_KEPT_BYTES || !memory->kept[i].data)
+      continue;
+    dropped[i] = memory->kept[i];
+    memory->kept[i] = (rt_kept){NULL, 0};
+  }
+  unlock(memory);
+  for (int i = 0; i < RT_MOST_KEPT; ++i)
+    free(dropped[i].data);
   rt_memory_count(memory, -(int64_t)bytes);
 }

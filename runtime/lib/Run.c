@@ -195,7 +195,7 @@ static void delete_owned(DLManagedTensorVersioned *tensor) {
     rt_cuda_give(owned->module, tensor->dl_tensor.device.device_id,
                  tensor->dl_tensor.data, owned->bytes);
   else
-    rt_memory_give(owned->memory, tensor->dl_tensor.data, owned->bytes);
+    rt_memory_give_output(owned->memory, tensor->dl_tensor.data, owned->bytes);
   adze_module_release(owned->module);
   rt_memory_release(owned->memory);
   free(owned);
@@ -211,7 +211,7 @@ static adze_status take_data(adze_context *context, bool on_device,
     return NULL;
   }
   rt_memory *memory = context->module->memory;
-  owned->tensor.dl_tensor.data = rt_memory_take(memory, owned->bytes);
+  owned->tensor.dl_tensor.data = rt_memory_take_output(memory, owned->bytes);
   if (!owned->tensor.dl_tensor.data)
     return rt_out_of_memory(owned->bytes);
   rt_memory_retain(memory);

@@ -78,6 +78,15 @@ void rt_log(const adze_options *options, adze_log_level level,
 
 /* ---- Memory (Memory.c) ------------------------------------------------- */
 
+/* How many blocks of memory a module keeps, and their bytes in all. */
+#define RT_MOST_KEPT 4
+#define RT_MOST_KEPT_BYTES ((uint64_t)512 << 20)
+
+typedef struct {
+  void *data; /* null: none */
+  uint64_t bytes;
+} rt_kept;
+
 /* Counts the memory of the allocator hook. Outputs may outlive the module, so
  * the counters have their own lifetime. */
 typedef struct {
@@ -86,6 +95,8 @@ typedef struct {
   adze_deallocate_fn deallocate;
   void *user;
   atomic_uint_fast64_t current, peak, allocations;
+  atomic_flag busy;           /* guards the kept blocks */
+  rt_kept kept[RT_MOST_KEPT]; /* the latest first */
 } rt_memory;
 
 rt_memory *rt_memory_create(const adze_options *options);
@@ -94,6 +105,11 @@ void rt_memory_release(rt_memory *memory);
 /* Returns memory aligned to 64; null on failure. */
 void *rt_memory_take(rt_memory *memory, uint64_t bytes);
 void rt_memory_give(rt_memory *memory, void *data, uint64_t bytes);
+/* Take and give the memory of an output. Large blocks are kept for outputs of
+ * the same size, since the system clears the pages of new ones, unless they are
+ * those of an allocator hook. */
+void *rt_memory_take_output(rt_memory *memory, uint64_t bytes);
+void rt_memory_give_output(rt_memory *memory, void *data, uint64_t bytes);
 /* Counts memory that is allocated elsewhere (on a device). */
 void rt_memory_count(rt_memory *memory, int64_t bytes);
 
