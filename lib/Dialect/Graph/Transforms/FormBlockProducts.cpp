@@ -26,16 +26,6 @@ namespace {
 
 constexpr int64_t byteBits = 8, wordBytes = 4;
 
-Value castTo(OpBuilder &b, Location loc, Value x, Type type) {
-  return getElement(x) == type
-             ? x
-             : CastOp::create(b, loc, makeType(type, getDims(x)), x);
-}
-
-Value reshapeTo(OpBuilder &b, Location loc, Value x, const Dims &dims) {
-  return ReshapeOp::create(b, loc, makeType(getElement(x), dims), x);
-}
-
 AffineExpr number(Value like, int64_t size) {
   return getAffineConstantExpr(size, like.getContext());
 }
@@ -60,10 +50,10 @@ Value unpack(OpBuilder &b, Location loc, DequantizeBlocksOp op) {
         ShiftRightOp::create(b, loc, packed, createNumber(b, loc, type, shift));
     Value part = BitwiseAndOp::create(
         b, loc, low, createNumber(b, loc, type, (1 << bits) - 1));
-    parts.push_back(reshapeTo(b, loc, part, apart));
+    parts.push_back(createReshape(b, loc, part, apart));
   }
   Value joined = ConcatOp::create(b, loc, parts, /*axis=*/3);
-  return reshapeTo(b, loc, joined, all);
+  return createReshape(b, loc, joined, all);
 }
 
 /// Emits (q - zero) * scale.
@@ -75,16 +65,16 @@ void decompose(DequantizeBlocksOp op, RewriterBase &b) {
   each.push_back(number(op.getPacked(), 1));
   Value zero =
       op.getZeros()
-          ? castTo(b, loc, reshapeTo(b, loc, op.getZeros(), each), type)
+          ? createCast(b, loc, createReshape(b, loc, op.getZeros(), each), type)
           : createNumber(b, loc, type, 1 << (op.getBits() - 1));
-  Value numbers = castTo(b, loc, unpack(b, loc, op), type);
+  Value numbers = createCast(b, loc, unpack(b, loc, op), type);
   Value x = SubOp::create(b, loc, numbers, zero);
-  x = MulOp::create(b, loc, x, reshapeTo(b, loc, op.getScales(), each));
+  x = MulOp::create(b, loc, x, createReshape(b, loc, op.getScales(), each));
   Dims rows = getDims(op.getResult());
   int64_t padded =
       cast<RankedTensorType>(op.getPacked().getType()).getDimSize(1) *
       op.getBlock();
-  x = reshapeTo(b, loc, x, {rows[0], number(x, padded)});
+  x = createReshape(b, loc, x, {rows[0], number(x, padded)});
   if (getConstant(rows[1]) != padded)
     x = SliceOp::create(b, loc, op.getResult().getType(), x,
                         ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1, 1});
@@ -222,7 +212,7 @@ public:
     Dims dims = getDims(split);
     dims.back() = number(x, blocks);
     dims.push_back(number(x, block));
-    split = reshapeTo(b, loc, split, dims);
+    split = createReshape(b, loc, split, dims);
     int64_t axis = last + 1;
     Value most = ReduceMaxOp::create(b, loc, AbsOp::create(b, loc, split),
                                      ArrayRef<int64_t>{axis}, true);
@@ -235,7 +225,7 @@ public:
         MaximumOp::create(b, loc, most, createF32(b, loc, least)));
     Dims each(dims);
     each.pop_back();
-    scales = reshapeTo(
+    scales = createReshape(
         b, loc, MulOp::create(b, loc, most, createF32(b, loc, 1 / greatest)),
         each);
     Value rest = RoundOp::create(b, loc, MulOp::create(b, loc, split, factor));
@@ -287,7 +277,7 @@ private:
     AffineExpr rows = product(bytes.getContext(),
                               ArrayRef<AffineExpr>(result).take_front(last));
     Value split =
-        reshapeTo(b, loc, bytes, {rows, number(bytes, words * wordBytes)});
+        createReshape(b, loc, bytes, {rows, number(bytes, words * wordBytes)});
     Dims dims{rows, number(bytes, words)};
     Type f32 = b.getF32Type(), i32 = b.getI32Type();
     auto take = [&](int64_t i) -> Value {
@@ -299,14 +289,14 @@ private:
       Value high = MulOp::create(b, loc, take(i + 1), createF32(b, loc, 256));
       Value half = AddOp::create(b, loc, take(i), high);
       half = AddOp::create(b, loc, half, createF32(b, loc, 128 * 257));
-      return castTo(b, loc, half, i32);
+      return createCast(b, loc, half, i32);
     };
     Value high =
         MulOp::create(b, loc, joinHalf(2), createNumber(b, loc, i32, 1 << 16));
     Value word = AddOp::create(b, loc, joinHalf(0), high);
     constexpr int64_t signs = 0x80808080;
     word = BitwiseXorOp::create(b, loc, word, createNumber(b, loc, i32, signs));
-    return reshapeTo(b, loc, word, result);
+    return createReshape(b, loc, word, result);
   }
 
   OpBuilder &b;
@@ -376,15 +366,15 @@ private:
         lefts.try_emplace({op->getBlock(), op.getLhs().getAsOpaquePointer(),
                            blocks, weights.getBlock(), planes, zero});
     if (isNew) // dominates the others, as products are rewritten in order
-      left->second = quantize(b, loc, castTo(b, loc, op.getLhs(), f32), blocks,
-                              weights.getBlock(), planes, zero);
+      left->second = quantize(b, loc, createCast(b, loc, op.getLhs(), f32),
+                              blocks, weights.getBlock(), planes, zero);
     auto &[lhs, scales, starts] = left->second;
     if (zeros)
       zeros = TransposeOp::create(b, loc, zeros, ArrayRef<int64_t>{1, 0});
     Value result = WordMatmulOp::create(
         b, loc, makeType(f32, getDims(op.getResult())), lhs, scales, starts,
         right, zeros, weights.getBits(), planes);
-    b.replaceOp(op, castTo(b, loc, result, element));
+    b.replaceOp(op, createCast(b, loc, result, element));
     return success();
   }
 
@@ -412,7 +402,7 @@ private:
     auto [left, isNew] = splits.try_emplace(
         {op->getBlock(), op.getLhs().getAsOpaquePointer(), block, parts});
     if (isNew)
-      left->second = reshapeTo(b, op.getLoc(), op.getLhs(), dims);
+      left->second = createReshape(b, op.getLoc(), op.getLhs(), dims);
     std::optional<Type> precision = getPrecision(op);
     if (!precision && weights.getInt8Products())
       precision = b.getBF16Type();
@@ -430,7 +420,7 @@ private:
                        int64_t block, int64_t planes, int64_t zero) {
     Rows rows(b, loc, block, planes);
     rows.quantize(x, blocks);
-    Value starts = castTo(
+    Value starts = createCast(
         b, loc,
         MulOp::create(b, loc, rows.sums, createF32(b, loc, double(-zero))),
         b.getI32Type());

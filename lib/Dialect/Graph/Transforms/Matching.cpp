@@ -153,3 +153,15 @@ Value adze::graph::createSlice(OpBuilder &b, Location loc, Value value,
   return SliceOp::create(b, loc, makeType(getElement(value), dims), value,
                          starts, SmallVector<int64_t>(dims.size(), 1));
 }
+
+Value adze::graph::createCast(OpBuilder &b, Location loc, Value value,
+                              Type element) {
+  return getElement(value) == element
+             ? value
+             : CastOp::create(b, loc, makeType(element, getDims(value)), value);
+}
+
+Value adze::graph::createReshape(OpBuilder &b, Location loc, Value value,
+                                 ArrayRef<AffineExpr> dims) {
+  return ReshapeOp::create(b, loc, makeType(getElement(value), dims), value);
+}

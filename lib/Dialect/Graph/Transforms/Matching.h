@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Matchers of the recognizing passes: splat constants, and operands in either
-// order; and the slices that rewrites create.
+// order; and the slices, casts and reshapes that rewrites create.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_MATCHING_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_MATCHING_H
 
@@ -63,6 +63,16 @@ bool isWeight(mlir::Value value);
 mlir::Value createSlice(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value value, int64_t dim, mlir::AffineExpr start,
                         mlir::AffineExpr size);
+
+/// Returns the value cast to an element type, which is the value itself if it
+/// has that type.
+mlir::Value createCast(mlir::OpBuilder &b, mlir::Location loc,
+                       mlir::Value value, mlir::Type element);
+
+/// Creates the reshape of the value to dims with the same number of elements.
+mlir::Value createReshape(mlir::OpBuilder &b, mlir::Location loc,
+                          mlir::Value value,
+                          llvm::ArrayRef<mlir::AffineExpr> dims);
 
 /// Returns the operand other than `known` of a commutative op.
 template <typename OpT>

@@ -7,6 +7,7 @@
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
+#include "Matching.h"
 #include "SplitScans.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
@@ -46,10 +47,6 @@ bool roundsParts(Operation *op) {
       dyn_cast<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
   return element && element.getWidth() < 32 &&
          !isa<ReduceMaxOp, ReduceMinOp>(op);
-}
-
-Value convert(OpBuilder &b, Location loc, Value x, Type element) {
-  return CastOp::create(b, loc, makeType(element, getDims(x)), x);
 }
 
 /// Reduces each part.
@@ -154,11 +151,6 @@ std::optional<Parts> cut(ReduceOpInterface op) {
                product(context, all.slice(first + 1, end - first - 1)), inner};
 }
 
-Value reshape(OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
-  return ReshapeOp::create(
-      b, loc, makeType(getElementTypeOrSelf(x.getType()), dims), x);
-}
-
 /// Creates views of values and of their elementwise operands, so that these
 /// stay in the kernel of the reductions, which share them.
 class Views {
@@ -176,7 +168,7 @@ public:
       return view;
     Operation *op = value.getDefiningOp();
     if (!op || !moved.contains(op))
-      return views[value] = reshape(b, value.getLoc(), value, dims);
+      return views[value] = createReshape(b, value.getLoc(), value, dims);
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(isOne(operand) ? getOne(b, operand) : get(b, operand));
@@ -197,7 +189,7 @@ private:
   Value getOne(OpBuilder &b, Value value) {
     Dims ones(dims.size(), b.getAffineConstantExpr(1));
     bool fits = getDims(value).size() <= ones.size();
-    return fits ? value : reshape(b, value.getLoc(), value, ones);
+    return fits ? value : createReshape(b, value.getLoc(), value, ones);
   }
   /// Ops are visited last first, as an op moves if all of its users do.
   void findMoved(ArrayRef<ReduceOpInterface> reductions) {
@@ -273,7 +265,7 @@ private:
   void replace(Operation *op, OpBuilder &b, Value value) {
     Value result = op->getResult(0);
     if (value.getType() != result.getType())
-      value = reshape(b, op->getLoc(), value, getDims(result));
+      value = createReshape(b, op->getLoc(), value, getDims(result));
     result.replaceAllUsesWith(value);
   }
 
@@ -298,10 +290,11 @@ private:
       Value x = views.get(b, op.getInput());
       bool isRounded = roundsParts(op);
       if (isRounded)
-        x = convert(b, op->getLoc(), x, b.getF32Type());
+        x = createCast(b, op->getLoc(), x, b.getF32Type());
       Value y = reduceParts(b, op, reducePart(b, op, x, 2), 1);
       if (isRounded)
-        y = convert(b, op->getLoc(), y, getElementTypeOrSelf(op->getResult(0)));
+        y = createCast(b, op->getLoc(), y,
+                       getElementTypeOrSelf(op->getResult(0)));
       replace(op, b, y);
       ++split;
     }

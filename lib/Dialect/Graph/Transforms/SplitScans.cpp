@@ -7,6 +7,7 @@
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Targets.h"
+#include "Matching.h"
 
 using namespace mlir;
 using namespace adze::graph;
@@ -33,16 +34,6 @@ int64_t chooseEach(int64_t length, int64_t wanted, int64_t least) {
     if (length % n == 0 && (best == 1 || distance(n) < distance(best)))
       best = n;
   return best;
-}
-
-Value reshape(OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
-  return ReshapeOp::create(b, loc, makeType(getElementTypeOrSelf(x), dims), x);
-}
-
-Value convert(OpBuilder &b, Location loc, Value x, Type element) {
-  if (getElementTypeOrSelf(x) == element)
-    return x;
-  return CastOp::create(b, loc, makeType(element, getDims(x)), x);
 }
 
 /// Returns `x` with its dim `from` moved to `to`; the others keep their order.
@@ -89,18 +80,19 @@ Value splitScan(ScanOp op) {
   Dims parts(outer);
   llvm::append_range(parts, makeDims(op.getContext(), {*length / each, each}));
   // [elements of a part, outer dims, parts]
-  Value x = moveDim(b, loc, reshape(b, loc, op.getInput(), parts), last + 1, 0);
+  Value x =
+      moveDim(b, loc, createReshape(b, loc, op.getInput(), parts), last + 1, 0);
   // Sums of parts in fewer bits would be rounded once more.
   Type element = getElementTypeOrSelf(x);
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
-    x = convert(b, loc, x, b.getF32Type());
+    x = createCast(b, loc, x, b.getF32Type());
   Value own = scan(b, op, x, 0, op.getExclusive());
   Value sums = ReduceOp::create(b, loc, x, 0, /*keepdims=*/true);
   Value before = scan(b, op, sums, last + 1, /*exclusive=*/true);
   Value all = CombineOp::create(b, loc, own.getType(), own, before);
-  return reshape(b, loc,
-                 moveDim(b, loc, convert(b, loc, all, element), 0, last + 1),
-                 getDims(op.getInput()));
+  return createReshape(
+      b, loc, moveDim(b, loc, createCast(b, loc, all, element), 0, last + 1),
+      getDims(op.getInput()));
 }
 
 /// Splits a selection of a few elements of rows that are longer than a tile.
@@ -132,7 +124,7 @@ bool splitTopK(TopKOp op) {
                           makeType(index, dims), from, /*k=*/Value(),
                           int64_t(dims.size()) - 1, op.getLargest());
   };
-  TopKOp own = select(reshape(b, loc, op.getInput(), with({parts, each})),
+  TopKOp own = select(createReshape(b, loc, op.getInput(), with({parts, each})),
                       with({parts, count}));
   SmallVector<int64_t> starts;
   for (int64_t part = 0; part < parts; ++part)
@@ -143,9 +135,9 @@ bool splitTopK(TopKOp op) {
   Value places = AddOp::create(b, loc, own.getIndices().getType(),
                                own.getIndices(), start);
   Dims flat = with({parts * count}), wantedDims = with({count});
-  TopKOp all = select(reshape(b, loc, own.getValues(), flat), wantedDims);
+  TopKOp all = select(createReshape(b, loc, own.getValues(), flat), wantedDims);
   Value chosen = GatherElementsOp::create(b, loc, makeType(index, wantedDims),
-                                          reshape(b, loc, places, flat),
+                                          createReshape(b, loc, places, flat),
                                           all.getIndices(), last);
   op->replaceAllUsesWith(ValueRange{all.getValues(), chosen});
   op->erase();
