@@ -134,7 +134,6 @@ LogicalResult Selection::store(Selected selected, Value slot) {
 }
 
 LogicalResult Selection::run() {
-  constexpr int64_t mostSelected = 128;
   Dims dims = getDims(op.getInput());
   int64_t length = getKnown(dims.back()),
           count = getKnown(getDims(op.getValues()).back());

@@ -99,7 +99,7 @@ Value splitScan(ScanOp op) {
 /// Parts select their elements in the order of the result, so that of equal
 /// ones the first comes first.
 bool splitTopK(TopKOp op) {
-  constexpr int64_t mostSelected = 128, wanted = 16384;
+  constexpr int64_t wanted = 16384;
   auto length = getRowLength(op.getInput(), op.getAxis());
   int64_t count = getConstant(getDims(op.getValues()).back()).value_or(0);
   if (!length || *length <= getLongestTileRow(op) || op.getK() || count < 1 ||
