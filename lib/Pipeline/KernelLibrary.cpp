@@ -295,8 +295,7 @@ createLaunch(OpBuilder &builder, Location loc, FunctionOpInterface kernel,
     error = "unsupported: a custom kernel inside a graph of a graph";
     return failure();
   }
-  auto ids = cast<tile::KernelOp>(kernel.getOperation()).getProgramId();
-  if (ids && ids.getOrdered()) {
+  if (cast<tile::KernelOp>(kernel.getOperation()).isOrdered()) {
     error = "unsupported: a custom kernel whose programs run in order";
     return failure();
   }

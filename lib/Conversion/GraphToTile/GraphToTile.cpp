@@ -207,8 +207,7 @@ static void linkVersions(ArrayRef<tile::KernelOp> kernels,
 /// Sets the number of steps on launches of programs that run in order.
 static void setSteps(KernelEmitter &e, Operation *anchor,
                      ArrayRef<host::LaunchOp> launches) {
-  tile::ProgramIdOp ids = e.getKernel().getProgramId();
-  if (!ids || !ids.getOrdered())
+  if (!e.getKernel().isOrdered())
     return;
   auto op = cast<RecurrentOp>(anchor);
   AffineExpr steps = getTurns(op), groups = getGroups(e, op);

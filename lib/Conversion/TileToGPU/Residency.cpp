@@ -36,8 +36,7 @@ bool KernelPlan::readsConstantsOnce() {
 
 bool KernelPlan::hasFewPrograms(int64_t elements) {
   constexpr int64_t most = 40960; // three quarters of the shared memory as f32
-  auto ids = kernel.getProgramId();
-  return ids && ids.getOrdered() && elements <= most;
+  return kernel.isOrdered() && elements <= most;
 }
 
 /// Blocks with products wait for their operands in turn, while others multiply.

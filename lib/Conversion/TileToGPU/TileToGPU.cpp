@@ -318,11 +318,6 @@ static void joinBlocks(OpBuilder &at, Location loc, const KernelPlan &plan,
       arith::DivUIOp::create(at, loc, frame.programId, number(blocks));
 }
 
-static bool isOrdered(tile::KernelOp kernel) {
-  auto ids = kernel.getProgramId();
-  return ids && ids.getOrdered();
-}
-
 bool Converter::convert(tile::KernelOp kernel) {
   if (std::string why = findObstacle(kernel); !why.empty())
     return refuse(kernel, why);
@@ -337,7 +332,7 @@ bool Converter::convert(tile::KernelOp kernel) {
                   blocks);
   return convertToThreads(
       kernel, plan,
-      schedule || isOrdered(kernel) ? 1 : countPacked(kernel, plan));
+      schedule || kernel.isOrdered() ? 1 : countPacked(kernel, plan));
 }
 
 /// Makes a launch compute the programs of one step, whose first one is an
@@ -372,7 +367,7 @@ bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
     joinBlocks(at, loc, plan, frame, function);
   if (packed > 1)
     packPrograms(at, loc, plan, packed, frame);
-  if (isOrdered(kernel))
+  if (kernel.isOrdered())
     beginStep(at, kernel, frame, function);
   frame.sharedSymbol = name + "_shared";
   frame.zeroSymbol = name + "_zeros";

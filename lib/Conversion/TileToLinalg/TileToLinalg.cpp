@@ -286,7 +286,7 @@ struct KernelToFunction {
     types.append(2, b.getIndexType());
     auto function = makeFunction(kernel.getName(), types, {});
     function->setAttr("adze.kernel", b.getUnitAttr());
-    if (ProgramIdOp ids = kernel.getProgramId(); ids && ids.getOrdered())
+    if (kernel.isOrdered())
       function->setAttr(host::orderedAttr, b.getUnitAttr());
     IRMapping map;
     mapArguments(function, map);

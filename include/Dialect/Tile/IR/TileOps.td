@@ -66,6 +66,8 @@ def KernelOp : TileOp<"kernel", [IsolatedFromAbove, Symbol, FunctionOpInterface,
     mlir::Region *getCallableRegion() { return &getBody(); }
     /// Returns the op that states the grid, or null if the grid is one program.
     ProgramIdOp getProgramId();
+    /// Returns true if the programs run one after another.
+    bool isOrdered();
     bool hasPhases();
   }];
 }

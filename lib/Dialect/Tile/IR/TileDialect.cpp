@@ -63,6 +63,11 @@ ProgramIdOp KernelOp::getProgramId() {
   return ids.empty() ? ProgramIdOp() : *ids.begin();
 }
 
+bool KernelOp::isOrdered() {
+  ProgramIdOp ids = getProgramId();
+  return ids && ids.getOrdered();
+}
+
 bool KernelOp::hasPhases() {
   return getBody()
       .walk([](PhaseOp) { return WalkResult::interrupt(); })
