@@ -223,6 +223,17 @@ void DimClasses::voteAccess(Value memref, Value tile, ArrayRef<int64_t> dims,
       weight * tileType(tile).getNumElements();
 }
 
+/// Votes for the dimension of the tile that only the indices follow, if they
+/// are positions in contiguous memory.
+void DimClasses::voteGather(GatherOp gather) {
+  ArrayRef<int64_t> dims = gather.getDims();
+  int64_t last =
+      getContiguousDim(cast<MemRefType>(gather.getMemref().getType()));
+  if (int64_t(gather.getAlong()) == last && llvm::count(dims, -1) == 1)
+    info[of(gather.getResult())[llvm::find(dims, -1) - dims.begin()]].score +=
+        tileType(gather.getResult()).getNumElements();
+}
+
 void DimClasses::voteLanes(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](LoadOp load) {
@@ -233,6 +244,7 @@ void DimClasses::voteLanes(Operation *op) {
         voteAccess(store.getMemref(), store.getValue(), store.getMemDims(),
                    store.getSteps(), 2);
       })
+      .Case([&](GatherOp gather) { voteGather(gather); })
       .Case([&](DotOp dot) {
         info[of(dot.getResult())[1]].score += int64_t(1) << 40;
       })

@@ -131,6 +131,7 @@ private:
   void uniteTiles(mlir::Value x, mlir::Value y);
   void uniteOp(mlir::Operation *op);
   void uniteReshape(ReshapeOp reshape);
+  void voteGather(GatherOp gather);
   void voteLanes(mlir::Operation *op);
   void voteAccess(mlir::Value memref, mlir::Value tile,
                   llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> steps,

@@ -1,6 +1,5 @@
 // Rows that depend on positions only are computed at compile time if a gather takes its
 // indices from one.
-// its indices from one.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
 // Each element twice, by f64 arithmetic: each step has separate code, whole vectors of
@@ -56,7 +55,7 @@ tile.kernel @mirror(%x: memref<8x40xf32>, %y: memref<8x41xf32>) {
 // CHECK: %[[TABLE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512xf32>
 // CHECK: vector.store %{{.*}}, %[[TABLE]]
 // CHECK: scf.for
-// CHECK: memref.load %[[TABLE]]
+// CHECK: vector.load %[[TABLE]]
 tile.kernel @table(%x: memref<8x256xf32>, %y: memref<8xf32>) {
   %c8 = arith.constant 8 : index
   %id = tile.program_id(%c8) : index

@@ -126,3 +126,26 @@ tile.kernel @pairs(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
   tile.store %t, %y[%id#1, %column] dims [1] : tensor<1024xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// Lanes follow the indices, although the store is along the other dimension: otherwise
+// each lane would read another row.
+// CHECK-LABEL: func.func @turned(
+// CHECK-NOT: vector.gather
+// CHECK: vector.shuffle {{.*}} [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14]
+// CHECK-NOT: vector.gather
+tile.kernel @turned(%x: memref<16x128xf32>, %z: memref<16x128xf32>, %y: memref<128x16xf32>) {
+  %i = tile.iota dim 0 to [128] : tensor<128xindex>
+  %two = arith.constant dense<2> : tensor<128xindex>
+  %h = arith.divui %i, %two : tensor<128xindex>
+  %p = arith.muli %h, %two : tensor<128xindex>
+  %b = tile.broadcast %p to [16, 128] dims [1] : tensor<128xindex> -> tensor<16x128xindex>
+  %t = tile.gather %x[0, 0] at %b along 1 dims [0, -1] : memref<16x128xf32>, tensor<16x128xindex> -> tensor<16x128xf32>
+  %u = tile.gather %z[0, 0] at %b along 1 dims [0, -1] : memref<16x128xf32>, tensor<16x128xindex> -> tensor<16x128xf32>
+  %v = tile.gather %z[0, 0] at %b along 1 dims [0, -1] : memref<16x128xf32>, tensor<16x128xindex> -> tensor<16x128xf32>
+  %s = arith.mulf %t, %u : tensor<16x128xf32>
+  %r = arith.addf %s, %v : tensor<16x128xf32>
+  tile.store %r, %y[0, 0] dims [1, 0] : tensor<16x128xf32>, memref<128x16xf32>
+  tile.return
+}
