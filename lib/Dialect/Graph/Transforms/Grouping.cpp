@@ -498,7 +498,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
         !llvm::all_of(producer.ops,
                       [&](Operation *op) { return suitsWindow(op, conv); }))
       return windows;
-    if (readsGroups(conv) &&
+    if (readsChannelsLast(conv) &&
         !llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>))
       return windows;
     Value moved = producer.ops.back()->getResult(0);

@@ -24,10 +24,11 @@ bool usesWholeRows(const Group &group);
 /// Returns the reason why the data movement of the group costs more inside of
 /// the kernel of `anchor` than as a separate kernel, or an empty string.
 llvm::StringRef whyMovedBefore(const Group &group, mlir::Operation *anchor);
-/// Returns true if the convolution reads groups of channels at once, which have
-/// to be contiguous: bytes, and elements that a CPU's unit multiplies in
-/// groups.
-bool readsGroups(ConvOp op);
+/// Returns true if the input of the convolution is transposed to channels last
+/// by a separate kernel: groups of channels are read at once (bytes, elements
+/// that a CPU's unit multiplies in groups, copies of a GPU), or elements are
+/// read often.
+bool readsChannelsLast(ConvOp op);
 /// Returns the reason why a value that is inserted at several positions is not
 /// computed there, or an empty string.
 llvm::StringRef whyNoPiece(const Group &producer, InsertSliceOp insert);

@@ -38,3 +38,32 @@ func.func @others(%x: tensor<1x9x9x8xbf16>, %w: tensor<6x4x3x3xbf16>, %f: tensor
   %z = graph.conv %t, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x9x9x4xf32>, tensor<6x4x3x3xf32>) -> tensor<1x7x7x6xf32>
   return %y, %z : tensor<1x7x7x6xf32>, tensor<1x7x7x6xf32>
 }
+
+// -----
+
+// A CPU transposes an image first whose elements are read often, or by groups of a few
+// channels, also with a dynamic batch. A window of the size of its stride reads each once.
+// CHECK-LABEL: func.func @often(
+// CHECK: graph.cluster{{.*}} anchor "pointwise"
+// CHECK-NEXT: graph.transpose
+// CHECK: graph.cluster{{.*}} anchor "conv"
+// CHECK-NEXT: graph.conv
+// CHECK: graph.cluster{{.*}} anchor "pointwise"
+// CHECK-NEXT: graph.transpose
+// CHECK: graph.cluster{{.*}} anchor "conv"
+// CHECK-NEXT: graph.conv
+// CHECK: graph.cluster{{.*}} anchor "conv"
+// CHECK-NEXT: graph.transpose
+// CHECK-NEXT: graph.conv
+#x = affine_map<()[s0] -> (s0, 16, 9, 9)>
+#t = affine_map<()[s0] -> (s0, 9, 9, 16)>
+#y = affine_map<()[s0] -> (s0, 7, 7, 32)>
+func.func @often(%x: tensor<?x16x9x9xf32, #x>, %w: tensor<32x16x3x3xf32>, %g: tensor<1x16x9x9xf32>, %v: tensor<16x4x3x3xf32>, %o: tensor<1x16x8x8xf32>, %u: tensor<64x16x2x2xf32>) -> (tensor<?x7x7x32xf32, #y>, tensor<1x7x7x16xf32>, tensor<1x4x4x64xf32>) {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x16x9x9xf32, #x>) -> tensor<?x9x9x16xf32, #t>
+  %1 = graph.conv %0, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<?x9x9x16xf32, #t>, tensor<32x16x3x3xf32>) -> tensor<?x7x7x32xf32, #y>
+  %2 = graph.transpose %g {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x16x9x9xf32>) -> tensor<1x9x9x16xf32>
+  %3 = graph.conv %2, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 4 : i64, layout = #graph.layout<nhwc>} : (tensor<1x9x9x16xf32>, tensor<16x4x3x3xf32>) -> tensor<1x7x7x16xf32>
+  %4 = graph.transpose %o {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x16x8x8xf32>) -> tensor<1x8x8x16xf32>
+  %5 = graph.conv %4, %u {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x8x8x16xf32>, tensor<64x16x2x2xf32>) -> tensor<1x4x4x64xf32>
+  return %1, %3, %5 : tensor<?x7x7x32xf32, #y>, tensor<1x7x7x16xf32>, tensor<1x4x4x64xf32>
+}
