@@ -337,12 +337,12 @@ def SplitReductionsPass
     : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split reductions of many elements into parallel parts";
   let description = [{
-    A reduction of many contiguous elements to few is split into equal parts, which
-    are reduced in parallel; a second one combines the partial results. The parts
-    depend on sizes and target only, not on threads. With dynamic sizes, they are the
-    indices of the first reduced dim or, if there is only one, a constant factor of
-    its size. Producers with no other user are split, too. A reduction to a scalar
-    keeps its dims. For GPUs, scans along rows are split and transposed, top_k split.
+    A reduction of many contiguous elements to few is split into equal parts that are
+    reduced in parallel; a second one combines their results. The parts depend on sizes
+    and target only, not on threads. With dynamic sizes, they are the indices of the
+    first reduced dim or, if there is only one, a constant factor of its size. Producers
+    with no other user are split, too. A CPU also splits sums of rows whose distance is a
+    multiple of a page. For GPUs, scans along rows are split and transposed, top_k split.
 
     Before:
     ```mlir

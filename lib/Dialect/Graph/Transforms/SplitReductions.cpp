@@ -84,14 +84,34 @@ int64_t countParts(int64_t elements, int64_t most) {
   return std::max<int64_t>(most, 1);
 }
 
-/// Returns the most parts of `elements` elements that are profitable for
-/// `results` results, which are adjacent with `isInner`.
-int64_t countWanted(Operation *op, int64_t elements, int64_t results,
-                    bool isInner) {
+/// Returns the most parts of a CPU that are profitable for `elements` elements
+/// of each of `results` results, of which `inner` are adjacent.
+int64_t countForCpu(Operation *op, int64_t elements, int64_t results,
+                    int64_t inner) {
   constexpr int64_t partElements = 16384;
   int64_t all = elements * results;
+  if (results <= fewResults)
+    return std::min(all / partElements, mostParts);
+  // A kernel reads a few columns of all rows. If the distance of rows is a
+  // multiple of a page, they share sets of the caches, where the lines that
+  // are prefetched for the next columns would not remain.
+  constexpr int64_t pageBytes = 4096, rowsInPart = 32, mostSums = 256;
+  adze::tile::CpuTargetAttr cpu = adze::tile::findCpuTarget(op);
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  if (!cpu || inner * bytes % pageBytes != 0 || all * bytes <= cpu.getL2Bytes())
+    return 1;
+  return std::min(elements / rowsInPart, mostSums);
+}
+
+/// Returns the most parts of `elements` elements that are profitable for
+/// `results` results, of which `inner` are adjacent.
+int64_t countWanted(Operation *op, int64_t elements, int64_t results,
+                    int64_t inner) {
   if (!adze::tile::findCudaTarget(op))
-    return results > fewResults ? 1 : std::min(all / partElements, mostParts);
+    return countForCpu(op, elements, results, inner);
+  int64_t all = elements * results;
+  bool isInner = inner != 1;
   // Blocks of threads of a GPU reduce a row each, or lines of 64 results.
   constexpr int64_t lane = 64, enough = 64, wanted = 1024, leastRow = 2048,
                     leastLines = 16, leastAll = 131072;
@@ -131,7 +151,7 @@ std::optional<Parts> cut(ReduceOpInterface op) {
     return std::nullopt;
   if (auto count = getConstant(elements)) {
     int64_t parts = countParts(
-        *count, countWanted(op, *count, *results, getConstant(inner) != 1));
+        *count, countWanted(op, *count, *results, *getConstant(inner)));
     if (parts < 2)
       return std::nullopt;
     return Parts{outer, getAffineConstantExpr(parts, context),
