@@ -189,7 +189,7 @@ static bool foldCheck(CheckRangeOp check) {
 
 void FoldChecksPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (function.isExternal() || tile::findCudaTarget(function))
+  if (function.isExternal())
     return;
   SmallVector<CheckRangeOp> checks;
   function.walk([&](CheckRangeOp check) { checks.push_back(check); });

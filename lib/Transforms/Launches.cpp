@@ -2,6 +2,7 @@
 //
 // What passes on launches have in common.
 #include "Launches.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -133,8 +134,9 @@ bool isSimpleKernel(tile::KernelOp kernel,
     return false;
   return !kernel
               .walk([&](Operation *op) {
-                return isExcluded(op) ? WalkResult::interrupt()
-                                      : WalkResult::advance();
+                return isExcluded(op) || isa<tile::CheckOp>(op)
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
               })
               .wasInterrupted();
 }

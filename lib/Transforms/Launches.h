@@ -39,7 +39,8 @@ bool haveSameWindow(tile::LoadOp load, tile::StoreOp store);
 bool isUsedElementwise(mlir::Value tile);
 
 /// Returns true if the kernel is one part whose programs run in any order, has
-/// no schedule, and has no op for which `isExcluded` returns true.
+/// no schedule, raises no faults, whose numbers are those of its launch, and
+/// has no op for which `isExcluded` returns true.
 bool isSimpleKernel(tile::KernelOp kernel,
                     llvm::function_ref<bool(mlir::Operation *)> isExcluded);
 

@@ -14,11 +14,18 @@ namespace adze::togpu {
 /// Returns the number of symbols that the sizes of a kernel name.
 int64_t countNamedSymbols(mlir::FunctionOpInterface kernel);
 
+/// Returns true if the kernel checks positions.
+bool raisesFaults(mlir::Operation *kernel);
+/// Returns the pointer to the records of faults, the last argument of an entry
+/// that has them and no tensor maps.
+mlir::Value makeFaults(mlir::OpBuilder &at, mlir::LLVM::LLVMFuncOp entry);
+
 /// The interface of an entry with the host.
 struct EntrySignature {
   int64_t numPointers = 0, numSymbols = 0;
   int64_t blockThreads = 0;
   unsigned numMaps = 0;
+  bool hasFaults = false; ///< has the records of faults, also without maps
 };
 
 /// Adds entries to the gpu.module @cuda_kernels, which several conversions
@@ -30,8 +37,8 @@ public:
   /// Returns a free name, which PTX accepts.
   std::string chooseName(llvm::StringRef kernel);
   /// Creates the function of an entry without a body. Its arguments are the
-  /// pointers, the symbols, the number of programs, and, with tensor maps, the
-  /// records of faults and the maps.
+  /// pointers, the symbols, the number of programs, and, with faults or tensor
+  /// maps, the records of faults and the maps.
   mlir::LLVM::LLVMFuncOp make(mlir::Location loc, llvm::StringRef kernel,
                               llvm::StringRef name, EntrySignature signature);
   /// Declares the dynamic shared memory of an entry.

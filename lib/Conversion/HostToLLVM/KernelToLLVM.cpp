@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Kernels: the module's calling convention, and the last dialects to LLVM.
+#include "Conversion/HostToLLVM/FaultRecords.h"
 #include "Conversion/HostToLLVM/KernelMemory.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
@@ -106,7 +107,6 @@ public:
 
 private:
   Value makePlace(OpBuilder &at, Type type, int64_t content);
-  void raise(OpBuilder &b, Value position, Value high, Value faults);
 
   Location loc;
   uint64_t fault;
@@ -152,37 +152,6 @@ void GreatestPosition::update(tile::CheckOp check) {
   check.erase();
 }
 
-void GreatestPosition::raise(OpBuilder &b, Value position, Value high,
-                             Value faults) {
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
-  };
-  Value low = number(0), index = position;
-  if (!isAbsolute) {
-    // For an index below the range, the sum with the extent is still negative.
-    Value isBelow =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, low);
-    index = arith::SubIOp::create(b, loc, position, high);
-    index = arith::SelectOp::create(b, loc, isBelow, index, position);
-    low = arith::SubIOp::create(b, loc, low, high);
-  }
-  auto store = [&](Value value, size_t offset) {
-    int32_t place = fault * sizeof(adze_fault) + offset;
-    Value address = LLVM::GEPOp::create(b, loc, faults.getType(), b.getI8Type(),
-                                        faults, ArrayRef<LLVM::GEPArg>{place});
-    LLVM::StoreOp::create(b, loc, value, address, /*alignment=*/8,
-                          /*isVolatile=*/false, /*isNonTemporal=*/false,
-                          /*isInvariantGroup=*/false,
-                          LLVM::AtomicOrdering::monotonic);
-  };
-  size_t offset = offsetof(adze_fault, values);
-  for (Value value : {index, low, high}) {
-    store(value, offset);
-    offset += sizeof(int64_t);
-  }
-  store(number(1), offsetof(adze_fault, raised));
-}
-
 void GreatestPosition::finish(func::FuncOp kernel, Value faults) {
   Operation *end = kernel.back().getTerminator();
   OpBuilder b(end);
@@ -205,7 +174,7 @@ void GreatestPosition::finish(func::FuncOp kernel, Value faults) {
   if (vector)
     position = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI,
                                            position);
-  raise(b, position, high, faults);
+  storeFault(b, loc, faults, fault, isAbsolute, position, high);
   cf::BranchOp::create(b, loc, done);
 }
 

@@ -3,6 +3,7 @@
 // convert-linalg-to-gpu: kernels of the reference path to entries of the
 // gpu.module.
 #include "BlockLoops.h"
+#include "Conversion/HostToLLVM/FaultRecords.h"
 #include "Conversion/HostToLLVM/KernelMemory.h"
 #include "Conversion/Passes.h"
 #include "Conversion/TileToGPU/EntryTable.h"
@@ -92,9 +93,7 @@ static std::string findObstacle(func::FuncOp kernel) {
     return "expected structured control flow";
   std::string why;
   kernel.walk([&](Operation *op) {
-    if (isa<tile::CheckOp>(op))
-      why = "expected checks of indices by the host program";
-    else if (isa<tile::PrintOp>(op))
+    if (isa<tile::PrintOp>(op))
       why = "expected no tile.print, which prints on CPUs";
     else if (isa<func::CallOp>(op))
       why = "expected no calls";
@@ -318,6 +317,29 @@ std::string KernelConversion::placeAllocations(LLVM::LLVMFuncOp entry) {
   return "";
 }
 
+/// Stores records of faults for positions out of range.
+static void lowerChecks(LLVM::LLVMFuncOp entry) {
+  SmallVector<tile::CheckOp> checks;
+  entry.walk([&](tile::CheckOp check) { checks.push_back(check); });
+  if (checks.empty())
+    return;
+  OpBuilder b = OpBuilder::atBlockBegin(&entry.getBody().front());
+  Value faults = makeFaults(b, entry);
+  for (tile::CheckOp check : checks) {
+    Location loc = check.getLoc();
+    b.setInsertionPoint(check);
+    Value position = check.getPositions(), extent = check.getExtent();
+    Value isOutside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
+                                            position, extent);
+    auto branch =
+        scf::IfOp::create(b, loc, isOutside, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    storeFault(b, loc, faults, check.getFault(), check.getAbsolute(),
+               castToI64(b, loc, position), castToI64(b, loc, extent));
+    check.erase();
+  }
+}
+
 std::string KernelConversion::run() {
   if (std::string why = findObstacle(kernel); !why.empty())
     return why;
@@ -325,9 +347,10 @@ std::string KernelConversion::run() {
   name = table.chooseName(kernel.getName());
   // The body moves from a copy, as a host program may launch the kernel.
   func::FuncOp original = kernel;
-  LLVM::LLVMFuncOp entry = table.make(
-      kernel.getLoc(), kernel.getName(), name,
-      {kernel.getNumArguments(), numSymbols, threads, /*numMaps=*/0});
+  LLVM::LLVMFuncOp entry =
+      table.make(kernel.getLoc(), kernel.getName(), name,
+                 {kernel.getNumArguments(), numSymbols, threads, /*numMaps=*/0,
+                  raisesFaults(kernel)});
   kernel = original.clone();
   moveBody(entry);
   kernel.erase();
@@ -337,6 +360,7 @@ std::string KernelConversion::run() {
     distributeThreads(block, entry);
   else
     distributeBlock(block);
+  lowerChecks(entry);
   std::string why = placeAllocations(entry);
   if (why.empty())
     why = makePrograms();

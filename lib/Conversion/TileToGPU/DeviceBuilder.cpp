@@ -2,6 +2,7 @@
 //
 // Builds the scalars and the synchronisation of device code.
 #include "DeviceBuilder.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "PipelinePlan.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -78,7 +79,8 @@ bool storesNarrow(Operation *kernel) {
   kernel->walk([&](Operation *op) {
     auto store = dyn_cast<tile::StoreOp>(op);
     if (!store) {
-      isNarrow &= !hasEffect<MemoryEffects::Write>(op);
+      isNarrow &=
+          isa<tile::CheckOp>(op) || !hasEffect<MemoryEffects::Write>(op);
       return;
     }
     Type element = store.getValue().getType().getElementType();

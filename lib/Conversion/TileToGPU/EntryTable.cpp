@@ -3,6 +3,7 @@
 // The entry points of a module's device kernels.
 #include "Conversion/TileToGPU/EntryTable.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -19,6 +20,17 @@ int64_t countNamedSymbols(FunctionOpInterface kernel) {
     if (auto map = kernel.getArgAttrOfType<AffineMapAttr>(i, host::dimsAttr))
       count = std::max<int64_t>(count, map.getValue().getNumSymbols());
   return count;
+}
+
+bool raisesFaults(Operation *kernel) {
+  return kernel->walk([](tile::CheckOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+Value makeFaults(OpBuilder &at, LLVM::LLVMFuncOp entry) {
+  return LLVM::IntToPtrOp::create(
+      at, entry.getLoc(), LLVM::LLVMPointerType::get(at.getContext(), 1),
+      entry.getArguments().back());
 }
 
 EntryTable::EntryTable(ModuleOp module)
@@ -69,7 +81,7 @@ LLVM::LLVMFuncOp EntryTable::make(Location loc, StringRef kernel,
                           LLVM::LLVMPointerType::get(context, 1));
   types.append(signature.numSymbols + 1, b.getI64Type());
   unsigned firstMap = types.size() + 1;
-  if (signature.numMaps) {
+  if (signature.numMaps || signature.hasFaults) {
     types.push_back(b.getI64Type()); // the records of faults
     types.append(signature.numMaps, LLVM::LLVMPointerType::get(context));
   }
@@ -87,6 +99,8 @@ LLVM::LLVMFuncOp EntryTable::make(Location loc, StringRef kernel,
   function->setAttr("adze.kernel", b.getStringAttr(kernel));
   function->setAttr("adze.threads",
                     b.getI64IntegerAttr(signature.blockThreads));
+  if (signature.hasFaults)
+    function->setAttr("adze.raises_faults", b.getUnitAttr());
   if (signature.numMaps)
     addMapArguments(b, function, firstMap);
   return function;

@@ -4,6 +4,7 @@
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELFRAME_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELFRAME_H
 
+#include "Dialect/Tile/IR/Faults.h"
 #include "KernelPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -29,6 +30,7 @@ struct KernelFrame {
   mlir::IRMapping map; ///< scalars of the kernel
   /// Of type index. The threads of a cluster have consecutive ids.
   mlir::Value threadId, programId;
+  mlir::Value faults; ///< !llvm.ptr<1>, the records; null: no checks
   std::string sharedSymbol, zeroSymbol;
 };
 

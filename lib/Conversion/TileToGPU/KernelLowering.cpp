@@ -2,6 +2,7 @@
 //
 // Lowers control flow and scalars of the body of a kernel.
 #include "KernelLowering.h"
+#include "Conversion/HostToLLVM/FaultRecords.h"
 #include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -146,6 +147,8 @@ void KernelLowering::lowerOp(Operation &op) {
     return lowerFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return lowerIf(branch);
+  if (auto check = dyn_cast<tile::CheckOp>(op))
+    return lowerCheck(check);
   if (isa<tile::LoadOp, tile::GatherOp>(op)) {
     if (Value tile = op.getResult(0); plan.isPinned(tile))
       emit(tile, axesFor(tile));
@@ -331,6 +334,26 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
     remember(v, a, Fragment(results.take_front(count)));
     results = results.drop_front(count);
   }
+}
+
+/// Each thread checks the greatest of its positions.
+void KernelLowering::lowerCheck(tile::CheckOp check) {
+  if (!frame.faults)
+    return fail(check, "expected records of faults");
+  Value positions = check.getPositions();
+  Fragment own{map.lookupOrDefault(positions)};
+  if (isTile(positions))
+    own = emit(positions, axesFor(positions));
+  Value greatest = own.front(), extent = map.lookup(check.getExtent());
+  for (Value position : llvm::drop_begin(own))
+    greatest = arith::MaxUIOp::create(b, loc, greatest, position);
+  Value isOutside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
+                                          greatest, extent);
+  OpBuilder::InsertionGuard guard(b);
+  auto branch = scf::IfOp::create(b, loc, isOutside, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  storeFault(b, loc, frame.faults, check.getFault(), check.getAbsolute(),
+             toI64(greatest), toI64(extent));
 }
 
 void KernelLowering::lowerPrologue(OpBuilder &builder) {

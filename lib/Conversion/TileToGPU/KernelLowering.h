@@ -47,6 +47,7 @@ private:
   void lowerFor(mlir::scf::ForOp loop);
   void lowerSharedFor(mlir::scf::ForOp loop);
   void lowerIf(mlir::scf::IfOp branch);
+  void lowerCheck(tile::CheckOp check);
   void yieldTiles(mlir::Block &from);
   void forget(mlir::Block &block);
   void fail(mlir::Operation *op, const llvm::Twine &why);

@@ -62,8 +62,6 @@ std::string findObstacle(tile::KernelOp kernel) {
       why = "expected bound parameters";
     if (isa<tile::PhaseOp>(op))
       why = "expected no phases";
-    if (isa<tile::CheckOp>(op))
-      why = "expected checks of indices by the host program";
     if (isa<tile::PrintOp>(op))
       why = "expected no tile.print, which prints on CPUs";
     for (Type type : op->getResultTypes()) {
@@ -151,9 +149,9 @@ KernelFrame Converter::makeFrame(OpBuilder &at, tile::KernelOp kernel,
 
 LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
                                       int64_t blockThreads, unsigned numMaps) {
-  return table.make(
-      kernel.getLoc(), kernel.getName(), name,
-      {kernel.getNumArguments(), numSymbols, blockThreads, numMaps});
+  return table.make(kernel.getLoc(), kernel.getName(), name,
+                    {kernel.getNumArguments(), numSymbols, blockThreads,
+                     numMaps, raisesFaults(kernel)});
 }
 
 void Converter::addGlobals(LLVM::LLVMFuncOp function, const KernelFrame &frame,
@@ -361,6 +359,8 @@ bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
   OpBuilder at = OpBuilder::atBlockEnd(block);
   Location loc = kernel.getLoc();
   KernelFrame frame = makeFrame(at, kernel, getInputs(at, kernel, block));
+  if (raisesFaults(kernel))
+    frame.faults = makeFaults(at, function);
   frame.threadId = gpu::ThreadIdOp::create(at, loc, gpu::Dimension::x);
   frame.programId = gpu::BlockIdOp::create(at, loc, gpu::Dimension::x);
   if (plan.getBlocks() > 1)

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The interpreter's arithmetic on scalars.
+// The interpreter's memory, and its arithmetic on scalars.
 #include "TileInterpreter.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
@@ -8,6 +8,34 @@
 using namespace mlir;
 
 namespace adze::test {
+
+int64_t Memory::size() const {
+  int64_t n = 1;
+  for (int64_t s : physical)
+    n *= s;
+  return n;
+}
+
+int64_t Memory::locate(ArrayRef<int64_t> logical) const {
+  for (auto [i, extent] : llvm::zip_equal(logical, shape))
+    if (i < 0 || i >= extent)
+      return -1;
+  SmallVector<int64_t> at(logical);
+  if (map) {
+    Builder b(map.getContext());
+    SmallVector<Attribute> dims, results;
+    for (int64_t i : logical)
+      dims.push_back(b.getIndexAttr(i));
+    (void)map.constantFold(dims, results);
+    at.clear();
+    for (Attribute a : results)
+      at.push_back(cast<IntegerAttr>(a).getInt());
+  }
+  int64_t linear = 0;
+  for (auto [i, extent] : llvm::zip_equal(at, physical))
+    linear = linear * extent + i;
+  return linear;
+}
 
 bool compute(Operation &op, ArrayRef<double> f, ArrayRef<int64_t> i, double &rf,
              int64_t &ri) {

@@ -11,34 +11,6 @@ using namespace mlir;
 
 namespace adze::test {
 
-int64_t Memory::size() const {
-  int64_t n = 1;
-  for (int64_t s : physical)
-    n *= s;
-  return n;
-}
-
-int64_t Memory::locate(ArrayRef<int64_t> logical) const {
-  for (auto [i, extent] : llvm::zip_equal(logical, shape))
-    if (i < 0 || i >= extent)
-      return -1;
-  SmallVector<int64_t> at(logical);
-  if (map) {
-    Builder b(map.getContext());
-    SmallVector<Attribute> dims, results;
-    for (int64_t i : logical)
-      dims.push_back(b.getIndexAttr(i));
-    (void)map.constantFold(dims, results);
-    at.clear();
-    for (Attribute a : results)
-      at.push_back(cast<IntegerAttr>(a).getInt());
-  }
-  int64_t linear = 0;
-  for (auto [i, extent] : llvm::zip_equal(at, physical))
-    linear = linear * extent + i;
-  return linear;
-}
-
 namespace {
 
 /// A scalar (no shape) or a tile; one of the arrays is used.
@@ -127,12 +99,13 @@ public:
     return ok;
   }
 
+  std::set<uint64_t> *faults = nullptr;
+
 private:
   void runBlock(Block &block) {
     for (Operation &op : block.without_terminator()) {
-      if (!ok ||
-          (counting &&
-           isa<tile::LoadOp, tile::StoreOp, scf::ForOp, tile::GatherOp>(op)))
+      if (!ok || (counting && isa<tile::LoadOp, tile::StoreOp, scf::ForOp,
+                                  tile::GatherOp, tile::CheckOp>(op)))
         return;
       runOp(op);
     }
@@ -144,6 +117,11 @@ private:
   void runStore(tile::StoreOp op);
   void runGather(tile::GatherOp op);
   void runDot(tile::DotOp op);
+  void runCheck(tile::CheckOp op) {
+    for (int64_t position : values[op.getPositions()].i)
+      if (uint64_t(position) >= uint64_t(values[op.getExtent()].i[0]))
+        faults->insert(op.getFault());
+  }
   void runReduce(tile::ReduceOp op);
   void runSize(host::SizeOp op);
   void runFor(scf::ForOp op);
@@ -361,6 +339,8 @@ bool Interpreter::runTileOp(Operation &op) {
     return runDot(x), true;
   if (auto x = dyn_cast<tile::ReduceOp>(op))
     return runReduce(x), true;
+  if (auto x = dyn_cast<tile::CheckOp>(op))
+    return runCheck(x), true;
   if (auto x = dyn_cast<tile::ProgramIdOp>(op)) {
     int64_t left = program;
     total = 1;
@@ -576,8 +556,9 @@ void Interpreter::runOp(Operation &op) {
 } // namespace
 
 bool interpret(tile::KernelOp kernel, MutableArrayRef<Memory> arguments,
-               ArrayRef<int64_t> symbols) {
+               ArrayRef<int64_t> symbols, std::set<uint64_t> &faults) {
   Interpreter interpreter(kernel, arguments, symbols);
+  interpreter.faults = &faults;
   int64_t programs = interpreter.programs();
   for (int64_t i = 0; i < programs; ++i)
     if (!interpreter.run(i))

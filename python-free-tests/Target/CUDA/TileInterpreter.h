@@ -5,7 +5,9 @@
 #ifndef ADZE_TESTS_TARGET_CUDA_TILEINTERPRETER_H
 #define ADZE_TESTS_TARGET_CUDA_TILEINTERPRETER_H
 
+#include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include <set>
 
 namespace adze::test {
 
@@ -23,11 +25,11 @@ struct Memory {
   int64_t locate(llvm::ArrayRef<int64_t> logical) const;
 };
 
-/// Runs all programs of the kernel with the values of the module's symbols.
-/// Returns false, with a message on stderr,
+/// Runs all programs of the kernel with the values of the module's symbols, and
+/// adds the faults that these raise. Returns false, with a message on stderr,
 /// for an unknown operation.
 bool interpret(tile::KernelOp kernel, llvm::MutableArrayRef<Memory> arguments,
-               llvm::ArrayRef<int64_t> symbols);
+               llvm::ArrayRef<int64_t> symbols, std::set<uint64_t> &faults);
 
 /// Returns the low `bits` bits of an integer, as an unsigned number.
 inline uint64_t unsignedOf(int64_t v, unsigned bits) {

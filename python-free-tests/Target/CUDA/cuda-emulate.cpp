@@ -178,22 +178,24 @@ struct Subject {
     packed = getInt("adze.packed_programs", 1);
     isPersistent = entry->hasAttr("adze.resident_blocks");
     isOrdered = entry->hasAttr("adze.ordered");
-    // The number of blocks, and the faults of kernels with tensor maps, follow.
+    hasFaults = maps || entry->hasAttr("adze.raises_faults");
+    // The number of blocks, and the records of faults, follow.
     numSymbols = llvm::count_if(entry.getArgumentTypes(),
                                 [](Type t) { return t.isInteger(64); }) -
-                 (maps ? 2 : 1);
+                 (hasFaults ? 2 : 1);
   }
 
   std::string name, entry;
   ArrayAttr maps;
   LaunchShape shape;
   int64_t numSymbols, mostShared, packed;
-  bool isPersistent, isOrdered;
+  bool isPersistent, isOrdered, hasFaults;
 };
 
 /// The arguments before a run, and after one by the interpreter.
 struct Arguments {
   std::vector<Memory> before, want;
+  std::set<uint64_t> faults; ///< that are raised
   SmallVector<int64_t> symbols;
   int64_t programs;
 };
@@ -222,7 +224,7 @@ static std::optional<Arguments> makeArguments(tile::KernelOp kernel,
     arguments.before.push_back(makeMemory(kernel, i, random, nextSymbol));
   arguments.want = arguments.before;
   arguments.symbols.assign(symbols.begin(), symbols.begin() + numSymbols);
-  if (!interpret(kernel, arguments.want, arguments.symbols))
+  if (!interpret(kernel, arguments.want, arguments.symbols, arguments.faults))
     return std::nullopt;
   arguments.programs =
       countPrograms(kernel, arguments.before, arguments.symbols);
@@ -296,7 +298,10 @@ static std::string runOnce(Emulator &emulator, const Subject &subject,
   passed.push_back(subject.isOrdered ? 0 : blocks);
   std::vector<TensorMap> maps =
       makeMaps(emulator, subject, arguments.symbols, buffers);
-  passed.append(maps.empty() ? 0 : 1, 0);
+  constexpr uint64_t mostFaults = 8;
+  adze_fault records[mostFaults] = {};
+  if (subject.hasFaults)
+    passed.push_back(reinterpret_cast<int64_t>(records));
   for (const TensorMap &map : maps) {
     if (std::string problem = map.findProblem(); !problem.empty())
       return problem;
@@ -312,6 +317,10 @@ static std::string runOnce(Emulator &emulator, const Subject &subject,
             emulator.run(subject.entry, shape, i, passed, order);
         !problem.empty())
       return problem;
+  for (uint64_t fault = 0; fault < mostFaults; ++fault)
+    if (bool(records[fault].raised) != bool(arguments.faults.count(fault)))
+      return llvm::formatv("fault {0} is {1}", fault,
+                           records[fault].raised ? "raised" : "not raised");
   return compareAll(arguments.want, buffers, worst);
 }
 
@@ -336,7 +345,10 @@ static bool testKernel(Emulator &emulator, const Subject &subject,
     llvm::outs() << subject.name << ": " << problem << "\n";
   llvm::outs() << subject.name << ": " << arguments.programs << " programs of "
                << subject.shape.blocks * subject.shape.threads / subject.packed
-               << " threads " << (problem.empty() ? "agree" : "DIFFER") << "\n";
+               << " threads " << (problem.empty() ? "agree" : "DIFFER");
+  for (uint64_t fault : arguments.faults)
+    llvm::outs() << ", fault " << fault;
+  llvm::outs() << "\n";
   llvm::errs() << subject.name << ": largest error "
                << llvm::format("%.2g", worst) << "\n";
   return problem.empty();

@@ -10,16 +10,6 @@ func.func @unnamed(%x: memref<?xf32>) attributes {adze.kernel} {
 
 // -----
 
-// expected-remark @below {{expected checks of indices by the host program}}
-func.func @checked(%x: memref<4xi64>) attributes {adze.kernel} {
-  %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  tile.check %c0 below %c4 fault 0 : index
-  return
-}
-
-// -----
-
 // expected-remark @below {{expected scratch memory of a static size}}
 func.func @scratch(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {adze.kernel} {
   %c0 = arith.constant 0 : index

@@ -163,6 +163,33 @@ func.func @blocks(%x: memref<?x64xf32> {adze.dims = affine_map<()[s0] -> (s0, 64
   return
 }
 
+// Checks of indices: each thread stores the record of the fault.
+// CHECK-LABEL: llvm.func @checked(
+// CHECK-SAME: %[[FAULTS:[a-z0-9]+]]: i64) attributes {{.*}}adze.raises_faults
+// CHECK: %[[RECORDS:.*]] = llvm.inttoptr %[[FAULTS]] : i64 to !llvm.ptr<1>
+// CHECK: scf.if
+// CHECK: %[[I:.*]] = memref.load {{.*}} : memref<64xindex>
+// CHECK: %[[OUTSIDE:.*]] = arith.cmpi uge, %[[I]], %c8
+// CHECK: scf.if %[[OUTSIDE]]
+// CHECK: llvm.getelementptr %[[RECORDS]][0]
+// CHECK: memref.store
+// CHECK-NOT: tile.check
+func.func @checked(%x: memref<8xf32>, %i: memref<64xindex>, %y: memref<64xf32>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  scf.for %p = %c0 to %c64 step %c1 {
+    %0 = memref.load %i[%p] : memref<64xindex>
+    tile.check %0 below %c8 fault 0 : index
+    %1 = arith.minui %0, %c7 : index
+    %2 = memref.load %x[%1] : memref<8xf32>
+    memref.store %2, %y[%p] : memref<64xf32>
+  } {adze.independent}
+  return
+}
+
 // The numbers of blocks are functions of the symbols.
 // CHECK: llvm.func @threads_cuda_programs(%[[SYMS:.*]]: !llvm.ptr) -> i64
 // CHECK: %[[N:.*]] = llvm.load

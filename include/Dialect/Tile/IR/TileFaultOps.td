@@ -21,7 +21,7 @@ def CheckOp : TileOp<"check", [MemoryEffects<[MemWrite]>]> {
     The kernel continues after a fault. So the ops that use the positions have to
     stay in bounds by themselves. convert-kernel-to-llvm accumulates the greatest
     position and tests it at the end of the kernel, so that loops have no branch
-    for the check.
+    for the check. On a GPU each thread tests the greatest of its positions.
 
     C1: the positions are of type index, or a tile or vector of it. C2: the fault
     is not negative.
