@@ -222,10 +222,10 @@ static int64_t load_integer(const void *place, uint64_t bytes) {
 /* The function of the PTX of runtime/lib/CudaKernels.c. */
 static int run_check(const node *n) {
   uint64_t bytes = n->arguments[3];
-  int64_t *record = storage_of(n->arguments[0], 32);
+  int64_t *record = (int64_t *)(uintptr_t)n->arguments[0]; /* pinned memory */
   const void *at_least = storage_of(n->arguments[1], bytes),
              *at_greatest = storage_of(n->arguments[2], bytes);
-  if (!record || !at_least || !at_greatest)
+  if (!record || storage_of(n->arguments[0], 1) || !at_least || !at_greatest)
     return BAD_ADDRESS;
   int64_t least = load_integer(at_least, bytes),
           greatest = load_integer(at_greatest, bytes),
@@ -259,8 +259,8 @@ static void run_rows(const node *n, float *const *places, int64_t *fault,
 
 static int run_kernel(const node *n) {
   int count = count_arguments(n->kernel);
-  int64_t *faults = storage_of(n->arguments[count - 1], 32);
-  if (!faults)
+  int64_t *faults = (int64_t *)(uintptr_t)n->arguments[count - 1];
+  if (!faults || storage_of(n->arguments[count - 1], 1))
     return BAD_ADDRESS;
   float *places[4];
   for (int i = 0; i < count - 4; ++i)

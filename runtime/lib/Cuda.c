@@ -229,7 +229,9 @@ static adze_status make_stream(rt_device_context *state) {
   return result ? rt_cuda_error(cu, result, "stream_create") : NULL;
 }
 
-/* Allocates the fault records on the device, all zero, and their host copy. */
+/* Allocates the fault records, all zero, in memory of the host that kernels
+ * access: they store a record only when a fault is raised, and a run ends
+ * without a copy. */
 static adze_status make_faults(const adze_context *context) {
   rt_device_context *state = context->on_device;
   const cu_driver *cu = state->device->cu;
@@ -238,16 +240,9 @@ static adze_status make_faults(const adze_context *context) {
     return NULL;
   CU_TRY(cu, push, (state->device->primary));
   cu_context ignored;
-  cu_result result = cu->allocate_host((void **)&state->found, bytes);
-  if (!result) {
-    memset(state->found, 0, bytes);
-    result = allocate(state->device, bytes, &state->faults);
-  }
+  cu_result result = cu->allocate_host((void **)&state->faults, bytes);
   if (!result)
-    result = cu->copy(state->faults, (uintptr_t)state->found, bytes,
-                      state->own_stream);
-  if (!result)
-    result = cu->stream_wait(state->own_stream);
+    memset(state->faults, 0, bytes);
   cu->pop(&ignored);
   return result ? rt_cuda_error(cu, result, "allocate") : NULL;
 }
@@ -281,9 +276,7 @@ void rt_cuda_detach(adze_context *context) {
     if (state->staging)
       cu->deallocate(state->staging);
     if (state->faults)
-      cu->deallocate(state->faults);
-    if (state->found)
-      cu->deallocate_host(state->found);
+      cu->deallocate_host(state->faults);
     if (state->begin)
       cu->event_destroy(state->begin);
     if (state->end)

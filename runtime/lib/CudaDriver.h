@@ -184,11 +184,10 @@ struct rt_device_context {
   rt_fallback *fallback;         /* null: no kernel runs on the CPU */
   rt_map_cache *maps;            /* null: no kernel takes tensor maps */
   cu_stream own_stream;
-  cu_stream stream;  /* stream of the current launches */
-  void **arguments;  /* space for the arguments of any kernel */
-  cu_address faults; /* records on the device; 0: no kernel can raise one */
-  /* copy of the records after the last run, in pinned memory */
-  adze_fault *found;
+  cu_stream stream; /* stream of the current launches */
+  void **arguments; /* space for the arguments of any kernel */
+  /* records in pinned memory; null: no kernel can raise one */
+  adze_fault *faults;
   cu_address staging;
   uint64_t staging_bytes;
   cu_event begin, end; /* of profiled launches */

@@ -153,7 +153,7 @@ adze_status rt_cuda_clear(adze_context *context, const rt_equal_pieces *pieces,
 static adze_status launch_check(const rt_device_context *state, uint32_t fault,
                                 const void *least, const void *greatest,
                                 uint64_t bytes, int64_t low, int64_t high) {
-  cu_address record = state->faults + fault * sizeof(adze_fault);
+  adze_fault *record = state->faults + fault;
   void *arguments[] = {&record, (void *)&least, (void *)&greatest,
                        &bytes,  &low,           &high};
   rt_launch launch = {.function = state->device->check_range,

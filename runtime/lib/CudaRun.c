@@ -71,8 +71,8 @@ static adze_status launch(adze_context *context, uint32_t kernel,
     state->arguments[count++] = &context->symbols[i];
   bool has_steps = code->flags & ADZE_KERNEL_STEPS;
   state->arguments[count++] = has_steps ? &first : &programs;
-  cu_address faults =
-      state->faults + desc->kernels[kernel].first_fault * sizeof(adze_fault);
+  adze_fault *faults =
+      state->faults ? state->faults + desc->kernels[kernel].first_fault : NULL;
   /* the kernel ignores it if it raises no faults */
   state->arguments[count++] = &faults;
   rt_tensor_map maps[RT_MOST_MAPS];
@@ -146,11 +146,11 @@ int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
   if (!(code->flags & ADZE_KERNEL_STEPS))
     steps = 1;
   else if (steps < 1 || programs % steps != 0)
-    return rt_exec_fail(
-        exec, rt_error(ADZE_INVALID_MODULE,
-                       "kernel '%s': %lld programs in %lld steps",
-                       context->module->desc->kernels[kernel].name,
-                       (long long)programs, (long long)steps));
+    return rt_exec_fail(exec,
+                        rt_error(ADZE_INVALID_MODULE,
+                                 "kernel '%s': %lld programs in %lld steps",
+                                 context->module->desc->kernels[kernel].name,
+                                 (long long)programs, (long long)steps));
   programs /= steps;
   if (programs > INT32_MAX)
     return rt_exec_fail(exec,
@@ -335,47 +335,35 @@ static adze_status stage(adze_context *context, const DLTensor *const inputs[],
 
 /* ---- Faults -------------------------------------------------------------- */
 
-/* Enqueues a copy of the records on the stream. */
-static adze_status fetch_faults(const adze_context *context, cu_stream stream) {
-  const rt_device_context *state = context->on_device;
-  return copy(state, stream, state->found, (void *)(uintptr_t)state->faults,
-              context->module->desc->num_faults * sizeof(adze_fault));
-}
-
-/* Returns the error of a raised record in the copy, and clears it on the device
- * as well. Kernels that ran on the host have separate records. */
-static adze_status take_faults(adze_context *context, cu_stream stream) {
+/* Returns the error of a raised record, and clears the records. No kernel is
+ * running. Kernels that ran on the host have separate records. */
+static adze_status take_faults(adze_context *context) {
   const rt_device_context *state = context->on_device;
   uint64_t count = context->module->desc->num_faults;
   for (uint64_t i = 0; i < count; ++i)
-    if (state->found[i].raised)
-      context->faults[i] = state->found[i];
+    if (state->faults[i].raised)
+      context->faults[i] = state->faults[i];
   adze_status fault = rt_faults_take(context);
-  if (!fault)
-    return NULL;
-  memset(state->found, 0, count * sizeof(adze_fault));
-  adze_status_free(copy(state, stream, (void *)(uintptr_t)state->faults,
-                        state->found, count * sizeof(adze_fault)));
-  state->device->cu->stream_wait(stream);
+  if (fault)
+    memset(state->faults, 0, count * sizeof(adze_fault));
   return fault;
 }
 
 /* Returns the fault of an earlier run that has not been waited for. */
-static adze_status take_earlier_faults(adze_context *context,
-                                       cu_stream stream) {
+static adze_status take_earlier_faults(adze_context *context) {
   rt_device_context *state = context->on_device;
   if (!state->unfinished)
     return NULL;
   uint64_t count = context->module->desc->num_faults;
   bool raised = false;
   for (uint64_t i = 0; i < count && !raised; ++i)
-    raised = *(volatile uint64_t *)&state->found[i].raised;
+    raised = *(volatile uint64_t *)&state->faults[i].raised;
   if (!raised)
     return NULL;
-  /* The copy may still be in progress. */
+  /* The record may be incomplete. */
   CU_TRY(state->device->cu, stream_wait, (state->stream));
   state->unfinished = false;
-  return take_faults(context, stream);
+  return take_faults(context);
 }
 
 static adze_status run(adze_context *context, const DLTensor *const inputs[],
@@ -383,7 +371,7 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
   const adze_module_desc *desc = context->module->desc;
   rt_device_context *state = context->on_device;
   state->inputs = inputs;
-  RT_TRY(take_earlier_faults(context, stream));
+  RT_TRY(take_earlier_faults(context));
   RT_TRY(stage(context, inputs, outputs));
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
     if (!in_place(state, inputs[i]))
@@ -400,12 +388,11 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
     if (outputs[i] && !in_place(state, outputs[i]))
       RT_TRY(copy(state, stream, rt_tensor_data(outputs[i]),
                   context->output_data[i], rt_tensor_size(outputs[i])));
-  RT_TRY(fetch_faults(context, stream));
   state->unfinished = !wait;
   if (!wait)
     return NULL;
   CU_TRY(state->device->cu, stream_wait, (stream));
-  return take_faults(context, stream);
+  return take_faults(context);
 }
 
 adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
