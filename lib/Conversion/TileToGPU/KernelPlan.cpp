@@ -233,7 +233,9 @@ static std::array<Spread, 2> getUnitSpreads(std::array<int64_t, 2> sizes,
 }
 
 void KernelPlan::chooseThreads() {
-  int64_t dots = 0, others = 1, warps = 0;
+  // A thread of other kernels has a wide access of the widest element stored.
+  constexpr int64_t accessBytes = 16, fewest = 4, most = 8;
+  int64_t dots = 0, others = 1, warps = 0, bytes = accessBytes / most;
   bool reduces = false;
   kernel.walk([&](Operation *op) {
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
@@ -241,9 +243,11 @@ void KernelPlan::chooseThreads() {
       if (findUnit(dot))
         warps = std::max(warps,
                          countWarps(tileType(dot.getResult()).getDimSize(0)));
-    } else if (auto store = dyn_cast<tile::StoreOp>(op))
+    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
       others = std::max(others, store.getValue().getType().getNumElements());
-    else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      bytes = std::max<int64_t>(
+          bytes, bytesOf(store.getValue().getType().getElementType()));
+    } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
       others = std::max(others, tileType(reduce.getSource()).getNumElements());
       reduces = true;
     }
@@ -256,7 +260,9 @@ void KernelPlan::chooseThreads() {
     threads = others > 32768 ? 1024 : 512;
   else
     threads = std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(others, 4)), 32, 256);
+        llvm::PowerOf2Ceil(llvm::divideCeil(
+            others, reduces ? fewest : std::max(fewest, accessBytes / bytes))),
+        32, 256);
 }
 
 tile::TargetUnitAttr KernelPlan::findUnit(tile::DotOp dot) {
@@ -395,6 +401,22 @@ void KernelPlan::limitReducedDims() {
 
 /// Distributes the remaining classes of the tile over the thread bits that the
 /// other classes do not use.
+void KernelPlan::findScattered() {
+  kernel.walk([&](tile::LoadOp load) {
+    int64_t inner = innermostTileDim(load);
+    if (inner >= 0 && load.getSteps()[inner] != 1)
+      scattered.insert(classesOf(load.getResult())[inner]);
+  });
+  kernel.walk([&](tile::GatherOp gather) {
+    ArrayRef<int64_t> dims = gather.getDims();
+    if (int64_t(gather.getAlong()) ==
+        innermostMemDim(gather.getMemref().getType()))
+      for (auto [cls, dim] : llvm::zip(classesOf(gather.getResult()), dims))
+        if (dim < 0)
+          scattered.insert(cls);
+  });
+}
+
 void KernelPlan::spreadTile(Value tile) {
   SmallVector<int> cls = classesOf(tile);
   uint64_t used = 0;
@@ -415,7 +437,9 @@ void KernelPlan::spreadTile(Value tile) {
           most = std::max<int64_t>(1, most / spreads[c].threads);
       // Elements of a short dim in one thread are adjacent.
       int64_t size = sizes[cls[dim]];
-      int64_t together = most == 1 && size <= kShortDim ? kShortDim : vec;
+      int64_t together = most == 1 && size <= kShortDim ? kShortDim
+                         : scattered.contains(cls[dim]) ? 1
+                                                        : vec;
       spreads[cls[dim]] = spreadOne(size, together, used, threads, most);
       used |= spreads[cls[dim]].mask();
     }
@@ -479,6 +503,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
   if (depthIsShared)
     threads /= blocks;
   orderMemory();
+  findScattered();
   SmallVector<tile::DotOp> dots;
   SmallVector<Value> tiles, carried;
   kernel.walk([&](Operation *op) {

@@ -38,6 +38,11 @@ llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
                                      int64_t threads, int64_t vec,
                                      uint64_t used = 0);
 
+/// Returns the dimension along which elements are adjacent in memory, or -1.
+int64_t innermostMemDim(mlir::MemRefType type);
+/// Returns the dimension of a loaded tile along which elements are adjacent in
+/// memory, or -1.
+int64_t innermostTileDim(tile::LoadOp load);
 /// Returns the dimensions of a tile from the contiguous one outwards, as
 /// implied by the loads that compute it. Those of an operand of a product are
 /// found through reshapes and transposes, too: it is copied to shared memory in
@@ -118,6 +123,7 @@ private:
   void spreadDot(tile::DotOp dot);
   bool readsConstantsOnce();
   void limitReducedDims();
+  void findScattered();
   void spreadTile(mlir::Value tile);
   void limitRegisters();
   void orderMemory();
@@ -133,6 +139,9 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::DenseMap<int, Spread> spreads;
   llvm::DenseMap<int, int64_t> maxThreads; ///< of reduced classes
+  /// Classes along which loads have a step in contiguous memory, or are gathers
+  /// from it: adjacent threads load adjacent elements.
+  llvm::DenseSet<int> scattered;
   llvm::DenseSet<mlir::Value> pinned;
   llvm::DenseSet<mlir::Operation *> ordered, parallel;
   llvm::DenseSet<int> held; ///< in the result of a root: never looped over

@@ -9,8 +9,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Returns the dimension along which elements are adjacent in memory, or -1.
-static int64_t innermostMemDim(MemRefType type) {
+int64_t innermostMemDim(MemRefType type) {
   if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
     return type.getRank() - 1;
   AffineMap map = type.getLayout().getAffineMap();
@@ -30,9 +29,7 @@ static int64_t innermostMemDim(MemRefType type) {
   return found;
 }
 
-/// Returns the dimension of a loaded tile along which elements are adjacent in
-/// memory, or -1.
-static int64_t innermostTileDim(tile::LoadOp load) {
+int64_t innermostTileDim(tile::LoadOp load) {
   auto dims = load.getMemDims();
   auto *it = llvm::find(dims, innermostMemDim(load.getMemref().getType()));
   return it == dims.end() ? -1 : it - dims.begin();
