@@ -426,6 +426,23 @@ static void setAhead(MutableArrayRef<DimRange> ranges,
     }
 }
 
+/// Returns how many rows a program of a GPU computes one after the other, if
+/// blocks are single rows: positions along short rows are computed once for
+/// all of them.
+static int64_t chooseLoopedRows(ArrayRef<AffineExpr> sizes, unsigned group) {
+  constexpr int64_t enoughPrograms = 4096, mostRows = 8, mostElements = 1024;
+  int64_t rows = getKnown(sizes[group]), columns = getKnown(sizes.back()),
+          others = 1;
+  if (rows < 1 || columns < 1)
+    return 1;
+  for (AffineExpr size : sizes.drop_back())
+    others *= std::max<int64_t>(getKnown(size), 1);
+  return largestDivisor(rows,
+                        std::clamp<int64_t>(std::min(others / enoughPrograms,
+                                                     mostElements / columns),
+                                            1, mostRows));
+}
+
 LogicalResult adze::emitPointwise(KernelEmitter &e, Tiling tiling) {
   Value first = e.getOutputs()[0];
   for (Value output : e.getOutputs())
@@ -456,6 +473,12 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Tiling tiling) {
             blocks.columns);
   if (rows)
     tileGroup(groups.rowGroup, 0, e.param("BLOCK_M", blocks.rows), blocks.rows);
+  unsigned looped = groups.walk.size() > 1 ? groups.walk[1] : 0;
+  int64_t several = e.gpu && last > 0 && tiling == Tiling::Row
+                        ? chooseLoopedRows(sizes->exprs, looped)
+                        : 1;
+  if (several > 1)
+    counts[looped] = e.ceilDiv(counts[looped], e.index(several));
   SmallVector<Value> walked;
   for (unsigned group : groups.walk)
     walked.push_back(counts[group]);
@@ -467,9 +490,22 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Tiling tiling) {
   }
   if (rows && groups.turned && !e.gpu)
     setAhead(ranges, sizes->exprs, steps, groups.turned->pitch);
-  // An output that does not depend on the first one is computed separately.
-  SmallVector<Anchor> anchors;
-  for (Value output : e.getOutputs())
-    anchors.push_back({output, ranges});
-  return e.storeOutputs(anchors);
+  auto store = [&] {
+    // An output that does not depend on the first one is computed separately.
+    SmallVector<Anchor> anchors;
+    for (Value output : e.getOutputs())
+      anchors.push_back({output, ranges});
+    return e.storeOutputs(anchors);
+  };
+  if (several == 1)
+    return store();
+  Value start = e.mul(ranges[looped].offset, e.index(several));
+  return LogicalResult(
+      e.loop(e.index(several), e.index(1), {},
+             [&](Value iv, ValueRange) -> FailureOr<KernelEmitter::Carried> {
+               ranges[looped].offset = e.add(start, iv);
+               if (failed(store()))
+                 return failure();
+               return KernelEmitter::Carried();
+             }));
 }
