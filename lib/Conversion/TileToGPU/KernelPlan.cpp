@@ -232,6 +232,46 @@ static std::array<Spread, 2> getUnitSpreads(std::array<int64_t, 2> sizes,
   return {rows, columns};
 }
 
+int64_t getStaticPrograms(tile::KernelOp kernel) {
+  int64_t programs = 1;
+  kernel.walk([&](tile::ProgramIdOp ids) {
+    for (Value extent : ids.getGrid()) {
+      auto size = getConstantIntValue(extent);
+      programs = size && programs >= 0 ? programs * *size : -1;
+    }
+  });
+  return programs;
+}
+
+/// Returns true if the kernel stores what it loads.
+static bool isCopy(tile::KernelOp kernel) {
+  return !kernel
+              .walk([](tile::StoreOp store) {
+                return store.getValue().getDefiningOp<tile::LoadOp>()
+                           ? WalkResult::advance()
+                           : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// Returns the threads of a kernel that only loads, computes and stores tiles
+/// of so many elements. Each has a wide access of `each` elements. A thread of
+/// a copy has two, so that both are in flight, if there are enough programs to
+/// occupy all multiprocessors.
+int64_t KernelPlan::countStreamThreads(int64_t elements, int64_t each) {
+  constexpr int64_t fewest = 32, most = 256, accesses = 2, resident = 2048,
+                    usualMultiprocessors = 128;
+  int64_t count = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(elements, each)), fewest, most);
+  int64_t enough =
+      resident * (target ? target.getMultiprocessors() : usualMultiprocessors);
+  int64_t programs = isCopy(kernel) ? getStaticPrograms(kernel) : -1;
+  while (count > fewest && programs * count / 2 >= enough &&
+         elements <= count / 2 * each * accesses)
+    count /= 2;
+  return count;
+}
+
 void KernelPlan::chooseThreads() {
   // A thread of other kernels has a wide access of the widest element stored.
   constexpr int64_t accessBytes = 16, fewest = 4, most = 8;
@@ -258,11 +298,11 @@ void KernelPlan::chooseThreads() {
     threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(dots / 32), 128, 256);
   else if (reduces && others > 16384)
     threads = others > 32768 ? 1024 : 512;
-  else
+  else if (reduces)
     threads = std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(
-            others, reduces ? fewest : std::max(fewest, accessBytes / bytes))),
-        32, 256);
+        llvm::PowerOf2Ceil(llvm::divideCeil(others, fewest)), kWarp, 256);
+  else
+    threads = countStreamThreads(others, std::max(fewest, accessBytes / bytes));
 }
 
 tile::TargetUnitAttr KernelPlan::findUnit(tile::DotOp dot) {

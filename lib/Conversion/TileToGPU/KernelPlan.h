@@ -117,6 +117,7 @@ private:
   llvm::SmallVector<int> &idsOf(mlir::Value tile);
   void same(mlir::Value a, mlir::Value b);
   void visit(mlir::Operation *op);
+  int64_t countStreamThreads(int64_t elements, int64_t each);
   void chooseThreads();
   tile::TargetUnitAttr findUnit(tile::DotOp dot);
   bool spreadByUnit(tile::DotOp dot);
@@ -146,6 +147,9 @@ private:
   llvm::DenseSet<mlir::Operation *> ordered, parallel;
   llvm::DenseSet<int> held; ///< in the result of a root: never looped over
 };
+
+/// Returns the number of programs, or -1 if it is dynamic.
+int64_t getStaticPrograms(tile::KernelOp kernel);
 
 /// Returns true for a loop of which one iteration is known to run.
 bool runsOnce(mlir::scf::ForOp loop);

@@ -24,18 +24,6 @@ Value countPrograms(OpBuilder &at, tile::KernelOp kernel,
   return programs;
 }
 
-/// Returns the number of programs, or -1 if it is dynamic.
-static int64_t getStaticPrograms(tile::KernelOp kernel) {
-  int64_t programs = 1;
-  kernel.walk([&](tile::ProgramIdOp ids) {
-    for (Value extent : ids.getGrid()) {
-      auto size = getConstantIntValue(extent);
-      programs = size && programs >= 0 ? programs * *size : -1;
-    }
-  });
-  return programs;
-}
-
 int64_t countPacked(tile::KernelOp kernel, KernelPlan &plan) {
   constexpr int64_t blockThreads = 256, mostThreads = 64, perMultiprocessor = 2,
                     usualMultiprocessors = 128;
