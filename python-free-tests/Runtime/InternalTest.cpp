@@ -511,7 +511,7 @@ TEST(Prefault, LittleIsLeftAlone) {
 }
 
 TEST(OutputMemory, LargeBlocksAreKeptForTheirSize) {
-  constexpr uint64_t large = uint64_t(40) << 20, other = uint64_t(41) << 20;
+  constexpr uint64_t large = uint64_t(4) << 20, other = uint64_t(41) << 20;
   adze_options *options = nullptr;
   ASSERT_ADZE_OK(adze_options_create(&options));
   rt_memory *memory = rt_memory_create(options);

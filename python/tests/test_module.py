@@ -272,6 +272,17 @@ def test_outputs_share_memory(affine):
     assert second[0, 0] == 7
 
 
+def test_large_outputs_reuse_memory():
+    resource = pytest.importorskip("resource")
+    module = adze.compile(parse('<ir_version: 8, opset_import: ["" : 18]> relu (float[N] x) => (float[N] y) { y = Relu(x) }'))
+    x = np.ones(2 << 20, np.float32)  # 8 MiB
+    module(x)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        module(x)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 20
+
+
 def test_given_outputs(two):
     a, b = np.ones(4, np.float32), np.arange(4)
     total, twice = np.empty(4, np.float32), np.empty(4, np.int64)

@@ -8,12 +8,13 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((uint64_t)2 << 20)
+#define LEAST_HUGE (2 * HUGE_PAGE)
 
 /* Large blocks use huge pages if the system provides them: every kernel
  * accesses the arena, and the page misses are measurable. */
 static void *allocate_default(void *user, size_t bytes, size_t alignment) {
   (void)user;
-  if (bytes >= 2 * HUGE_PAGE && alignment < HUGE_PAGE)
+  if (bytes >= LEAST_HUGE && alignment < HUGE_PAGE)
     alignment = HUGE_PAGE;
   void *data = NULL;
   if (posix_memalign(&data, alignment, bytes))
@@ -85,9 +86,6 @@ void rt_memory_give(rt_memory *memory, void *data, uint64_t bytes) {
 /* ---- Memory of outputs ----------------------------------------------------
  */
 
-/* The C library does not return smaller blocks to the system. */
-#define LEAST_KEPT ((uint64_t)32 << 20)
-
 static void lock(rt_memory *memory) {
   while (atomic_flag_test_and_set_explicit(&memory->busy, memory_order_acquire))
     ;
@@ -97,9 +95,11 @@ static void unlock(rt_memory *memory) {
   atomic_flag_clear_explicit(&memory->busy, memory_order_release);
 }
 
+/* The C library returns blocks of huge pages to the system, which would clear
+ * them for each run. */
 static bool is_kept(const rt_memory *memory, uint64_t bytes) {
   return memory->allocate == allocate_default &&
-         memory->deallocate == deallocate_default && bytes >= LEAST_KEPT &&
+         memory->deallocate == deallocate_default && bytes >= LEAST_HUGE &&
          bytes <= RT_MOST_KEPT_BYTES;
 }
 
