@@ -336,24 +336,39 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
   }
 }
 
-/// Each thread checks the greatest of its positions.
-void KernelLowering::lowerCheck(tile::CheckOp check) {
-  if (!frame.faults)
-    return fail(check, "expected records of faults");
-  Value positions = check.getPositions();
-  Fragment own{map.lookupOrDefault(positions)};
-  if (isTile(positions))
-    own = emit(positions, axesFor(positions));
-  Value greatest = own.front(), extent = map.lookup(check.getExtent());
-  for (Value position : llvm::drop_begin(own))
-    greatest = arith::MaxUIOp::create(b, loc, greatest, position);
+/// Stores the record of a fault if the position is out of range.
+void KernelLowering::raiseOutside(tile::CheckOp check, Value position) {
+  Value extent = map.lookup(check.getExtent());
   Value isOutside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
-                                          greatest, extent);
+                                          position, extent);
   OpBuilder::InsertionGuard guard(b);
   auto branch = scf::IfOp::create(b, loc, isOutside, /*withElseRegion=*/false);
   b.setInsertionPointToStart(branch.thenBlock());
   storeFault(b, loc, frame.faults, check.getFault(), check.getAbsolute(),
-             toI64(greatest), toI64(extent));
+             toI64(position), toI64(extent));
+}
+
+/// Each thread checks the greatest of its positions inside of the tile.
+void KernelLowering::lowerCheck(tile::CheckOp check) {
+  Value positions = check.getPositions();
+  if (!isTile(positions))
+    return raiseOutside(check, map.lookup(positions));
+  forChunks(positions, [&] {
+    Axes axes = axesFor(positions);
+    Fragment own = emit(positions, axes);
+    Value greatest;
+    forEachElement(axes, [&](Registers regs, int64_t linear) {
+      Value position = own[linear], isInside;
+      for (auto [axis, reg] : llvm::zip_equal(axes, regs))
+        isInside = both(isInside, axis->valid[reg]);
+      if (isInside)
+        position =
+            arith::SelectOp::create(b, loc, isInside, position, constant(0));
+      greatest = greatest ? arith::MaxUIOp::create(b, loc, greatest, position)
+                          : position;
+    });
+    raiseOutside(check, greatest);
+  });
 }
 
 void KernelLowering::lowerPrologue(OpBuilder &builder) {

@@ -439,8 +439,6 @@ void KernelPlan::limitReducedDims() {
     maxThreads[cls] = 1;
 }
 
-/// Distributes the remaining classes of the tile over the thread bits that the
-/// other classes do not use.
 void KernelPlan::findScattered() {
   kernel.walk([&](tile::LoadOp load) {
     int64_t inner = innermostTileDim(load);
@@ -457,6 +455,8 @@ void KernelPlan::findScattered() {
   });
 }
 
+/// Distributes the remaining classes of the tile over the thread bits that the
+/// other classes do not use.
 void KernelPlan::spreadTile(Value tile) {
   SmallVector<int> cls = classesOf(tile);
   uint64_t used = 0;

@@ -67,3 +67,36 @@ tile.kernel @dynamic(%x: memref<?x40xf32> {adze.dims = affine_map<()[s0] -> (s0,
   tile.store %t, %y[%p, 0] dims [1] : tensor<40xf32>, memref<64x40xf32>
   tile.return
 }
+
+// A tile of more elements than threads hold at once: each part is checked. Only the last
+// row is out of range.
+// CHECK-LABEL: llvm.func @parts(
+// CHECK: scf.for
+// CHECK: arith.cmpi uge, %{{.*}}, %c63
+// EMULATED: parts: 2 programs of 256 threads agree, fault 0{{$}}
+tile.kernel @parts(%x: memref<2x64x1024xf32>, %y: memref<2x64x1024xf32>) {
+  %c2 = arith.constant 2 : index
+  %c63 = arith.constant 63 : index
+  %p = tile.program_id (%c2) : index
+  %row = tile.iota dim 0 to [64, 1024] : tensor<64x1024xindex>
+  tile.check absolute %row below %c63 fault 0 : tensor<64x1024xindex>
+  %last = arith.constant dense<62> : tensor<64x1024xindex>
+  %in = arith.minui %row, %last : tensor<64x1024xindex>
+  %t = tile.gather %x[%p, 0, 0] at %in along 1 dims [-1, 2] : memref<2x64x1024xf32>, tensor<64x1024xindex> -> tensor<64x1024xf32>
+  tile.store %t, %y[%p, 0, 0] : tensor<64x1024xf32>, memref<2x64x1024xf32>
+  tile.return
+}
+
+// Threads have elements beyond the end of the tile, which are not checked.
+// CHECK-LABEL: llvm.func @partial(
+// EMULATED: partial: 4 programs of 256 threads agree{{$}}
+tile.kernel @partial(%x: memref<4x700xf32>, %y: memref<4x700xf32>) {
+  %c4 = arith.constant 4 : index
+  %c700 = arith.constant 700 : index
+  %p = tile.program_id (%c4) : index
+  %i = tile.iota dim 0 to [700] : tensor<700xindex>
+  tile.check absolute %i below %c700 fault 3 : tensor<700xindex>
+  %t = tile.gather %x[%p, 0] at %i along 1 dims [-1] : memref<4x700xf32>, tensor<700xindex> -> tensor<700xf32>
+  tile.store %t, %y[%p, 0] dims [1] : tensor<700xf32>, memref<4x700xf32>
+  tile.return
+}
