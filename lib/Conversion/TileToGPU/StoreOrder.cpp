@@ -2,6 +2,7 @@
 //
 // Which accesses to global memory of a kernel keep their order.
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "KernelPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -92,7 +93,8 @@ void KernelPlan::orderMemory() {
 }
 
 /// Returns true if iterations of scalar code store to distinct elements and
-/// load none of them: threads may run different iterations. All threads run a
+/// load none of them: threads may run different iterations. Each checks its own
+/// positions. All threads run a
 /// short loop around such a loop.
 bool KernelPlan::isParallel(scf::ForOp loop) {
   if (loop.getNumResults())
@@ -102,14 +104,16 @@ bool KernelPlan::isParallel(scf::ForOp loop) {
   WalkResult result = loop.getBody()->walk([&](Operation *op) {
     if (auto store = dyn_cast<memref::StoreOp>(op)) {
       stored.insert(argumentOf(store.getMemRef()));
-      if (!llvm::is_contained(store.getIndices(), loop.getInductionVar()))
+      if (llvm::none_of(store.getIndices(),
+                        [&](Value index) { return movesWith(index, loop); }))
         return WalkResult::interrupt();
     } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
       loaded.insert(argumentOf(load.getMemRef()));
     } else if (auto nested = dyn_cast<scf::ForOp>(op)) {
       inner |= isParallel(nested);
-    } else if (op->getDialect() == kernel->getDialect() ||
-               (op->getNumRegions() && !isa<scf::IfOp>(op))) {
+    } else if (!isa<tile::CheckOp>(op) &&
+               (op->getDialect() == kernel->getDialect() ||
+                (op->getNumRegions() && !isa<scf::IfOp>(op)))) {
       return WalkResult::interrupt();
     }
     return WalkResult::advance();

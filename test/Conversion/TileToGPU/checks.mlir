@@ -100,3 +100,27 @@ tile.kernel @partial(%x: memref<4x700xf32>, %y: memref<4x700xf32>) {
   tile.store %t, %y[%p, 0] dims [1] : tensor<700xf32>, memref<4x700xf32>
   tile.return
 }
+
+// A loop of scalars: each thread checks the positions of its iterations.
+// CHECK-LABEL: llvm.func @scalars(
+// CHECK: %[[FIRST:.*]] = arith.muli %thread_id_x, %c1
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c500{{.*}} step %c32
+// CHECK: arith.cmpi uge, %{{.*}}, %c499
+// CHECK: scf.if
+// CHECK: llvm.store
+// EMULATED: scalars: 1 programs of 32 threads agree, fault 4{{$}}
+tile.kernel @scalars(%x: memref<500xf32>, %y: memref<500xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c498 = arith.constant 498 : index
+  %c499 = arith.constant 499 : index
+  %c500 = arith.constant 500 : index
+  %p = tile.program_id (%c1) : index
+  scf.for %i = %c0 to %c500 step %c1 {
+    tile.check absolute %i below %c499 fault 4 : index
+    %in = arith.minui %i, %c498 : index
+    %v = memref.load %x[%in] : memref<500xf32>
+    memref.store %v, %y[%i] : memref<500xf32>
+  }
+  tile.return
+}
