@@ -267,8 +267,10 @@ static DimGrouping groupDims(KernelEmitter &e, Tiling tiling) {
   return result;
 }
 
-/// Emits one element at a time: a program for each row, and a loop along it.
+/// Emits one element at a time: a program for each row, or on a GPU for each
+/// part of a row, and a loop along it.
 static LogicalResult emitPoints(KernelEmitter &e) {
+  constexpr int64_t warp = 32;
   Value output = e.getOutputs()[0];
   unsigned rank = getDims(output).size();
   SmallVector<Value> counts;
@@ -282,7 +284,16 @@ static LogicalResult emitPoints(KernelEmitter &e) {
   if (rank > 0)
     length = counts.pop_back_val();
   std::reverse(counts.begin(), counts.end());
+  Value part = e.gpu && rank > 0 ? e.index(warp) : Value();
+  if (part)
+    counts.insert(counts.begin(), e.ceilDiv(length, part));
   SmallVector<Value> ids = e.programIds(counts);
+  Value first = e.index(0);
+  if (part) {
+    first = e.mul(ids.front(), part);
+    length = e.min(e.sub(length, first), part);
+    ids.erase(ids.begin());
+  }
   DimRanges ranges;
   for (Value id : llvm::reverse(ids))
     ranges.push_back({id, -1, 1, 1});
@@ -291,7 +302,7 @@ static LogicalResult emitPoints(KernelEmitter &e) {
              [&](Value iv, ValueRange) -> FailureOr<KernelEmitter::Carried> {
                DimRanges here = ranges;
                if (rank > 0)
-                 here.push_back({iv, -1, 1, 1});
+                 here.push_back({e.add(first, iv), -1, 1, 1});
                if (failed(e.storeOutputs(output, here)))
                  return failure();
                return KernelEmitter::Carried();

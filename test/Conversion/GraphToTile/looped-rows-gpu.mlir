@@ -36,3 +36,30 @@ func.func private @dynamic(%x: tensor<?x30x50xf32, #x>) -> tensor<?x34x56xf32, #
   %0 = graph.pad %x {low = array<i64: 0, 2, 3>, high = array<i64: 0, 2, 3>, mode = #graph.pad_mode<reflect>} : (tensor<?x30x50xf32, #x>) -> tensor<?x34x56xf32, #y>
   return %0 : tensor<?x34x56xf32, #y>
 }
+
+// -----
+
+// Elements that are looked up one by one: a warp computes 32 of them, also at the end of
+// the row and of dynamic number.
+// CHECK-LABEL: tile.kernel @tuples(
+// CHECK: %[[ID:.*]] = tile.program_id(%c16)
+// CHECK: %[[FIRST:.*]] = arith.muli %[[ID]], %c32
+// CHECK: %[[LEFT:.*]] = arith.subi %c500, %[[FIRST]]
+// CHECK: %[[END:.*]] = arith.minsi %[[LEFT]], %c32
+// CHECK: scf.for %[[I:.*]] = %c0 to %[[END]] step %c1 {
+// CHECK: %[[AT:.*]] = arith.addi %[[FIRST]], %[[I]]
+// CHECK: memref.store %{{.*}}, %arg2[%[[AT]]]
+// CHECK-LABEL: tile.kernel @some(
+// CHECK: arith.ceildivui %{{.*}}, %c32
+// EMULATED: tuples: 16 programs of 32 threads agree
+// EMULATED: some: 1 programs of 32 threads agree
+#i = affine_map<()[s0] -> (s0, 2)>
+#z = affine_map<()[s0] -> (s0)>
+func.func private @tuples(%x: tensor<300x300xf32>, %i: tensor<500x2xi64>) -> tensor<500xf32> attributes {adze.kernel} {
+  %0 = graph.gather_nd %x, %i : (tensor<300x300xf32>, tensor<500x2xi64>) -> tensor<500xf32>
+  return %0 : tensor<500xf32>
+}
+func.func private @some(%x: tensor<300x300xf32>, %i: tensor<?x2xi64, #i>) -> tensor<?xf32, #z> attributes {adze.kernel} {
+  %0 = graph.gather_nd %x, %i : (tensor<300x300xf32>, tensor<?x2xi64, #i>) -> tensor<?xf32, #z>
+  return %0 : tensor<?xf32, #z>
+}
