@@ -16,8 +16,7 @@ def FoldChecks : Pass<"fold-checks", "mlir::func::FuncOp"> {
     reads an index for each element or for a whole row, and if all elements of the
     result are read: users that read a part of the result could skip indices. The
     buffer of a state may have more rows than are valid for indices, so
-    graph-find-states runs before. For devices, the run time executes the checks,
-    so the pass does nothing if a target is a device.
+    graph-find-states runs before.
 
     Before:
     ```mlir

@@ -2,7 +2,6 @@
 //
 // fold-checks: moves checks of indices into the gathers that read them.
 #include "Dialect/Graph/IR/Checks.h"
-#include "Dialect/Tile/IR/Targets.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
