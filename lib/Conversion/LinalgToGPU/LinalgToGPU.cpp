@@ -93,7 +93,10 @@ static std::string findObstacle(func::FuncOp kernel) {
     return "expected structured control flow";
   std::string why;
   kernel.walk([&](Operation *op) {
-    if (isa<tile::PrintOp>(op))
+    auto check = dyn_cast<tile::CheckOp>(op);
+    if (check && !check.getPositions().getType().isIndex())
+      why = "expected checks of single positions";
+    else if (isa<tile::PrintOp>(op))
       why = "expected no tile.print, which prints on CPUs";
     else if (isa<func::CallOp>(op))
       why = "expected no calls";

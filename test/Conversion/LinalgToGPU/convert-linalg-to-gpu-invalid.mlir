@@ -10,6 +10,17 @@ func.func @unnamed(%x: memref<?xf32>) attributes {adze.kernel} {
 
 // -----
 
+// expected-remark @below {{expected checks of single positions}}
+func.func @checked(%i: memref<4xindex>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %0 = vector.load %i[%c0] : memref<4xindex>, vector<4xindex>
+  tile.check %0 below %c4 fault 0 : vector<4xindex>
+  return
+}
+
+// -----
+
 // expected-remark @below {{expected scratch memory of a static size}}
 func.func @scratch(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {adze.kernel} {
   %c0 = arith.constant 0 : index
