@@ -4,6 +4,7 @@
 #ifndef ADZE_CONVERSION_HOSTTOLLVM_FAULTRECORDS_H
 #define ADZE_CONVERSION_HOSTTOLLVM_FAULTRECORDS_H
 
+#include "Dialect/Tile/IR/Faults.h"
 #include "mlir/IR/Builders.h"
 
 namespace adze {
@@ -15,6 +16,11 @@ namespace adze {
 void storeFault(mlir::OpBuilder &b, mlir::Location loc, mlir::Value faults,
                 uint64_t fault, bool isAbsolute, mlir::Value position,
                 mlir::Value extent);
+
+/// Stores the fault of the check at `faults` if `position` is not in
+/// [0, `extent`); both are of type index.
+void raiseOutside(mlir::OpBuilder &b, tile::CheckOp check, mlir::Value position,
+                  mlir::Value extent, mlir::Value faults);
 
 } // namespace adze
 

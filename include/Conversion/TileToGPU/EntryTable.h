@@ -20,12 +20,12 @@ bool raisesFaults(mlir::Operation *kernel);
 /// that has them and no tensor maps.
 mlir::Value makeFaults(mlir::OpBuilder &at, mlir::LLVM::LLVMFuncOp entry);
 
-/// The interface of an entry with the host.
+/// What the interface of an entry with the host has beside the arguments of the
+/// kernel.
 struct EntrySignature {
-  int64_t numPointers = 0, numSymbols = 0;
+  int64_t numSymbols = 0;
   int64_t blockThreads = 0;
   unsigned numMaps = 0;
-  bool hasFaults = false; ///< has the records of faults, also without maps
 };
 
 /// Adds entries to the gpu.module @cuda_kernels, which several conversions
@@ -36,10 +36,11 @@ public:
 
   /// Returns a free name, which PTX accepts.
   std::string chooseName(llvm::StringRef kernel);
-  /// Creates the function of an entry without a body. Its arguments are the
-  /// pointers, the symbols, the number of programs, and, with faults or tensor
-  /// maps, the records of faults and the maps.
-  mlir::LLVM::LLVMFuncOp make(mlir::Location loc, llvm::StringRef kernel,
+  /// Creates the function of the entry of a kernel, without a body. Its
+  /// arguments are the pointers of the kernel's arguments, the symbols, the
+  /// number of programs, and, with faults or tensor maps, the records of faults
+  /// and the maps.
+  mlir::LLVM::LLVMFuncOp make(mlir::FunctionOpInterface kernel,
                               llvm::StringRef name, EntrySignature signature);
   /// Declares the dynamic shared memory of an entry.
   void addShared(mlir::LLVM::LLVMFuncOp entry, llvm::StringRef symbol,

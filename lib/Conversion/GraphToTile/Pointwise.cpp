@@ -338,13 +338,19 @@ static FailureOr<GroupSizes> getGroupSizes(KernelEmitter &e, Value value,
 static constexpr int64_t elements = 4096; // of a program
 static constexpr int64_t maxColumns = 1024;
 
+/// Returns the product of all sizes but the last; unknown ones count as 1.
+static int64_t countRows(ArrayRef<AffineExpr> sizes) {
+  int64_t rows = 1;
+  for (AffineExpr size : sizes.drop_back())
+    rows *= std::max<int64_t>(getKnown(size), 1);
+  return rows;
+}
+
 /// Chooses the block of columns if programs have single rows: several rows are
 /// enough programs, else the columns are divided.
 static int64_t chooseColumnBlock(ArrayRef<AffineExpr> sizes, bool hasRows) {
   constexpr int64_t enoughPrograms = 8, fewest = 256;
-  int64_t columns = getKnown(sizes.back()), rows = 1;
-  for (AffineExpr size : sizes.drop_back())
-    rows *= std::max<int64_t>(getKnown(size), 1);
+  int64_t columns = getKnown(sizes.back()), rows = countRows(sizes);
   if (hasRows ||
       (rows >= enoughPrograms && columns >= 0 && columns <= maxColumns))
     return chooseLanes(columns, maxColumns);
@@ -442,16 +448,13 @@ static void setAhead(MutableArrayRef<DimRange> ranges,
 /// all of them.
 static int64_t chooseLoopedRows(ArrayRef<AffineExpr> sizes, unsigned group) {
   constexpr int64_t enoughPrograms = 4096, mostRows = 8, mostElements = 1024;
-  int64_t rows = getKnown(sizes[group]), columns = getKnown(sizes.back()),
-          others = 1;
+  int64_t rows = getKnown(sizes[group]), columns = getKnown(sizes.back());
   if (rows < 1 || columns < 1)
     return 1;
-  for (AffineExpr size : sizes.drop_back())
-    others *= std::max<int64_t>(getKnown(size), 1);
-  return largestDivisor(rows,
-                        std::clamp<int64_t>(std::min(others / enoughPrograms,
-                                                     mostElements / columns),
-                                            1, mostRows));
+  return largestDivisor(
+      rows, std::clamp<int64_t>(std::min(countRows(sizes) / enoughPrograms,
+                                         mostElements / columns),
+                                1, mostRows));
 }
 
 LogicalResult adze::emitPointwise(KernelEmitter &e, Tiling tiling) {

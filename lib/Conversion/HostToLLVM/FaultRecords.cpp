@@ -2,9 +2,11 @@
 //
 // Records of faults that kernels store.
 #include "Conversion/HostToLLVM/FaultRecords.h"
+#include "Conversion/HostToLLVM/KernelMemory.h"
 #include "adze_module.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -37,4 +39,16 @@ void adze::storeFault(OpBuilder &b, Location loc, Value faults, uint64_t fault,
     offset += sizeof(int64_t);
   }
   store(number(1), offsetof(adze_fault, raised));
+}
+
+void adze::raiseOutside(OpBuilder &b, tile::CheckOp check, Value position,
+                        Value extent, Value faults) {
+  Location loc = check.getLoc();
+  Value isOutside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
+                                          position, extent);
+  OpBuilder::InsertionGuard guard(b);
+  auto branch = scf::IfOp::create(b, loc, isOutside, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  storeFault(b, loc, faults, check.getFault(), check.getAbsolute(),
+             castToI64(b, loc, position), castToI64(b, loc, extent));
 }

@@ -329,16 +329,8 @@ static void lowerChecks(LLVM::LLVMFuncOp entry) {
   OpBuilder b = OpBuilder::atBlockBegin(&entry.getBody().front());
   Value faults = makeFaults(b, entry);
   for (tile::CheckOp check : checks) {
-    Location loc = check.getLoc();
     b.setInsertionPoint(check);
-    Value position = check.getPositions(), extent = check.getExtent();
-    Value isOutside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
-                                            position, extent);
-    auto branch =
-        scf::IfOp::create(b, loc, isOutside, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(branch.thenBlock());
-    storeFault(b, loc, faults, check.getFault(), check.getAbsolute(),
-               castToI64(b, loc, position), castToI64(b, loc, extent));
+    raiseOutside(b, check, check.getPositions(), check.getExtent(), faults);
     check.erase();
   }
 }
@@ -351,9 +343,7 @@ std::string KernelConversion::run() {
   // The body moves from a copy, as a host program may launch the kernel.
   func::FuncOp original = kernel;
   LLVM::LLVMFuncOp entry =
-      table.make(kernel.getLoc(), kernel.getName(), name,
-                 {kernel.getNumArguments(), numSymbols, threads, /*numMaps=*/0,
-                  raisesFaults(kernel)});
+      table.make(kernel, name, {numSymbols, threads, /*numMaps=*/0});
   kernel = original.clone();
   moveBody(entry);
   kernel.erase();

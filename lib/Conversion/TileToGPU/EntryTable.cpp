@@ -67,8 +67,9 @@ static void addMapArguments(OpBuilder &b, LLVM::LLVMFuncOp function,
   }
 }
 
-LLVM::LLVMFuncOp EntryTable::make(Location loc, StringRef kernel,
-                                  StringRef name, EntrySignature signature) {
+LLVM::LLVMFuncOp EntryTable::make(FunctionOpInterface kernel, StringRef name,
+                                  EntrySignature signature) {
+  bool hasFaults = raisesFaults(kernel);
   if (!gpuModule) {
     b.setInsertionPointToEnd(module.getBody());
     gpuModule = gpu::GPUModuleOp::create(b, module.getLoc(), "cuda_kernels");
@@ -77,16 +78,16 @@ LLVM::LLVMFuncOp EntryTable::make(Location loc, StringRef kernel,
   }
   b.setInsertionPointToEnd(gpuModule.getBody());
   MLIRContext *context = b.getContext();
-  SmallVector<Type> types(signature.numPointers,
+  SmallVector<Type> types(kernel.getNumArguments(),
                           LLVM::LLVMPointerType::get(context, 1));
   types.append(signature.numSymbols + 1, b.getI64Type());
   unsigned firstMap = types.size() + 1;
-  if (signature.numMaps || signature.hasFaults) {
+  if (signature.numMaps || hasFaults) {
     types.push_back(b.getI64Type()); // the records of faults
     types.append(signature.numMaps, LLVM::LLVMPointerType::get(context));
   }
   auto function = LLVM::LLVMFuncOp::create(
-      b, loc, name,
+      b, kernel.getLoc(), name,
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
@@ -96,10 +97,10 @@ LLVM::LLVMFuncOp EntryTable::make(Location loc, StringRef kernel,
       b.getDenseI32ArrayAttr({int32_t(signature.blockThreads), 1, 1}));
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(1));
-  function->setAttr("adze.kernel", b.getStringAttr(kernel));
+  function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
   function->setAttr("adze.threads",
                     b.getI64IntegerAttr(signature.blockThreads));
-  if (signature.hasFaults)
+  if (hasFaults)
     function->setAttr("adze.raises_faults", b.getUnitAttr());
   if (signature.numMaps)
     addMapArguments(b, function, firstMap);

@@ -336,23 +336,12 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
   }
 }
 
-/// Stores the record of a fault if the position is out of range.
-void KernelLowering::raiseOutside(tile::CheckOp check, Value position) {
-  Value extent = map.lookup(check.getExtent());
-  Value isOutside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
-                                          position, extent);
-  OpBuilder::InsertionGuard guard(b);
-  auto branch = scf::IfOp::create(b, loc, isOutside, /*withElseRegion=*/false);
-  b.setInsertionPointToStart(branch.thenBlock());
-  storeFault(b, loc, frame.faults, check.getFault(), check.getAbsolute(),
-             toI64(position), toI64(extent));
-}
-
 /// Each thread checks the greatest of its positions inside of the tile.
 void KernelLowering::lowerCheck(tile::CheckOp check) {
-  Value positions = check.getPositions();
+  Value positions = check.getPositions(),
+        extent = map.lookup(check.getExtent());
   if (!isTile(positions))
-    return raiseOutside(check, map.lookup(positions));
+    return raiseOutside(b, check, map.lookup(positions), extent, frame.faults);
   forChunks(positions, [&] {
     Axes axes = axesFor(positions);
     Fragment own = emit(positions, axes);
@@ -367,7 +356,7 @@ void KernelLowering::lowerCheck(tile::CheckOp check) {
       greatest = greatest ? arith::MaxUIOp::create(b, loc, greatest, position)
                           : position;
     });
-    raiseOutside(check, greatest);
+    raiseOutside(b, check, greatest, extent, frame.faults);
   });
 }
 

@@ -48,7 +48,6 @@ private:
   void lowerSharedFor(mlir::scf::ForOp loop);
   void lowerIf(mlir::scf::IfOp branch);
   void lowerCheck(tile::CheckOp check);
-  void raiseOutside(tile::CheckOp check, mlir::Value position);
   void yieldTiles(mlir::Block &from);
   void forget(mlir::Block &block);
   void fail(mlir::Operation *op, const llvm::Twine &why);

@@ -3,6 +3,7 @@
 // Dimension classes of a kernel, and their distribution over threads.
 #include "KernelPlan.h"
 #include "DeviceBuilder.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -259,12 +260,10 @@ static bool isCopy(tile::KernelOp kernel) {
 /// a copy has two, so that both are in flight, if there are enough programs to
 /// occupy all multiprocessors.
 int64_t KernelPlan::countStreamThreads(int64_t elements, int64_t each) {
-  constexpr int64_t fewest = 32, most = 256, accesses = 2, resident = 2048,
-                    usualMultiprocessors = 128;
+  constexpr int64_t fewest = 32, most = 256, accesses = 2, resident = 2048;
   int64_t count = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(elements, each)), fewest, most);
-  int64_t enough =
-      resident * (target ? target.getMultiprocessors() : usualMultiprocessors);
+  int64_t enough = resident * getMultiprocessors();
   int64_t programs = isCopy(kernel) ? getStaticPrograms(kernel) : -1;
   while (count > fewest && programs * count / 2 >= enough &&
          elements <= count / 2 * each * accesses)
@@ -448,7 +447,7 @@ void KernelPlan::findScattered() {
   kernel.walk([&](tile::GatherOp gather) {
     ArrayRef<int64_t> dims = gather.getDims();
     if (int64_t(gather.getAlong()) ==
-        innermostMemDim(gather.getMemref().getType()))
+        tile::getContiguousDim(gather.getMemref().getType()))
       for (auto [cls, dim] : llvm::zip(classesOf(gather.getResult()), dims))
         if (dim < 0)
           scattered.insert(cls);

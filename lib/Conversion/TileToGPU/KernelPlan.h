@@ -38,8 +38,6 @@ llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
                                      int64_t threads, int64_t vec,
                                      uint64_t used = 0);
 
-/// Returns the dimension along which elements are adjacent in memory, or -1.
-int64_t innermostMemDim(mlir::MemRefType type);
 /// Returns the dimension of a loaded tile along which elements are adjacent in
 /// memory, or -1.
 int64_t innermostTileDim(tile::LoadOp load);
@@ -80,6 +78,10 @@ public:
   int64_t getSharedBytes() const {
     constexpr int64_t unknown = 49152;
     return target ? target.getSharedBytes() : unknown;
+  }
+  int64_t getMultiprocessors() const {
+    constexpr int64_t usual = 128;
+    return target ? target.getMultiprocessors() : usual;
   }
   int64_t getBlockThreads() const {
     return depthIsShared ? threads : threads / blocks;

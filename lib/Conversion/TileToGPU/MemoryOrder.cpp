@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-int64_t innermostMemDim(MemRefType type) {
+/// Returns the dimension along which elements are adjacent in memory, or -1.
+static int64_t innermostMemDim(MemRefType type) {
   if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
     return type.getRank() - 1;
   AffineMap map = type.getLayout().getAffineMap();

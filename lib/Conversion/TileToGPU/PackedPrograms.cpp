@@ -25,17 +25,14 @@ Value countPrograms(OpBuilder &at, tile::KernelOp kernel,
 }
 
 int64_t countPacked(tile::KernelOp kernel, KernelPlan &plan) {
-  constexpr int64_t blockThreads = 256, mostThreads = 64, perMultiprocessor = 2,
-                    usualMultiprocessors = 128;
+  constexpr int64_t blockThreads = 256, mostThreads = 64, perMultiprocessor = 2;
   if (plan.getThreads() > mostThreads || plan.getBlocks() > 1)
     return 1;
   int64_t packed = blockThreads / plan.getThreads();
   int64_t programs = getStaticPrograms(kernel);
   if (programs < 0)
     return packed;
-  tile::CudaTargetAttr target = tile::findCudaTarget(kernel);
-  int64_t blocks = perMultiprocessor * (target ? target.getMultiprocessors()
-                                               : usualMultiprocessors);
+  int64_t blocks = perMultiprocessor * plan.getMultiprocessors();
   return std::min<int64_t>(
       packed,
       llvm::bit_floor(uint64_t(std::max<int64_t>(1, programs / blocks))));

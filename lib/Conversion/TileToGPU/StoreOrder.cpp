@@ -94,8 +94,7 @@ void KernelPlan::orderMemory() {
 
 /// Returns true if iterations of scalar code store to distinct elements and
 /// load none of them: threads may run different iterations. Each checks its own
-/// positions. All threads run a
-/// short loop around such a loop.
+/// positions. All threads run a short loop around such a loop.
 bool KernelPlan::isParallel(scf::ForOp loop) {
   if (loop.getNumResults())
     return false;

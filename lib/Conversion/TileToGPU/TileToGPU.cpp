@@ -149,9 +149,7 @@ KernelFrame Converter::makeFrame(OpBuilder &at, tile::KernelOp kernel,
 
 LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
                                       int64_t blockThreads, unsigned numMaps) {
-  return table.make(kernel.getLoc(), kernel.getName(), name,
-                    {kernel.getNumArguments(), numSymbols, blockThreads,
-                     numMaps, raisesFaults(kernel)});
+  return table.make(kernel, name, {numSymbols, blockThreads, numMaps});
 }
 
 void Converter::addGlobals(LLVM::LLVMFuncOp function, const KernelFrame &frame,

@@ -93,16 +93,11 @@ static bool copiesChannels(ConvOp op) {
 /// to 512 channels. Groups of a few channels are read by gathers otherwise.
 static bool readsOften(ConvOp op) {
   constexpr int64_t fewChannels = 4, leastProducts = 256;
-  std::optional<int64_t> reads = 1;
-  int64_t steps = 1;
   Dims filter = getDims(op.getFilter());
-  auto outputs = getConstant(filter[0]), channels = getConstant(filter[1]);
-  for (auto [size, step] :
-       llvm::zip_equal(ArrayRef(filter).drop_front(2), op.getStrides())) {
-    auto known = getConstant(size);
-    reads = known && reads ? std::optional(*reads * *known) : std::nullopt;
-    steps *= step;
-  }
+  auto outputs = getConstant(filter[0]), channels = getConstant(filter[1]),
+       reads = getConstant(product(op.getContext(),
+                                   ArrayRef<AffineExpr>(filter).drop_front(2)));
+  int64_t steps = llvm::product_of(op.getStrides());
   if (!outputs || !channels || !reads || *reads <= steps)
     return false;
   if (op.getGroup() > 1)
