@@ -1,9 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Recurrent layers for GPUs. A program computes some units of some rows in one
-// step: a launch for each step has the programs of all units and rows. They
-// read the states of the previous step from the results. One product computes
-// the sums of all gates, as a step takes as long as its operands are loaded.
+// step. It reads the states of the previous step from the results, so programs
+// of the same rows are a group. One product computes the sums of all gates, as
+// a step takes as long as its operands are loaded. If one product depends on
+// another (GRU without linear_before_reset), a step of the layer is two steps
+// of the grid: the first one stores the operand of the second product in the
+// result for the last state, and the update gate in the output of the step.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "RecurrentMath.h"
 
@@ -23,13 +26,32 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult check();
   LogicalResult setTiling();
   /// Returns `initial` in the first step, and `previous` in later ones.
   Value choose(MaybeTile initial, MaybeTile previous, ArrayRef<int> axes);
   LogicalResult step();
-  LogicalResult multiply();
+  LogicalResult resetStep();
+  LogicalResult candidateStep();
+  LogicalResult keepLastState();
+  LogicalResult runTwofold();
+  /// Computes the products of states (axes M and K) by the weights of `count`
+  /// gates from `first` on.
+  LogicalResult multiply(Value states, int64_t first, int64_t count);
+  Value multiplyBytes(Value states, Value weights, int64_t first);
   Value reshape(Value tile, ArrayRef<int> axes);
+  /// Return the states of the rows, of all units, and their product for a gate.
+  Value allStates() {
+    return choose(e.emit(op.getState(), {rows(), all()}), loadPrevious(all()),
+                  {M, K});
+  }
+  Value product(int64_t gate);
+  /// Loads the inputs of gates, and the cell of the previous step, before the
+  /// product, so that it overlaps with them.
+  void fetch(ArrayRef<int64_t> gates);
+  Value input(int64_t gate) override {
+    Value fetched = inputs.lookup(gate);
+    return fetched ? fetched : RecurrentMath::input(gate);
+  }
 
   Value sum(int64_t gate) override;
   Value ownState() override {
@@ -37,62 +59,95 @@ private:
                   loadPrevious(units()), {M, N});
   }
   Value ownCell() override {
+    if (cell)
+      return cell;
     DimRanges ranges{rows(), units()};
     return choose(e.emit(op.getMemory(), ranges), e.load(lastMemory, ranges),
                   {M, N});
   }
+  Value ownLast() override {
+    DimRanges ranges{rows(), units()};
+    return choose(e.emit(op.getState(), ranges), e.load(lastState, ranges),
+                  {M, N});
+  }
 
+  /// Loads what programs stored in earlier steps only.
+  MaybeTile loadEarlier(Value memory, const DimRanges &ranges);
   /// Returns a part of the outputs of the previous step.
-  MaybeTile loadPrevious(DimRange columns);
+  MaybeTile loadPrevious(DimRange columns) {
+    return loadEarlier(output, {at(before), rows(), columns});
+  }
 
   const Axes apart{M, N, Gate};
-  Value products; // of the states and the weights of all gates
+  llvm::SmallDenseMap<int64_t, Value> inputs; // of gates
+  Value cell;
+  Value products;        // of the states and the weights of gates
+  int64_t firstGate = 0; // of the products
 };
 
 } // namespace
 
-MaybeTile DeviceRecurrent::loadPrevious(DimRange columns) {
-  auto tile = e.load(output, {at(before), rows(), columns});
+MaybeTile DeviceRecurrent::loadEarlier(Value memory, const DimRanges &ranges) {
+  auto tile = e.load(memory, ranges);
   if (succeeded(tile))
     tile->value.getDefiningOp()->setAttr(tile::kEarlierAttribute,
                                          b.getUnitAttr());
   return tile;
 }
 
-LogicalResult DeviceRecurrent::check() {
-  if (type != getAccumulatorType(type))
-    return e.fail("the state requires a wider type than its own");
-  if (op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset())
-    return e.fail("a step has two dependent products");
-  if (op.getLengths() || op.getScales())
-    return e.fail("rows of several lengths, and weights of bytes, have no "
-                  "device code");
-  return findMemory();
+namespace {
+/// The rows and units of a program.
+struct DeviceBlocks {
+  int64_t rows = 16, units = 16;
+};
+} // namespace
+
+/// A cluster of blocks computes all steps of its rows if a program then reads
+/// few bytes of weights. Few rows make many clusters, whose products are short;
+/// more than half of the multiprocessors may not have room for one more. An
+/// unknown number of rows is negative.
+static DeviceBlocks chooseBlocks(int64_t rows, int64_t hidden,
+                                 int64_t bytesOfUnit,
+                                 tile::CudaTargetAttr target) {
+  constexpr int64_t mostBytes = 256 << 10, usualRows = 4;
+  DeviceBlocks blocks;
+  int64_t units = std::max<int64_t>(
+      blocks.units, llvm::PowerOf2Ceil(llvm::divideCeil(
+                        hidden, target.getMostClusterBlocks())));
+  if (units * bytesOfUnit > mostBytes)
+    return blocks;
+  int64_t clusters =
+      target.getMultiprocessors() / 2 / llvm::divideCeil(hidden, units);
+  int64_t least = rows < 0 ? usualRows : llvm::divideCeil(rows, clusters);
+  return {std::min<int64_t>(blocks.rows, llvm::PowerOf2Ceil(least)), units};
 }
 
 LogicalResult DeviceRecurrent::setTiling() {
-  constexpr int64_t rowsAtOnce = 16, unitsAtOnce = 16;
   Dims dims = getDims(op.getOutput());
   steps = e.size(dims[0]);
   Value batch = e.size(dims[1]);
   if (!steps || !batch)
     return failure();
-  Value blockM = e.param("BLOCK_M", chooseBlock(getKnown(dims[1]), rowsAtOnce));
-  Value blockN = e.param("BLOCK_N", chooseBlock(hidden, unitsAtOnce));
+  int64_t ofUnit =
+      getKnown(getDims(op.getWeights())[0]) * hidden *
+      getElementTypeOrSelf(op.getWeights()).getIntOrFloatBitWidth() / 8;
+  int64_t known = getKnown(dims[1]);
+  DeviceBlocks blocks = chooseBlocks(known, hidden, ofUnit, e.gpu);
+  Value blockM = e.param("BLOCK_M", chooseBlock(known, blocks.rows));
+  Value blockN = e.param("BLOCK_N", chooseBlock(hidden, blocks.units));
   e.setAxis(M, blockM);
   e.setAxis(K, e.index(hidden));
   e.setAxis(N, blockN);
-  Value gates = e.index(getKnown(getDims(op.getWeights())[0]));
-  e.setAxis(Gate, gates);
-  e.setAxis(Column, e.mul(gates, blockN));
-  Value most = e.max(steps, e.index(1));
+  Value most = e.max(e.size(getTurns(op)), e.index(1));
   SmallVector<Value> ids = e.programIds(
-      {e.ceilDiv(batch, blockM), e.ceilDiv(e.index(hidden), blockN), most});
-  if (getConstantIntValue(most) != 1)
+      {e.ceilDiv(e.index(hidden), blockN), e.ceilDiv(batch, blockM), most});
+  if (getConstantIntValue(most) != 1) {
     e.getKernel().getProgramId().setOrdered(true);
-  row = e.mul(ids[0], blockM);
-  unit = e.mul(ids[1], blockN);
-  setStep(ids[2], e.sub(steps, e.index(1)));
+    e.getKernel().getProgramId().setGrouped(true);
+  }
+  unit = e.mul(ids[0], blockN);
+  row = e.mul(ids[1], blockM);
+  setTurn(ids[2]);
   return success();
 }
 
@@ -109,7 +164,8 @@ Value DeviceRecurrent::choose(MaybeTile initial, MaybeTile previous,
 }
 
 Value DeviceRecurrent::reshape(Value tile, ArrayRef<int> axes) {
-  RankedTensorType result = e.tileType(axes, type);
+  RankedTensorType result =
+      e.tileType(axes, getElementTypeOrSelf(tile.getType()));
   SmallVector<Value> sizes;
   for (auto [axis, size] : llvm::zip_equal(axes, result.getShape()))
     if (ShapedType::isDynamic(size))
@@ -118,45 +174,144 @@ Value DeviceRecurrent::reshape(Value tile, ArrayRef<int> axes) {
                                  result.getShape());
 }
 
-LogicalResult DeviceRecurrent::multiply() {
+/// Computes (sums of the products of bytes - zero point * sum of weights) *
+/// scales.
+Value DeviceRecurrent::multiplyBytes(Value states, Value weights,
+                                     int64_t first) {
+  QuantizedRows quantized = quantizeRows(e, {states, {M, K}});
+  Value sums =
+      reshape(createDot(e, quantized.bytes.value, weights,
+                        e.constant(b.getI32IntegerAttr(0), {M, Column}),
+                        getByteProduct(b)),
+              apart);
+  DimRanges ofGates{{e.index(first), Gate, 1, 1}, units()};
+  auto weightSums = e.emit(op.getWeightSums(), ofGates),
+       scales = e.emit(op.getScales(), ofGates);
+  if (failed(weightSums) || failed(scales)) {
+    isRefused = true;
+    return {};
+  }
+  Value zeros = e.broadcast(quantized.zeros, apart);
+  sums = make<arith::SubIOp>(
+      sums, make<arith::MulIOp>(zeros, e.broadcast(*weightSums, apart)));
+  Value number = arith::SIToFPOp::create(b, loc, e.tileType(apart, type), sums);
+  return times(number, times(e.broadcast(quantized.scales, apart),
+                             e.broadcast(*scales, apart)));
+}
+
+LogicalResult DeviceRecurrent::multiply(Value states, int64_t first,
+                                        int64_t count) {
   e.setSummed(K);
-  Value states = choose(e.emit(op.getState(), {rows(), all()}),
-                        loadPrevious(all()), {M, K});
+  firstGate = first;
+  e.setAxis(Gate, e.index(count));
+  e.setAxis(Column, e.mul(e.index(count), e.getAxisSize(N)));
   auto weights =
-      e.emitOn(op.getWeights(), {{e.index(0), Gate, 1, 1}, all(), units()},
+      e.emitOn(op.getWeights(), {{e.index(first), Gate, 1, 1}, all(), units()},
                {K, N, Gate});
   if (isRefused || failed(weights))
     return failure();
+  Value columns = reshape(*weights, {K, Column});
+  if (op.getScales()) {
+    products = multiplyBytes(states, columns, first);
+    return success(!isRefused);
+  }
   Value zero = e.constant(b.getFloatAttr(type, 0.0), {M, Column});
-  products = reshape(createDot(e, states, reshape(*weights, {K, Column}), zero),
-                     apart);
+  products = reshape(createDot(e, states, columns, zero), apart);
   return success();
 }
 
-Value DeviceRecurrent::sum(int64_t gate) {
+Value DeviceRecurrent::product(int64_t gate) {
   Type i32 = b.getI32Type();
-  Value own =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                            e.broadcast(e.emitPositions(Gate, i32), apart),
-                            e.constant(b.getI32IntegerAttr(gate), apart));
+  Value own = arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::eq,
+      e.broadcast(e.emitPositions(Gate, i32), apart),
+      e.constant(b.getI32IntegerAttr(gate - firstGate), apart));
   Value kept = arith::SelectOp::create(
       b, loc, own, products, e.constant(b.getFloatAttr(type, 0.0), apart));
-  Value product = e.reduce(Combiner::Add, type, {kept, apart}, Gate).value;
+  return e.reduce(Combiner::Add, type, {kept, apart}, Gate).value;
+}
+
+Value DeviceRecurrent::sum(int64_t gate) {
   // The reset gate applies to the product of a candidate, but not to its input.
-  bool isReset = op.getCell() == RecurrentCell::GRU && gate == 2;
-  return isReset ? product : plus(input(gate), product);
+  bool isReset =
+      op.getCell() == RecurrentCell::GRU && !isTwofold() && gate == 2;
+  return isReset ? product(gate) : plus(input(gate), product(gate));
+}
+
+void DeviceRecurrent::fetch(ArrayRef<int64_t> gates) {
+  inputs.clear();
+  for (int64_t gate : gates)
+    inputs[gate] = RecurrentMath::input(gate);
+  if (op.getMemory())
+    cell = ownCell();
 }
 
 LogicalResult DeviceRecurrent::step() {
-  if (failed(multiply()))
+  int64_t gates = getKnown(getDims(op.getWeights())[0]);
+  fetch(llvm::to_vector(llvm::seq<int64_t>(gates)));
+  if (failed(multiply(allStates(), 0, gates)))
     return failure();
-  Next next = computeCell();
-  return storeStep(next, next.state);
+  return finish(computeCell());
+}
+
+LogicalResult DeviceRecurrent::resetStep() {
+  constexpr int64_t gates = 2;
+  fetch({0, 1});
+  if (failed(multiply(allStates(), 0, gates)))
+    return failure();
+  Value update = activate(0, sum(0));
+  Value left = times(activate(0, sum(1)), ownState());
+  return success(
+      !isRefused &&
+      succeeded(e.store({left, Axes{M, N}}, lastState, {rows(), units()})) &&
+      succeeded(e.store({update, Axes{M, N}}, output,
+                        {at(position), rows(), units()})));
+}
+
+LogicalResult DeviceRecurrent::candidateStep() {
+  constexpr int64_t gate = 2;
+  DimRanges place{at(position), rows(), units()};
+  fetch({gate});
+  Value update = own(e.load(output, place));
+  auto left = loadEarlier(lastState, {rows(), all()});
+  if (failed(left) || failed(multiply(e.broadcast(*left, {M, K}), gate, 1)))
+    return failure();
+  Value next = mixed(update, activate(1, sum(gate)));
+  return isRefused ? failure() : e.store({next, Axes{M, N}}, output, place);
+}
+
+/// Copies the states of the last step to the result.
+LogicalResult DeviceRecurrent::keepLastState() {
+  DimRanges ranges{rows(), units()};
+  auto keep = [&](MaybeTile tile) {
+    return failed(tile) ? failure() : e.store(*tile, lastState, ranges);
+  };
+  auto take = [&] {
+    return keep(loadEarlier(output, {at(lastPosition), rows(), units()}));
+  };
+  if (getConstantIntValue(steps).value_or(0) > 0)
+    return take();
+  return when(is(arith::CmpIPredicate::sgt, steps, e.index(0)), take,
+              [&] { return keep(e.emit(op.getState(), ranges)); });
+}
+
+LogicalResult DeviceRecurrent::runTwofold() {
+  if (failed(e.emit(op.getState(), {rows(), units()}))) // all branches use it
+    return failure();
+  return when(
+      isOver(), [&] { return keepLastState(); },
+      [&] {
+        return when(
+            is(arith::CmpIPredicate::eq, getHalf(), e.index(0)),
+            [&] { return resetStep(); }, [&] { return candidateStep(); });
+      });
 }
 
 LogicalResult DeviceRecurrent::run() {
   if (failed(check()) || failed(setTiling()))
     return failure();
+  if (isTwofold())
+    return runTwofold();
   if (getConstantIntValue(steps).value_or(0) > 0)
     return step();
   // Both branches use these tiles.

@@ -39,7 +39,6 @@ private:
   LogicalResult keepLastState();
   LogicalResult runSteps();
   LogicalResult runTwofold();
-  LogicalResult finish(const Next &next);
 
   /// Return the product of a gate for the rows and units of the program.
   Value product(int64_t gate, Value sum, Value memory);
@@ -53,6 +52,7 @@ private:
   Value ownCell() override {
     return own(e.load(lastMemory, {rows(), units()}));
   }
+  Value ownLast() override { return own(e.load(lastState, {rows(), units()})); }
   /// Returns the units of the program, of the memory of all units of its rows.
   Value ownUnits(Value memory) {
     return own(e.load(memory, {{e.index(0), M, 1, 1}, units()}));
@@ -62,28 +62,9 @@ private:
   Value state, held;                // of the rows of the program, all units
   SmallVector<Value> sums;          // of its rows and units, for each gate
   Value bytes, rowScales, rowZeros; // the quantized state
-  Value turn;                       // step of the grid
-  Value lastPosition;
 };
 
 } // namespace
-
-/// Returns true if all elements are known to be 0.
-static bool isZero(Value value) {
-  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
-    value = broadcast.getInput();
-  return matchPattern(value, m_AnyZeroFloat());
-}
-
-/// Returns true if a step has two dependent products.
-static bool isTwofold(RecurrentOp op) {
-  return op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset();
-}
-
-AffineExpr adze::getTurns(RecurrentOp op) {
-  AffineExpr steps = getDims(op.getOutput())[0];
-  return steps && isTwofold(op) ? steps * 2 + 1 : steps;
-}
 
 static RecurrentBlocks chooseBlocks(const KernelEmitter &e, RecurrentOp op) {
   Dims weights = getDims(op.getWeights());
@@ -100,21 +81,11 @@ AffineExpr adze::getGroups(const KernelEmitter &e, RecurrentOp op) {
 }
 
 LogicalResult RecurrentEmitter::check() {
-  if (type != getAccumulatorType(type))
-    return e.fail("the state requires a wider type than its own");
-  if (isTwofold(op) && op.getLengths())
-    return e.fail(
-        "rows of several lengths run steps of two dependent products");
-  // The first step of a row that begins late requires zeros before it.
-  if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
-    return e.fail(
-        "rows of several lengths run in reverse from an initial state");
   if (op.getScales() &&
-      (isTwofold(op) ||
-       hidden % getPackedGroup(e, op.getWeights(), hidden).size != 0))
-    return e.fail("weights of bytes are in steps of two dependent products, or "
-                  "have a depth that is not a multiple of the group");
-  return findMemory();
+      hidden % getPackedGroup(e, op.getWeights(), hidden).size != 0)
+    return e.fail("weights of bytes have a depth that is not a multiple of the "
+                  "group");
+  return RecurrentMath::check();
 }
 
 /// Computes sizes, axes, blocks and program ids.
@@ -148,15 +119,9 @@ LogicalResult RecurrentEmitter::setTiling() {
     e.getKernel().getProgramId().setOrdered(true);
   row = e.mul(ids[0], blockM);
   unit = e.mul(ids[1], blockN);
-  turn = ids[2];
-  Value last = e.sub(steps, e.index(1));
-  setStep(isTwofold(op)
-              ? e.min(e.div(turn, e.index(2)), e.max(last, e.index(0)))
-              : turn,
-          last);
-  lastPosition = op.getReverse() ? e.index(0) : last;
+  setTurn(ids[2]);
   state = e.scratch({blockM, e.index(hidden)}, type);
-  if (isTwofold(op))
+  if (isTwofold())
     held = e.scratch({blockM, e.index(hidden)}, type);
   if (op.getScales()) {
     bytes = e.scratch({blockM, e.index(hidden)}, b.getI8Type());
@@ -267,7 +232,7 @@ Value RecurrentEmitter::sum(int64_t gate, Value memory) {
   if (!sums.empty())
     return own(e.load(sums[gate], block()));
   // The reset gate applies to the product of a candidate, but not to its input.
-  bool isReset = op.getCell() == RecurrentCell::GRU && !isTwofold(op);
+  bool isReset = op.getCell() == RecurrentCell::GRU && !isTwofold();
   return product(gate, isReset && gate == 2 ? zeros() : input(gate), memory);
 }
 
@@ -290,29 +255,6 @@ RecurrentEmitter::multiply(ArrayRef<std::pair<int64_t, Value>> products) {
   }
   sums = targets;
   return success();
-}
-
-/// Stores the states of a step, if it is valid for the row.
-LogicalResult RecurrentEmitter::finish(const Next &next) {
-  if (!op.getLengths() || isRefused)
-    return storeStep(next, next.state);
-  auto lengths = e.emit(op.getLengths(), {rows()});
-  if (failed(lengths))
-    return failure();
-  Type number = getElementTypeOrSelf(lengths->value.getType());
-  Value self = arith::IndexCastOp::create(b, loc, number, position);
-  Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                       e.broadcast({self, {}}, {M, N}),
-                                       e.broadcast(*lengths, {M, N}));
-  auto keep = [&](Value x, Value memory) -> Value {
-    Value old = own(e.load(memory, {rows(), units()}));
-    return isRefused ? old : arith::SelectOp::create(b, loc, counts, x, old);
-  };
-  Value shown = arith::SelectOp::create(b, loc, counts, next.state, zeros());
-  Next kept{keep(next.state, lastState), {}};
-  if (next.cell)
-    kept.cell = keep(next.cell, lastMemory);
-  return storeStep(kept, shown);
 }
 
 LogicalResult RecurrentEmitter::step() {
@@ -380,12 +322,11 @@ LogicalResult RecurrentEmitter::keepLastState() {
 }
 
 LogicalResult RecurrentEmitter::runTwofold() {
-  Value isOver = is(arith::CmpIPredicate::sge, turn, e.mul(steps, e.index(2)));
   return when(
-      isOver, [&] { return keepLastState(); },
+      isOver(), [&] { return keepLastState(); },
       [&]() -> LogicalResult {
         Value isFirst = is(arith::CmpIPredicate::eq, now, e.index(0));
-        Value half = e.rem(turn, e.index(2));
+        Value half = getHalf();
         if (failed(when(
                 isFirst, [&] { return giveState(); },
                 [&] { return takeState(); })))
@@ -419,7 +360,7 @@ LogicalResult RecurrentEmitter::run() {
 }
 
 LogicalResult RecurrentEmitter::runSteps() {
-  if (isTwofold(op))
+  if (isTwofold())
     return runTwofold();
   Value isFirst = is(arith::CmpIPredicate::eq, now, e.index(0));
   if (failed(

@@ -13,7 +13,36 @@ RecurrentMath::RecurrentMath(KernelEmitter &e, RecurrentOp op)
       type(getSignlessType(getElementTypeOrSelf(op.getOutput()))),
       hidden(getKnown(getDims(op.getWeights())[1])) {}
 
-LogicalResult RecurrentMath::findMemory() {
+/// Returns true if all elements are known to be 0.
+static bool isZero(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
+    value = broadcast.getInput();
+  return matchPattern(value, m_AnyZeroFloat());
+}
+
+static bool isTwofoldLayer(RecurrentOp op) {
+  return op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset();
+}
+
+bool RecurrentMath::isTwofold() const { return isTwofoldLayer(op); }
+
+AffineExpr adze::getTurns(RecurrentOp op) {
+  AffineExpr steps = getDims(op.getOutput())[0];
+  return steps && isTwofoldLayer(op) ? steps * 2 + 1 : steps;
+}
+
+LogicalResult RecurrentMath::check() {
+  if (type != getAccumulatorType(type))
+    return e.fail("the state requires a wider type than its own");
+  if (isTwofold() && op.getLengths())
+    return e.fail(
+        "rows of several lengths run steps of two dependent products");
+  // The first step of a row that begins late requires zeros before it.
+  if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
+    return e.fail(
+        "rows of several lengths run in reverse from an initial state");
+  if (op.getScales() && isTwofold())
+    return e.fail("weights of bytes are in steps of two dependent products");
   auto memoryOf = [&](Value result) -> Value {
     for (auto [i, made] : llvm::enumerate(e.getOutputs()))
       if (made == result)
@@ -29,11 +58,19 @@ LogicalResult RecurrentMath::findMemory() {
   return success();
 }
 
-void RecurrentMath::setStep(Value number, Value last) {
-  now = number;
+void RecurrentMath::setTurn(Value number) {
+  turn = now = number;
+  Value last = e.sub(steps, e.index(1));
+  lastPosition = op.getReverse() ? e.index(0) : last;
+  if (isTwofold())
+    now = e.min(e.div(turn, e.index(2)), e.max(last, e.index(0)));
   position = op.getReverse() ? e.sub(last, now) : now;
   before = op.getReverse() ? e.min(e.add(position, e.index(1)), last)
                            : e.max(e.sub(now, e.index(1)), e.index(0));
+}
+
+Value RecurrentMath::isOver() {
+  return is(arith::CmpIPredicate::sge, turn, e.mul(steps, e.index(2)));
 }
 
 LogicalResult RecurrentMath::when(Value condition,
@@ -135,4 +172,25 @@ LogicalResult RecurrentMath::storeStep(const Next &next, Value shown) {
       failed(e.store({next.state, axes}, lastState, ranges)))
     return failure();
   return next.cell ? e.store({next.cell, axes}, lastMemory, ranges) : success();
+}
+
+LogicalResult RecurrentMath::finish(const Next &next) {
+  if (!op.getLengths() || isRefused)
+    return storeStep(next, next.state);
+  auto lengths = e.emit(op.getLengths(), {rows()});
+  if (failed(lengths))
+    return failure();
+  Type number = getElementTypeOrSelf(lengths->value.getType());
+  Value self = arith::IndexCastOp::create(b, loc, number, position);
+  Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                       e.broadcast({self, {}}, {M, N}),
+                                       e.broadcast(*lengths, {M, N}));
+  auto keep = [&](Value x, Value old) -> Value {
+    return isRefused ? old : arith::SelectOp::create(b, loc, counts, x, old);
+  };
+  Value shown = arith::SelectOp::create(b, loc, counts, next.state, zeros());
+  Next kept{keep(next.state, ownLast()), {}};
+  if (next.cell)
+    kept.cell = keep(next.cell, ownCell());
+  return storeStep(kept, shown);
 }

@@ -28,25 +28,37 @@ protected:
   virtual mlir::Value sum(int64_t gate) = 0;
   virtual mlir::Value ownState() = 0;
   virtual mlir::Value ownCell() = 0;
+  /// Returns the result for the last state, as the previous steps left it.
+  virtual mlir::Value ownLast() = 0;
 
   Next computeCell();
   mlir::Value mixed(mlir::Value update, mlir::Value candidate);
   mlir::Value activate(unsigned i, mlir::Value x);
-  /// Finds the memory of the results, and the number of units.
-  mlir::LogicalResult findMemory();
-  /// Sets the positions of step `number` of the layer, of `last + 1`, and of
-  /// the one before it.
-  void setStep(mlir::Value number, mlir::Value last);
+  /// Finds the memory of the results. Fails for layers that kernels of tiles do
+  /// not compute.
+  mlir::LogicalResult check();
+  /// Sets the step of the layer that step `number` of the grid belongs to, and
+  /// its position.
+  void setTurn(mlir::Value number);
   /// Stores the states of a step, and what it shows at its position. The cell
   /// is stored last, as other values are computed from it.
   mlir::LogicalResult storeStep(const Next &next, mlir::Value shown);
+  /// Stores the states of a step, if it is valid for the row.
+  mlir::LogicalResult finish(const Next &next);
+  /// Returns true if a step has two dependent products, which two steps of the
+  /// grid compute. One more copies the last state.
+  bool isTwofold() const;
+  /// Returns true after both products of all steps.
+  mlir::Value isOver();
+  /// Returns 0 in the first product of a step, and 1 in the second one.
+  mlir::Value getHalf() { return e.rem(turn, e.index(2)); }
   mlir::LogicalResult
   when(mlir::Value condition, llvm::function_ref<mlir::LogicalResult()> body,
        llvm::function_ref<mlir::LogicalResult()> otherwise = {});
 
   /// Return, for the rows and units of the program, the input of a gate, and a
   /// part of a vector of all gates.
-  mlir::Value input(int64_t gate);
+  virtual mlir::Value input(int64_t gate);
   mlir::Value parameter(mlir::Value vector, int64_t gate);
   mlir::Value own(MaybeTile tile);
   mlir::Value number(double value) {
@@ -85,8 +97,10 @@ protected:
   int64_t hidden;
   mlir::Value output, lastState, lastMemory; // memory
   mlir::Value row, unit;                     // offsets
+  mlir::Value turn;                          // step of the grid
   mlir::Value now;                           // step of the layer
   mlir::Value position, before; // position of the step and of the previous one
+  mlir::Value lastPosition;     // of the last step
   mlir::Value steps;            // their number
   bool isRefused = false;
 

@@ -71,6 +71,7 @@ struct Operand {
   SharedTile shared, staged; ///< as (k, other), and in the order of the tile
   mlir::Type type;           ///< of the product
   bool isUnits = false;      ///< a unit loads it from shared memory
+  bool isKept = false;       ///< in shared memory before a loop around the dot
   int64_t chunk = 0;         ///< of k, multiplied at a time
   int64_t stages = 1;        ///< chunks in shared memory; 1: no ring of them
   int64_t stageElements = 0; ///< between two stages

@@ -149,6 +149,8 @@ void KernelLowering::lowerOp(Operation &op) {
     return lowerIf(branch);
   if (auto check = dyn_cast<tile::CheckOp>(op))
     return lowerCheck(check);
+  if (isa<tile::BarrierOp>(op))
+    return clusterBarrier();
   if (isa<tile::LoadOp, tile::GatherOp>(op)) {
     if (Value tile = op.getResult(0); plan.isPinned(tile))
       emit(tile, axesFor(tile));
@@ -247,6 +249,8 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     return lowerSharedFor(loop);
   if (lowerRing(loop))
     return;
+  if (!loop.getBody()->getOps<tile::BarrierOp>().empty())
+    stageBefore(loop);
   SmallVector<Value> inits;
   for (Value v : loop.getInitArgs()) {
     if (isTile(v))

@@ -145,6 +145,8 @@ private:
   Fragment fetch(const Operand &operand, mlir::Value start);
   void put(const Operand &operand, llvm::ArrayRef<mlir::Value> packed);
   void stage(const Operand &operand, mlir::Value start);
+  void stageAll(const Operand &operand);
+  void stageBefore(mlir::scf::ForOp loop);
   Fragment multiply(tile::DotOp dot, const Operands &operands,
                     mlir::Value start, Fragment acc, const Axes &out);
   Fragment multiplyByUnit(tile::DotOp dot, const Operands &operands,

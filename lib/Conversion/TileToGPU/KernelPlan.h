@@ -87,8 +87,8 @@ public:
     return depthIsShared ? threads : threads / blocks;
   }
   /// Returns true if the programs run in steps: as a step has few of them, the
-  /// operands of a product, of so many elements, are loaded at once.
-  bool hasFewPrograms(int64_t elements);
+  /// operands of a product, of so many bytes, are in shared memory at once.
+  bool hasFewPrograms(int64_t bytes);
   /// Returns true if all results are f16 or bf16.
   bool isNarrow() const { return narrow; }
   /// Returns how many blocks of threads a multiprocessor should have room for.

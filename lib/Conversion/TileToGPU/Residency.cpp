@@ -34,9 +34,11 @@ bool KernelPlan::readsConstantsOnce() {
   return isOnce && bytes > 0 && bytes <= mostBytes * threads;
 }
 
-bool KernelPlan::hasFewPrograms(int64_t elements) {
-  constexpr int64_t most = 40960; // three quarters of the shared memory as f32
-  return kernel.isOrdered() && elements <= most;
+bool KernelPlan::hasFewPrograms(int64_t bytes) {
+  constexpr int64_t most = 160 << 10; // three quarters of the shared memory
+  bool hasSteps = kernel.isOrdered();
+  kernel.walk([&](tile::BarrierOp) { hasSteps = true; });
+  return hasSteps && bytes <= most;
 }
 
 /// Blocks with products wait for their operands in turn, while others multiply.

@@ -192,6 +192,45 @@ void KernelLowering::stage(const Operand &operand, Value start) {
   });
 }
 
+/// Copies all of an operand to shared memory, by parts of the depth that fit
+/// into registers.
+void KernelLowering::stageAll(const Operand &operand) {
+  constexpr int64_t mostElements = 32; // of a part, in a thread
+  RankedTensorType type = tileType(operand.tile);
+  Operand part = operand;
+  int64_t each = type.getNumElements() / plan.getThreads();
+  for (; each > mostElements && part.chunk % 2 == 0; each /= 2)
+    part.chunk /= 2;
+  // Threads write all positions that they hold, also those past the end.
+  Spread spread = operandSpreads(part)[part.kDim];
+  if (part.chunk == operand.chunk || spread.threads * spread.regs != part.chunk)
+    return stage(operand, {});
+  auto parts = scf::ForOp::create(b, loc, constant(0),
+                                  constant(type.getDimSize(operand.kDim)),
+                                  constant(part.chunk));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(parts.getBody()->getTerminator());
+  Value start = parts.getInductionVar();
+  part.staged.start = multiplyBy(start, part.staged.strides[part.kDim]);
+  stage(part, start);
+}
+
+/// Copies the operands of products that are equal in all steps of a loop over
+/// steps to shared memory.
+void KernelLowering::stageBefore(scf::ForOp loop) {
+  loop.walk([&](tile::DotOp dot) {
+    getOperands(dot, /*repeats=*/false);
+    for (Operand &operand : dotOperands.find(dot)->second) {
+      if (operand.whole ||
+          operand.chunk < tileType(operand.tile).getDimSize(operand.kDim) ||
+          loop->isAncestor(operand.tile.getDefiningOp()))
+        continue;
+      operand.isKept = true;
+      stageAll(operand);
+    }
+  });
+}
+
 /// Caches staging axes that recur.
 const Axis *KernelLowering::stagingAxis(const Spread &spread) {
   for (auto &[have, axis] : stagingAxes)
@@ -281,9 +320,13 @@ const KernelLowering::Operands &KernelLowering::getOperands(tile::DotOp dot,
   ArrayRef<int64_t> shape = tileType(dot.getResult()).getShape();
   tile::TargetUnitAttr unit = plan.getUnit(dot);
   int64_t others = shape[0] + shape[1];
-  int64_t chunk = unit ? chooseUnitChunk(k, others, unit)
-                  : plan.hasFewPrograms(k * others) ? k
-                                                    : chooseChunk(k, others);
+  Type type =
+      getElementTypeOrSelf((unit ? dot.getLhs() : dot.getResult()).getType());
+  int64_t step = unit ? unit.getShape()[2] : 1;
+  int64_t chunk =
+      k % step == 0 && plan.hasFewPrograms(k * others * bytesOf(type)) ? k
+      : unit ? chooseUnitChunk(k, others, unit)
+             : chooseChunk(k, others);
   // A partial last chunk would read a whole operand past its end.
   if (k % chunk &&
       (plan.dependsOnRoot(dot.getLhs()) || plan.dependsOnRoot(dot.getRhs())))
@@ -322,8 +365,8 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   bool chunked = !(operands[0].whole && operands[1].whole) && chunk < k;
   if (!chunked) {
     for (const Operand &operand : operands)
-      if (!operand.whole)
-        stage(operand, {});
+      if (!operand.whole && !operand.isKept)
+        stageAll(operand);
     barrier();
     if (operands[0].whole && operands[1].whole)
       operands[0].chunk = operands[1].chunk = k;

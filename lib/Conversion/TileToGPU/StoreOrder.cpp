@@ -48,14 +48,38 @@ static bool storesApart(tile::StoreOp store, scf::ForOp loop) {
   return false;
 }
 
-/// Returns true if iterations of a loop around the store may store to the same
-/// elements.
+/// Returns true if each iteration of the loop stores to the same elements, and
+/// so a thread to its own.
+static bool storesInPlace(tile::StoreOp store, scf::ForOp loop) {
+  return llvm::all_of(store.getOffsets(), [&](Value offset) {
+    return loop.isDefinedOutsideOfLoop(offset);
+  });
+}
+
+/// Returns true if threads may store to the elements of others in iterations of
+/// a loop around the store.
 static bool storesAgain(Operation *store) {
   auto tileStore = dyn_cast<tile::StoreOp>(store);
   for (auto loop = store->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>())
-    if (!tileStore || !storesApart(tileStore, loop))
+    if (!tileStore ||
+        !(storesApart(tileStore, loop) || storesInPlace(tileStore, loop)))
       return true;
+  return false;
+}
+
+/// Returns true if a product reads the tile, or one that is computed from it.
+static bool isMultiplied(Value tile) {
+  llvm::SmallSetVector<Value, 16> work;
+  work.insert(tile);
+  for (unsigned i = 0; i < work.size(); ++i)
+    for (OpOperand &use : work[i].getUses()) {
+      if (isa<tile::DotOp>(use.getOwner()) && use.getOperandNumber() < 2)
+        return true;
+      if (!isa<tile::DotOp>(use.getOwner()))
+        work.insert_range(
+            llvm::make_filter_range(use.getOwner()->getResults(), isTile));
+    }
   return false;
 }
 
@@ -64,6 +88,8 @@ static bool storesAgain(Operation *store) {
 /// its position, unless no program of its step stores to the loaded elements. A
 /// store synchronizes all threads if another access, or the
 /// store in another iteration, may access the same elements from other threads.
+/// In a loop over steps, loads that no product reads are pinned, too: products
+/// overlap with those before them.
 void KernelPlan::orderMemory() {
   llvm::DenseMap<Value, SmallVector<Operation *>> stores;
   llvm::DenseSet<Value> loaded;
@@ -79,9 +105,14 @@ void KernelPlan::orderMemory() {
       if (loaded.contains(memory) || list.size() > 1 || storesAgain(store))
         ordered.insert(store);
   kernel.walk([&](Operation *op) {
-    if (!isa<tile::LoadOp, tile::GatherOp>(op) ||
-        op->hasAttr(tile::kEarlierAttribute) ||
-        !stores.contains(argumentOf(op->getOperand(0))))
+    if (!isa<tile::LoadOp, tile::GatherOp>(op))
+      return;
+    bool isStored = !op->hasAttr(tile::kEarlierAttribute) &&
+                    stores.contains(argumentOf(op->getOperand(0)));
+    auto loop = op->getParentOfType<scf::ForOp>();
+    bool isEarly = loop && !loop.getBody()->getOps<tile::BarrierOp>().empty() &&
+                   !isMultiplied(op->getResult(0));
+    if (!isStored && !isEarly)
       return;
     pinned.insert(op->getResult(0));
     held.insert_range(classesOf(op->getResult(0)));

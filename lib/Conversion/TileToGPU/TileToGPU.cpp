@@ -295,12 +295,17 @@ Inputs Converter::getInputs(OpBuilder &at, tile::KernelOp kernel,
   return inputs;
 }
 
+static void setClusterBlocks(LLVM::LLVMFuncOp function, int64_t blocks) {
+  function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                    Builder(function.getContext())
+                        .getDenseI32ArrayAttr({int32_t(blocks), 1, 1}));
+}
+
 /// Makes the blocks of a cluster compute one program.
 static void joinBlocks(OpBuilder &at, Location loc, const KernelPlan &plan,
                        KernelFrame &frame, LLVM::LLVMFuncOp function) {
-  auto blocks = int32_t(plan.getBlocks());
-  function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
-                    at.getDenseI32ArrayAttr({blocks, 1, 1}));
+  int64_t blocks = plan.getBlocks();
+  setClusterBlocks(function, blocks);
   Value rank = arith::IndexCastUIOp::create(
       at, loc, at.getIndexType(),
       NVVM::ClusterId::create(at, loc, at.getI32Type()));
@@ -312,6 +317,14 @@ static void joinBlocks(OpBuilder &at, Location loc, const KernelPlan &plan,
       arith::MulIOp::create(at, loc, rank, number(plan.getBlockThreads())));
   frame.programId =
       arith::DivUIOp::create(at, loc, frame.programId, number(blocks));
+}
+
+/// Returns the programs of a group that waits for each other, or 1.
+static int64_t getGroup(tile::KernelOp kernel) {
+  int64_t programs = 1;
+  kernel.walk(
+      [&](tile::BarrierOp barrier) { programs = barrier.getPrograms(); });
+  return programs;
 }
 
 bool Converter::convert(tile::KernelOp kernel) {
@@ -326,9 +339,10 @@ bool Converter::convert(tile::KernelOp kernel) {
   KernelPlan plan(kernel,
                   isOfThreads ? schedule.getBlock("threads") * blocks : threads,
                   blocks);
-  return convertToThreads(
-      kernel, plan,
-      schedule || kernel.isOrdered() ? 1 : countPacked(kernel, plan));
+  return convertToThreads(kernel, plan,
+                          schedule || kernel.isOrdered() || getGroup(kernel) > 1
+                              ? 1
+                              : countPacked(kernel, plan));
 }
 
 /// Makes a launch compute the programs of one step, whose first one is an
@@ -363,6 +377,8 @@ bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
   frame.programId = gpu::BlockIdOp::create(at, loc, gpu::Dimension::x);
   if (plan.getBlocks() > 1)
     joinBlocks(at, loc, plan, frame, function);
+  else if (int64_t group = getGroup(kernel); group > 1)
+    setClusterBlocks(function, group);
   if (packed > 1)
     packPrograms(at, loc, plan, packed, frame);
   if (kernel.isOrdered())

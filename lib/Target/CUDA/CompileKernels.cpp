@@ -232,6 +232,7 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(tile::createTileChooseSchedule(
       {options.remarks, options.batchInvariant}));
   manager.addPass(tile::createTileSpecialize({"", "cuda"}));
+  manager.addPass(tile::createTileFuseSteps());
   ConvertTileToGPUOptions convert;
   convert.numSymbols = options.numSymbols;
   convert.sharedLimit = options.target.sharedLimit;

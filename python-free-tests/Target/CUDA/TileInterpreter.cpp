@@ -92,6 +92,11 @@ public:
     counting = false;
     return total;
   }
+  int64_t index(OpFoldResult f) {
+    if (auto c = getConstantIntValue(f))
+      return *c;
+    return values[cast<Value>(f)].i[0];
+  }
   bool run(int64_t id) {
     program = id;
     values.clear();
@@ -136,11 +141,6 @@ private:
     n.f.resize(n.isFloat ? n.count() : 0);
     n.i.resize(n.isFloat ? 0 : n.count());
     return n;
-  }
-  int64_t index(OpFoldResult f) {
-    if (auto c = getConstantIntValue(f))
-      return *c;
-    return values[cast<Value>(f)].i[0];
   }
   static double pick(const Number &n, int64_t i) {
     return n.isFloat ? n.f[n.f.size() == 1 ? 0 : i] : 0;
@@ -566,9 +566,14 @@ bool interpret(tile::KernelOp kernel, MutableArrayRef<Memory> arguments,
   return true;
 }
 
-int64_t countPrograms(tile::KernelOp kernel, MutableArrayRef<Memory> arguments,
-                      ArrayRef<int64_t> symbols) {
-  return Interpreter(kernel, arguments, symbols).programs();
+ProgramCounts countPrograms(tile::KernelOp kernel,
+                            MutableArrayRef<Memory> arguments,
+                            ArrayRef<int64_t> symbols) {
+  Interpreter interpreter(kernel, arguments, symbols);
+  ProgramCounts counts{interpreter.programs()};
+  if (kernel.isOrdered())
+    counts.steps = interpreter.index(kernel.getProgramId().getGrid().back());
+  return counts;
 }
 
 } // namespace adze::test

@@ -41,10 +41,15 @@ inline uint64_t unsignedOf(int64_t v, unsigned bits) {
 bool compute(mlir::Operation &op, llvm::ArrayRef<double> f,
              llvm::ArrayRef<int64_t> i, double &rf, int64_t &ri);
 
-/// The number of programs, after the same scalars.
-int64_t countPrograms(tile::KernelOp kernel,
-                      llvm::MutableArrayRef<Memory> arguments,
-                      llvm::ArrayRef<int64_t> symbols);
+/// The programs of a kernel; `steps` is 0 unless it is ordered.
+struct ProgramCounts {
+  int64_t programs = 1, steps = 0;
+};
+
+/// Returns the number of programs, after the same scalars.
+ProgramCounts countPrograms(tile::KernelOp kernel,
+                            llvm::MutableArrayRef<Memory> arguments,
+                            llvm::ArrayRef<int64_t> symbols);
 
 } // namespace adze::test
 

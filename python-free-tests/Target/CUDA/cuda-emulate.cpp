@@ -197,7 +197,7 @@ struct Arguments {
   std::vector<Memory> before, want;
   std::set<uint64_t> faults; ///< that are raised
   SmallVector<int64_t> symbols;
-  int64_t programs;
+  ProgramCounts counts;
 };
 
 /// Symbols in adze.dims; those of other dynamic dimensions follow.
@@ -226,8 +226,7 @@ static std::optional<Arguments> makeArguments(tile::KernelOp kernel,
   arguments.symbols.assign(symbols.begin(), symbols.begin() + numSymbols);
   if (!interpret(kernel, arguments.want, arguments.symbols, arguments.faults))
     return std::nullopt;
-  arguments.programs =
-      countPrograms(kernel, arguments.before, arguments.symbols);
+  arguments.counts = countPrograms(kernel, arguments.before, arguments.symbols);
   return arguments;
 }
 
@@ -290,8 +289,13 @@ static std::string runOnce(Emulator &emulator, const Subject &subject,
   }
   int64_t blocks =
       emulator.countPrograms(subject.name, arguments.symbols.data());
-  int64_t expected = llvm::divideCeil(arguments.programs, subject.packed) *
-                     subject.shape.blocks;
+  // The blocks of a cluster compute one program, or a group of programs that
+  // loop over their steps.
+  const ProgramCounts &counts = arguments.counts;
+  int64_t expected = counts.steps && !subject.isOrdered
+                         ? counts.programs / counts.steps
+                         : llvm::divideCeil(counts.programs, subject.packed) *
+                               subject.shape.blocks;
   if (blocks != expected)
     return llvm::formatv("expected {0} blocks, but got {1}", expected, blocks);
   passed.append(arguments.symbols);
@@ -343,7 +347,8 @@ static bool testKernel(Emulator &emulator, const Subject &subject,
   std::string problem = runKernel(emulator, subject, arguments, worst);
   if (!problem.empty())
     llvm::outs() << subject.name << ": " << problem << "\n";
-  llvm::outs() << subject.name << ": " << arguments.programs << " programs of "
+  llvm::outs() << subject.name << ": " << arguments.counts.programs
+               << " programs of "
                << subject.shape.blocks * subject.shape.threads / subject.packed
                << " threads " << (problem.empty() ? "agree" : "DIFFER");
   for (uint64_t fault : arguments.faults)
@@ -420,6 +425,7 @@ static bool testModule(ModuleOp module) {
   PassManager convert(module.getContext());
   ConvertTileToGPUOptions options;
   options.threads = threads;
+  convert.addPass(tile::createTileFuseSteps());
   convert.addPass(createConvertTileToGPU(options));
   if (failed(convert.run(*device)))
     return false;

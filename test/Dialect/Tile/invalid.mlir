@@ -19,6 +19,34 @@ tile.kernel @program_id_c1() {
 }
 
 // -----
+
+tile.kernel @program_id_c2() {
+  %c4 = arith.constant 4 : index
+  // expected-error@below {{expected groups in an ordered grid of 2 dimensions or more}}
+  %p, %q = tile.program_id (%c4, %c4) grouped : index, index
+  tile.return
+}
+
+// -----
+
+tile.kernel @program_id_c2_one_dimension() {
+  %c4 = arith.constant 4 : index
+  // expected-error@below {{expected groups in an ordered grid of 2 dimensions or more}}
+  %p = tile.program_id (%c4) ordered grouped : index
+  tile.return
+}
+
+// -----
+
+tile.kernel @barrier_c1() {
+  %c4 = arith.constant 4 : index
+  %p = tile.program_id (%c4) : index
+  // expected-error@below {{expected an unordered grid whose dimension 0 has 8 programs}}
+  tile.barrier {programs = 8 : i64}
+  tile.return
+}
+
+// -----
 tile.kernel @load_c1(%x: memref<8x8xf32>) {
   // expected-error @+1 {{expected 2 offsets, but got 1}}
   %t = tile.load %x[0] sizes [8] : memref<8x8xf32> -> tensor<8xf32>

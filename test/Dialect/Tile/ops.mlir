@@ -67,6 +67,27 @@ tile.kernel @steps(%y: memref<8x4xf32>) {
   tile.return
 }
 
+// Steps of groups, and a barrier of a group.
+// CHECK-LABEL: tile.kernel @groups
+tile.kernel @groups(%y: memref<8x4xf32>) {
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  // CHECK: tile.program_id(%{{.*}}, %{{.*}}) ordered grouped : index, index
+  %p, %t = tile.program_id (%c4, %c8) ordered grouped : index, index
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @barrier
+tile.kernel @barrier(%y: memref<4xf32>) {
+  %c4 = arith.constant 4 : index
+  %p = tile.program_id (%c4) : index
+  %v = tile.load %y[%p] sizes [1] : memref<4xf32> -> tensor<1xf32>
+  // CHECK: tile.barrier {programs = 4 : i64}
+  tile.barrier {programs = 4 : i64}
+  tile.store %v, %y[%p] : tensor<1xf32>, memref<4xf32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @view
 tile.kernel @view(%x: memref<?x8xf32>) {
   %c0 = arith.constant 0 : index

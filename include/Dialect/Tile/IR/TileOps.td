@@ -106,17 +106,40 @@ def ProgramIdOp : TileOp<"program_id", [Pure]> {
     The operands are the sizes of the grid, dimension 0 being the fastest; the
     results are the coordinates of the program. Programs run in any order. With
     `ordered`, the last dimension counts steps: a step starts after all programs
-    of the steps before it have ended, and sees what they stored.
+    of the steps before it have ended, and sees what they stored. With `grouped`,
+    too, the programs that differ in dimension 0 and the step only are a group, and
+    programs read only what those of their group stored in earlier steps.
 
-    C1: the grid has 1 to 3 dimensions, with one result for each.
+    C1: the grid has 1 to 3 dimensions, with one result for each. C2: a grid of
+    groups is ordered, and has 2 dimensions or more.
 
     ```mlir
     %i, %j = tile.program_id (%gi, %gj) : index, index
     ```
   }];
-  let arguments = (ins Variadic<Index>:$grid, UnitAttr:$ordered);
+  let arguments = (ins Variadic<Index>:$grid, UnitAttr:$ordered, UnitAttr:$grouped);
   let results = (outs Variadic<Index>:$ids);
-  let assemblyFormat = "`(` $grid `)` (`ordered` $ordered^)? attr-dict `:` type($ids)";
+  let assemblyFormat = "`(` $grid `)` (`ordered` $ordered^)? (`grouped` $grouped^)? attr-dict `:` type($ids)";
+  let hasVerifier = 1;
+}
+
+def BarrierOp : TileOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Wait for the programs of a group";
+  let description = [{
+    The programs of the kernel that differ in dimension 0 of the grid only are a
+    group. Each waits until all programs of its group have reached the op, and
+    then sees what they have stored. `tile-fuse-steps` emits the op for GPUs, where
+    the programs of a group are the blocks of threads of a cluster.
+
+    C1: `programs` is the size of dimension 0 of the grid of the kernel, which is
+    unordered.
+
+    ```mlir
+    tile.barrier {programs = 8 : i64}
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$programs);
+  let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 

@@ -140,6 +140,9 @@ def Tile_CudaTargetAttr : TileAttr<"CudaTarget", "cuda", [CodegenTargetAttrInter
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool has(CudaFeature feature) const;
+    /// Returns the greatest number of blocks of a cluster on all chips that have
+    /// clusters, which are those with a tensor memory accelerator, or 1.
+    int64_t getMostClusterBlocks() const;
     /// Returns the unit of these element types, or null.
     TargetUnitAttr findUnit(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type acc) const;
   }];

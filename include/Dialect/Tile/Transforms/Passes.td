@@ -85,4 +85,35 @@ def TileSpecialize : Pass<"tile-specialize", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect"];
 }
 
+def TileFuseSteps : Pass<"tile-fuse-steps", "mlir::ModuleOp"> {
+  let summary = "Loop over the steps of a kernel in its programs";
+  let description = [{
+    A launch of an ordered kernel runs one step on a GPU. If the programs of a
+    group fit into a cluster of blocks of threads, which have a barrier, one launch
+    runs all steps: each program loops over them and waits for its group after each.
+    Kernels whose groups are larger or of dynamic size stay unchanged, and those for
+    GPUs without clusters. Tiles are static, so `tile-specialize` has run.
+
+    ```mlir
+    tile.kernel @k(%x: memref<?x8x64xf32>) {
+      ...
+      %i, %j, %t = tile.program_id(%c4, %c1, %steps) ordered grouped : index, index, index
+      %h = tile.load %x[%t, %j, %c0] sizes [1, 64] {tile.earlier} : memref<?x8x64xf32> -> tensor<1x64xf32>
+      ...
+    ```
+    becomes
+    ```mlir
+      %i, %j = tile.program_id(%c4, %c1) : index, index
+      scf.for %t = %c0 to %steps step %c1 {
+        %h = tile.load ..
+        ...
+        tile.barrier {programs = 4 : i64}
+      }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused", "Kernels that loop over their steps">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 #endif // ADZE_DIALECT_TILE_TRANSFORMS_PASSES

@@ -149,6 +149,12 @@ bool CudaTargetAttr::has(CudaFeature feature) const {
   return llvm::is_contained(getFeatures(), feature);
 }
 
+int64_t CudaTargetAttr::getMostClusterBlocks() const {
+  constexpr int64_t portable =
+      8; // CUDA C++ programming guide, "Thread block clusters"
+  return has(CudaFeature::tma) ? portable : 1;
+}
+
 TargetUnitAttr CudaTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
   return tile::findUnit(getUnits(), lhs, rhs, acc);
 }

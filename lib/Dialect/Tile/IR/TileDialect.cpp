@@ -124,5 +124,19 @@ LogicalResult ProgramIdOp::verify() {
   if (grid != ids || ids < 1 || ids > 3) // C1
     return emitOpError("expected one result a grid dimension, 1 to 3, but got ")
            << ids << " results of " << grid << " dimensions";
+  if (getGrouped() && (!getOrdered() || grid < 2)) // C2
+    return emitOpError("expected groups in an ordered grid of 2 dimensions or "
+                       "more");
+  return success();
+}
+
+LogicalResult BarrierOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  ProgramIdOp ids = kernel ? kernel.getProgramId() : ProgramIdOp();
+  if (!ids || ids.getOrdered() ||
+      getConstantIntValue(ids.getGrid().front()) !=
+          int64_t(getPrograms())) // C1
+    return emitOpError("expected an unordered grid whose dimension 0 has ")
+           << getPrograms() << " programs";
   return success();
 }

@@ -41,7 +41,6 @@ constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two in a stage
 constexpr int64_t kTilesTogether = 16;   ///< rows of tiles in a group
-constexpr int64_t kMostBlocks = 8;       ///< of a cluster
 /// The numbers of blocks of threads that may share k of a tile.
 constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};
 
@@ -70,6 +69,9 @@ public:
   /// Fails with the reason in `why`, which is empty if the kernel is not a
   /// product.
   LogicalResult run(std::string &why) {
+    // The programs of a step are few, and their blocks are those of the kernel.
+    if (kernel.isOrdered())
+      return failure();
     unsigned dots = 0;
     kernel.walk([&](DotOp) { ++dots; });
     if (dots == 2)
@@ -212,14 +214,13 @@ private:
     });
     if (!parts || kernel->hasAttr(kCudaBindings))
       return failure();
-    int64_t warps = getValue(parts), blocks = 1;
+    int64_t warps = getValue(parts), blocks;
     if (!llvm::isPowerOf2_64(warps) || warps > mostWarps)
       return failure();
-    if (target.has(CudaFeature::tma)) // and so clusters
-      blocks = std::clamp<int64_t>(
-          llvm::bit_floor(uint64_t(2 * target.getMultiprocessors() /
-                                   std::max<int64_t>(1, programs))),
-          1, kMostBlocks);
+    blocks = std::clamp<int64_t>(
+        llvm::bit_floor(uint64_t(2 * target.getMultiprocessors() /
+                                 std::max<int64_t>(1, programs))),
+        1, target.getMostClusterBlocks());
     setThreads(warps * warpThreads, blocks);
     params = {parts};
     bind({warps * blocks});
@@ -300,8 +301,7 @@ private:
   /// Returns how many blocks of threads may share a tile of a product without a
   /// unit. With dynamic sizes, sums would depend on what is assumed of them.
   int64_t getMostSplit(const ProductSizes &sizes) const {
-    bool hasClusters = target.has(CudaFeature::tma);
-    return hasClusters && sizes.isKnown && !batchInvariant ? kMostBlocks : 1;
+    return sizes.isKnown && !batchInvariant ? target.getMostClusterBlocks() : 1;
   }
 
   /// Returns the contracted size of a product by threads or the warp-level
