@@ -69,16 +69,21 @@ private:
 
 SmallVector<RowWalk> adze::walkRow(KernelEmitter &e, AffineExpr size,
                                    int64_t chunk, int64_t least) {
+  return walkRow(e, size, e.param("BLOCK_N", chunk), e.index(least));
+}
+
+SmallVector<RowWalk> adze::walkRow(KernelEmitter &e, AffineExpr size,
+                                   Value step, Value least) {
   Value length = e.size(size);
-  Value step = e.param("BLOCK_N", chunk);
   // This is written as a product, as range analysis then knows that it is not
   // negative.
   Value whole = e.mul(e.div(length, step), step);
   Value rest = e.rem(length, step);
   SmallVector<RowWalk> result{{step, e.index(0), whole, {}}};
+  bool isSingle = getConstantIntValue(least) == 1;
   if (getConstantIntValue(rest) != 0)
-    result.push_back({e.index(least), whole, rest,
-                      least == 1 ? Value() : length, least != 1});
+    result.push_back(
+        {least, whole, rest, isSingle ? Value() : length, !isSingle});
   return result;
 }
 

@@ -3,7 +3,9 @@
 // Reductions over any dims, and the index of the greatest or least element. The
 // last dim of the input is along the lanes. If it is kept, the reduced dims are
 // loops that carry a tile. If it is reduced, each tile is reduced along it, or
-// each lane has an accumulator until its end if tiles do not divide it.
+// each lane has an accumulator until its end if tiles do not divide it. On a
+// GPU, rows of columns that are kept are walked in the same way: threads have
+// accumulators of several rows of a few columns.
 // Reductions of the same dims share these loops; one that uses the result of
 // another has separate loops after those.
 #include "Folds.h"
@@ -46,6 +48,7 @@ public:
 
 private:
   LogicalResult setBlocks();
+  bool walkColumns(int64_t size);
   LogicalResult setRowAxis(int64_t rows);
   AffineExpr keptRows() const;
   AffineExpr keptOuter() const;
@@ -57,6 +60,15 @@ private:
   FailureOr<Carried> takeTile(Fold &fold, RangesRef ranges, const Part &along);
   /// Returns the number of reduced elements.
   Value count();
+  /// Returns true if tiles have an axis of reduced elements.
+  bool hasLanes() const { return rowStep || parts.back().reduced; }
+  /// Returns the bytes that all folds carry for an element.
+  int64_t getCarriedBytes() const {
+    int64_t bits = 0;
+    for (const auto &fold : all)
+      bits += fold->getAccumulator().getIntOrFloatBitWidth();
+    return llvm::divideCeil(bits, 8);
+  }
   /// Splits the carried values by fold.
   SmallVector<Carried> split(ValueRange carried) const;
   Carried begin(ArrayRef<int> axes) const;
@@ -76,6 +88,7 @@ private:
   SmallVector<Part> parts;
   Axes axes;           // of carried values
   WalkedRows walked{}; // chunk 0: tiles divide the dim of the lanes
+  Value rowStep;       // of the walked elements on a GPU
 };
 
 } // namespace
@@ -97,17 +110,46 @@ LogicalResult Reduction::tileParts(Tiling tiling) {
   return setBlocks();
 }
 
+/// Distributes the rows of few columns over the threads of a block, or of a
+/// cluster of blocks, if the rows are not known to be few. Returns false if
+/// they are.
+bool Reduction::walkColumns(int64_t size) {
+  constexpr int64_t lineBytes = 128, warpThreads = 32, elements = 16,
+                    mostWarps = 8, fewRows = 64;
+  Part *rows = llvm::find_singleton<Part>(
+      parts, [](Part &part, bool) { return part.reduced ? &part : nullptr; });
+  int64_t known = rows ? getKnown(rows->size) : 0;
+  if (!rows || (known >= 0 && known < fewRows))
+    return false;
+  Type element = all.front()->getAccumulator();
+  int64_t columns = lineBytes * 8 / element.getIntOrFloatBitWidth();
+  int64_t each = std::max<int64_t>(1, elements * warpThreads /
+                                          (columns * int64_t(all.size())));
+  int64_t warps = mostWarps;
+  while (warps > 1 && known >= 0 && known < warps * each)
+    warps /= 2;
+  Part &last = parts.back();
+  last.axis = Row;
+  last.block = e.param("ROWS", chooseLanes(size, columns));
+  e.setAxis(Row, last.block);
+  axes = {Row};
+  rows->axis = Lane;
+  rowStep = e.mul(e.param("PARTS", warps), e.index(each));
+  return true;
+}
+
 LogicalResult Reduction::setBlocks() {
   constexpr int64_t elements = 4096, leastChunk = 16;
   Part &last = parts.back();
   int64_t size = getKnown(last.size);
   last.axis = Lane;
+  if (!last.reduced && e.gpu && walkColumns(size))
+    return success();
   if (!last.reduced) {
     // Carried values are in registers; fewer than four would be limited by
     // latency. If there are few programs, each has only that many.
     constexpr int64_t least = 64, enoughPrograms = 8;
-    int64_t lanes =
-        e.gpu ? least : std::max<int64_t>(256 / all.size(), least);
+    int64_t lanes = e.gpu ? least : std::max<int64_t>(256 / all.size(), least);
     int64_t outer = std::max<int64_t>(getKnown(keptOuter()), 1);
     while (lanes > least && size > 0 &&
            outer * ((size + lanes - 1) / lanes) < enoughPrograms)
@@ -129,6 +171,12 @@ LogicalResult Reduction::setBlocks() {
     return setRowAxis(std::clamp<int64_t>(elements / chunk, 1, 16));
   }
   walked = chooseWalkedRows(e, e.getKnownRows(keptRows()), size);
+  if (e.gpu) {
+    // Carried values are in registers.
+    for (int64_t bytes = 4; bytes < getCarriedBytes(); bytes *= 2)
+      walked.chunk /= 2;
+    rowStep = e.param("BLOCK_N", walked.chunk);
+  }
   return setRowAxis(walked.rows);
 }
 
@@ -213,7 +261,7 @@ Reduction::takeTile(Fold &fold, RangesRef ranges, const Part &along) {
   if (failed(x))
     return failure();
   Axes tileAxes(axes);
-  if (parts.back().reduced)
+  if (hasLanes())
     tileAxes.push_back(Lane);
   Value tile = e.broadcast(e.convert(*x, fold.getAccumulator()), tileAxes);
   auto position = [&](Type type) {
@@ -261,18 +309,30 @@ KernelEmitter::Carried Reduction::foldLanes(ValueRange carried,
   return result;
 }
 
-/// Emits the last part in two loops, with an accumulator for each lane.
+/// Emits a part in two loops, with an accumulator for each lane. They have the
+/// same accumulators if their tiles have the same size.
 FailureOr<KernelEmitter::Carried> Reduction::walkLanes(Part &part,
                                                        ValueRange before) {
-  Carried carried(before);
+  Carried carried(before), ofLanes;
   Axes tileAxes(axes);
   tileAxes.push_back(Lane);
+  Value chunk;
+  auto fold = [&] {
+    if (chunk)
+      carried = merge(carried, foldLanes(ofLanes, tileAxes), {}, axes);
+  };
   for (const RowWalk &walk :
-       walkRow(e, part.size, walked.chunk, walked.remainder)) {
-    e.setAxis(Lane, walk.chunk);
+       rowStep ? walkRow(e, part.size, rowStep, rowStep)
+               : walkRow(e, part.size, walked.chunk, walked.remainder)) {
+    if (walk.chunk != chunk) {
+      fold();
+      chunk = walk.chunk;
+      e.setAxis(Lane, chunk);
+      ofLanes = begin(tileAxes);
+    }
     e.setTail(walk.isTail);
     auto each =
-        e.loop(walk.length, walk.chunk, begin(tileAxes),
+        e.loop(walk.length, chunk, ofLanes,
                [&](Value iv, ValueRange inner) -> FailureOr<Carried> {
                  part.offset = walk.range(e, iv);
                  auto taken = takeTile();
@@ -287,8 +347,9 @@ FailureOr<KernelEmitter::Carried> Reduction::walkLanes(Part &part,
     e.setTail(false);
     if (failed(each))
       return failure();
-    carried = merge(carried, foldLanes(*each, tileAxes), {}, axes);
+    ofLanes = *each;
   }
+  fold();
   return carried;
 }
 
@@ -307,7 +368,7 @@ FailureOr<KernelEmitter::Carried> Reduction::loopParts(unsigned index,
   Part &part = parts[index];
   if (!part.reduced)
     return loopParts(index + 1, carried);
-  if (part.axis == Lane && walked.chunk > 0)
+  if (part.axis == Lane && (rowStep || walked.chunk > 0))
     return walkLanes(part, carried);
   Value step = part.block ? part.block : e.index(1);
   return e.loop(e.size(part.size), step, carried,

@@ -42,6 +42,9 @@ struct RowWalk {
 };
 /// Returns loops over `chunk` elements at once, and then over `least`.
 llvm::SmallVector<RowWalk> walkRow(KernelEmitter &e, mlir::AffineExpr length,
+                                   mlir::Value chunk, mlir::Value least);
+/// The same, where the first number is a parameter.
+llvm::SmallVector<RowWalk> walkRow(KernelEmitter &e, mlir::AffineExpr length,
                                    int64_t chunk, int64_t least);
 
 /// Arithmetic on whole tiles, and on tiles without the reduced axis.

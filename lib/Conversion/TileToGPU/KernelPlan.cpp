@@ -416,6 +416,15 @@ static bool isReducedInThread(tile::ReduceOp reduce) {
          isReducedAgain(reduce.getResult(), steps);
 }
 
+/// Returns true if rows are adjacent in memory, so that a thread has several,
+/// and there are too few of them for all warps.
+static bool hasFewColumns(Value tile, unsigned dim, int64_t rows,
+                          int64_t warps) {
+  int64_t vec = std::max<int64_t>(
+      1, 16 / std::max(1u, bytesOf(tileType(tile).getElementType())));
+  return memoryOrder(tile).front() != dim && rows / vec < warps;
+}
+
 /// A row within one warp is reduced by shuffles only: if there are rows for all
 /// warps, one warp reduces each row.
 void KernelPlan::limitReducedDims() {
@@ -430,6 +439,8 @@ void KernelPlan::limitReducedDims() {
     bool isSmall = type.getNumElements() <= threads;
     int64_t warps = isSmall ? 1 : std::min(threads / kWarp, rows & -rows);
     int cls = classesOf(reduce.getSource())[reduce.getDim()];
+    if (hasFewColumns(reduce.getSource(), reduce.getDim(), rows, warps))
+      warps = 1;
     maxThreads[cls] = std::max(maxThreads.lookup(cls), threads / warps);
     if (!isSmall && isReducedInThread(reduce))
       inThread.insert(cls);

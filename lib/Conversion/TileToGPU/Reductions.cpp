@@ -12,6 +12,8 @@ using namespace mlir;
 
 namespace adze::togpu {
 
+constexpr int64_t warpThreads = 32;
+
 /// Returns the number in the given bits of the thread.
 Value KernelLowering::getDigits(Value thread, uint64_t mask) {
   Value number = constant(0);
@@ -161,24 +163,53 @@ void KernelLowering::combineThroughShared(tile::ReduceKind kind,
   values = readShared(shared, {stepAxis(constant(0), 1, share.count), group});
 }
 
+/// Returns the value of the thread whose number differs in the bits of
+/// `distance`, by shuffles of 32 bits.
+static Value shuffle(OpBuilder &b, Location loc, Value v, int64_t distance) {
+  constexpr unsigned width = 32;
+  Type type = v.getType(), word = b.getI32Type();
+  if (isa<IndexType>(type)) {
+    Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), v);
+    return arith::IndexCastOp::create(b, loc, type,
+                                      shuffle(b, loc, wide, distance));
+  }
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits == width)
+    return gpu::ShuffleOp::create(
+               b, loc, v, arith::ConstantIntOp::create(b, loc, word, distance),
+               arith::ConstantIntOp::create(b, loc, word, warpThreads),
+               gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  Type integer = b.getIntegerType(bits);
+  if (isa<FloatType>(type)) {
+    Value same = arith::BitcastOp::create(b, loc, integer, v);
+    return arith::BitcastOp::create(b, loc, type,
+                                    shuffle(b, loc, same, distance));
+  }
+  if (bits < width) {
+    Value wide = arith::ExtUIOp::create(b, loc, word, v);
+    return arith::TruncIOp::create(b, loc, type,
+                                   shuffle(b, loc, wide, distance));
+  }
+  Value half = arith::ConstantIntOp::create(b, loc, type, width);
+  Value low = arith::TruncIOp::create(b, loc, word, v);
+  Value high = arith::TruncIOp::create(b, loc, word,
+                                       arith::ShRUIOp::create(b, loc, v, half));
+  low = arith::ExtUIOp::create(b, loc, type, shuffle(b, loc, low, distance));
+  high = arith::ExtUIOp::create(b, loc, type, shuffle(b, loc, high, distance));
+  return arith::OrIOp::create(b, loc, low,
+                              arith::ShLIOp::create(b, loc, high, half));
+}
+
 void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
                                     uint64_t mask) {
-  Type type = values[0].getType();
-  if (type.isF32() || type.isInteger(32)) {
-    Value width = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 32);
-    for (int64_t bit = 1; bit < 32 && bit < plan.getBlockThreads(); bit *= 2) {
-      if (!(mask & bit))
-        continue;
-      Value distance =
-          arith::ConstantIntOp::create(b, loc, b.getI32Type(), bit);
-      for (Value &v : values)
-        v = tile::createCombine(b, loc, kind, v,
-                                gpu::ShuffleOp::create(b, loc, v, distance,
-                                                       width,
-                                                       gpu::ShuffleMode::XOR)
-                                    .getShuffleResult());
-      mask &= ~uint64_t(bit);
-    }
+  for (int64_t bit = 1; bit < warpThreads && bit < plan.getBlockThreads();
+       bit *= 2) {
+    if (!(mask & bit))
+      continue;
+    for (Value &v : values)
+      v = tile::createCombine(b, loc, kind, v, shuffle(b, loc, v, bit));
+    mask &= ~uint64_t(bit);
   }
   if (mask)
     combineThroughShared(kind, values, mask);

@@ -116,6 +116,8 @@ bool compute(Operation &op, ArrayRef<double> f, ArrayRef<int64_t> i, double &rf,
            true;
   int64_t a = i[0], b = i.size() > 1 ? i[1] : 1;
   uint64_t ua = u(0), ub = i.size() > 1 ? u(1) : 1;
+  // The least number has no quotient by -1.
+  bool isDivisor = b && !(b == -1 && a == std::numeric_limits<int64_t>::min());
   struct I {
     const char *name;
     int64_t value;
@@ -128,12 +130,12 @@ bool compute(Operation &op, ArrayRef<double> f, ArrayRef<int64_t> i, double &rf,
                     {"arith.xori", a ^ b},
                     {"arith.maxsi", std::max(a, b)},
                     {"arith.minsi", std::min(a, b)},
-                    {"arith.divsi", b ? a / b : 0},
-                    {"arith.remsi", b ? a % b : 0},
+                    {"arith.divsi", isDivisor ? a / b : 0},
+                    {"arith.remsi", isDivisor ? a % b : 0},
                     {"arith.divui", int64_t(ub ? ua / ub : 0)},
                     {"arith.remui", int64_t(ub ? ua % ub : 0)},
                     {"arith.ceildivui", int64_t(ub ? (ua + ub - 1) / ub : 0)},
-                    {"arith.ceildivsi", b ? (a + b - 1) / b : 0},
+                    {"arith.ceildivsi", isDivisor ? (a + b - 1) / b : 0},
                     {"arith.maxui", int64_t(std::max(ua, ub))},
                     {"arith.minui", int64_t(std::min(ua, ub))},
                     {"arith.extui", int64_t(ua)},

@@ -150,9 +150,12 @@ std::optional<Parts> cut(ReduceOpInterface op) {
   if (!results || *results < 1)
     return std::nullopt;
   if (auto count = getConstant(elements)) {
-    int64_t parts = countParts(
-        *count, countWanted(op, *count, *results, *getConstant(inner)));
-    if (parts < 2)
+    int64_t wanted = countWanted(op, *count, *results, *getConstant(inner)),
+            parts = countParts(*count, wanted);
+    // A kernel for GPUs reads several rows of columns at once itself.
+    bool isFew = getConstant(inner) != 1 && adze::tile::findCudaTarget(op) &&
+                 parts < wanted / 8;
+    if (parts < 2 || isFew)
       return std::nullopt;
     return Parts{outer, getAffineConstantExpr(parts, context),
                  getAffineConstantExpr(*count / parts, context), inner};
