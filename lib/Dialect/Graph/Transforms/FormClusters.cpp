@@ -18,10 +18,14 @@ using namespace adze::graph;
 
 namespace {
 
-/// Returns a splat constant that is copied into each cluster that uses it. Ops
-/// that read out of bounds are excluded, as the value differs there.
+/// Returns a splat constant, or a broadcast of one, that is copied into each
+/// cluster that uses it. Ops that read out of bounds are excluded, as the value
+/// differs there.
 Operation *getInnerConstant(OpOperand &use) {
-  auto constant = use.get().getDefiningOp<ConstantOp>();
+  Operation *source = use.get().getDefiningOp();
+  if (source && isInnerSplat(source))
+    return source;
+  auto constant = dyn_cast_or_null<ConstantOp>(source);
   auto elements =
       constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
   auto window = dyn_cast<WindowOpInterface>(use.getOwner());
@@ -72,10 +76,14 @@ void buildCluster(const Group &group) {
   mapping.map(inputs.getArrayRef(), body->getArguments());
   builder.setInsertionPointToStart(body);
   for (Operation *op : group.ops) {
-    for (OpOperand &use : op->getOpOperands())
-      if (Operation *constant = getInnerConstant(use);
-          constant && !mapping.contains(use.get()))
-        builder.clone(*constant, mapping);
+    for (OpOperand &use : op->getOpOperands()) {
+      Operation *constant = getInnerConstant(use);
+      if (!constant || mapping.contains(use.get()))
+        continue;
+      for (Value splat : constant->getOperands())
+        builder.clone(*splat.getDefiningOp(), mapping);
+      builder.clone(*constant, mapping);
+    }
     builder.clone(*op, mapping);
   }
   SmallVector<Value> results;
@@ -87,6 +95,12 @@ void buildCluster(const Group &group) {
   YieldOp::create(builder, loc, results);
   for (Operation *op : llvm::reverse(group.ops))
     op->erase();
+}
+
+void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
 }
 
 struct FormClustersPass final
@@ -111,9 +125,7 @@ struct FormClustersPass final
 
 private:
   void formClusters(Block &block) {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseDead(block);
     Grouping grouping(block, mostOps, mode == ClusterMode::Fuse);
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
@@ -133,6 +145,7 @@ private:
       numFused += group.ops.size() - 1;
       buildCluster(group);
     }
+    eraseDead(block); // splats that clusters have copies of
     if (mode == ClusterMode::Fuse)
       sortBlock(block);
   }

@@ -46,7 +46,7 @@ static bool staysOutside(Operation *op) {
   return isa<AssignOp, AssumeOp, BindOp, CallOp, CheckOp, CheckRangeOp,
              CloseStateOp, ClusterOp, ConstantOp, EmptyOp, IfOp, LoopOp,
              OpenStateOp, TransformFilterOp>(op) ||
-         (isa<ReshapeOp>(op) && !isMovedUnitReshape(op)) ||
+         (isa<ReshapeOp>(op) && !isMovedUnitReshape(op)) || isInnerSplat(op) ||
          !isa_and_nonnull<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }

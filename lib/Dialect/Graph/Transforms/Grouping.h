@@ -117,6 +117,9 @@ private:
 /// Returns true for ops that only determine the source of an element, and are
 /// cheap to duplicate.
 bool isMovement(mlir::Operation *op);
+/// Returns true for a broadcast of one constant element that only recurrent
+/// layers read, as their initial states. Their kernels have no prologue.
+bool isInnerSplat(mlir::Operation *op);
 
 /// Returns true if the producer is keys or values of a narrow type, which
 /// attention extends as it reads them. This applies to CPUs, as GPU

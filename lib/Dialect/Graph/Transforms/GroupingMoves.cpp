@@ -12,6 +12,16 @@
 using namespace mlir;
 using namespace adze::graph;
 
+bool adze::graph::isInnerSplat(Operation *op) {
+  auto broadcast = dyn_cast<BroadcastToOp>(op);
+  auto constant = broadcast ? broadcast.getInput().getDefiningOp<ConstantOp>()
+                            : ConstantOp();
+  auto elements =
+      constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  return elements && elements.isSplat() &&
+         llvm::all_of(op->getUsers(), llvm::IsaPred<RecurrentOp>);
+}
+
 /// Returns true for movement after which adjacent elements belong to different
 /// heads: each element of a block of scores is then in its own cache line.
 static bool scattersScores(TransposeOp op) {

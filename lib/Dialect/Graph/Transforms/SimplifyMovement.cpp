@@ -406,6 +406,19 @@ LogicalResult joinBroadcasts(BroadcastToOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A view of equal elements is a broadcast, too.
+template <typename OpT>
+LogicalResult viewOfSplat(OpT op, PatternRewriter &rewriter) {
+  auto inner = op.getInput().template getDefiningOp<BroadcastToOp>();
+  auto type = inner ? cast<RankedTensorType>(inner.getInput().getType())
+                    : RankedTensorType();
+  if (!type || type.getRank() != 0 || !areKnown(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "the elements may differ");
+  rewriter.replaceOpWithNewOp<BroadcastToOp>(op, op.getType(),
+                                             inner.getInput());
+  return success();
+}
+
 /// Removes broadcasts of operands of elementwise ops, which broadcast
 /// themselves.
 class BroadcastOfOperand final
@@ -522,6 +535,10 @@ public:
     addSimplifications<PadOp>(patterns, simplified, joinPads);
     addSimplifications<PadOp>(patterns, simplified, sliceByPad);
     addSimplifications<BroadcastToOp>(patterns, simplified, joinBroadcasts);
+    addSimplifications<SliceOp>(patterns, simplified, viewOfSplat<SliceOp>);
+    addSimplifications<ReshapeOp>(patterns, simplified, viewOfSplat<ReshapeOp>);
+    addSimplifications<TransposeOp>(patterns, simplified,
+                                    viewOfSplat<TransposeOp>);
     addSimplifications<ScatterElementsOp>(patterns, simplified,
                                           scatterByNarrowIndices);
     addSimplifications<ScatterElementsOp>(patterns, simplified, scatterPieces);

@@ -52,3 +52,23 @@ func.func @may_be_one(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>, %y: tensor<
   %1 = graph.add %x, %0 : (tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<7xf32>) -> tensor<7xf32>
   return %1 : tensor<7xf32>
 }
+
+// -----
+
+// Views of equal elements are broadcasts of one; those of a row are not.
+// CHECK-LABEL: func.func @splat
+// CHECK: %[[B:.*]] = graph.broadcast_to %arg0 : (tensor<f32>) -> tensor<?x3xf32
+// CHECK: %[[R:.*]] = graph.broadcast_to %arg1 : (tensor<3xf32>) -> tensor<2x?x3xf32
+// CHECK: %[[S:.*]] = graph.slice %[[R]]
+// CHECK: return %[[B]], %[[S]]
+#all = affine_map<()[s0] -> (2, s0, 3)>
+#one = affine_map<()[s0] -> (1, s0, 3)>
+#part = affine_map<()[s0] -> (s0, 3)>
+func.func @splat(%x: tensor<f32>, %y: tensor<3xf32>, %n: tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> (tensor<?x3xf32, #part>, tensor<1x?x3xf32, #one>) {
+  %0 = graph.broadcast_to %x : (tensor<f32>) -> tensor<2x?x3xf32, #all>
+  %1 = graph.slice %0 {starts = array<i64: 1, 0, 0>, steps = array<i64: 1, 1, 1>} : (tensor<2x?x3xf32, #all>) -> tensor<1x?x3xf32, #one>
+  %2 = graph.reshape %1 : (tensor<1x?x3xf32, #one>) -> tensor<?x3xf32, #part>
+  %3 = graph.broadcast_to %y : (tensor<3xf32>) -> tensor<2x?x3xf32, #all>
+  %4 = graph.slice %3 {starts = array<i64: 1, 0, 0>, steps = array<i64: 1, 1, 1>} : (tensor<2x?x3xf32, #all>) -> tensor<1x?x3xf32, #one>
+  return %2, %4 : tensor<?x3xf32, #part>, tensor<1x?x3xf32, #one>
+}
