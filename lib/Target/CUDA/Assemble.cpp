@@ -78,9 +78,9 @@ Expected<std::string> assemble(StringRef ptx, const CudaTarget &target,
   if (status != 0)
     return createStringError("ptxas failed: " +
                              (problem.empty() ? text : problem));
-  // Warnings C7510 and C7511: wgmma instructions are serialized, which makes
-  // the kernel many times slower.
-  if (text.find("C751") != std::string::npos)
+  // The kernel would be many times slower. Other messages about wgmma, as of
+  // a fence that ptxas adds, are not errors.
+  if (StringRef(text).contains("wgmma.mma_async instructions are serialized"))
     return createStringError("ptxas serialised wgmma: " + text);
   reports = parseReports(text);
   return read(out.path);
