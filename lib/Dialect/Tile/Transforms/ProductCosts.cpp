@@ -12,6 +12,8 @@ namespace adze::tile {
 constexpr int64_t kStageRowBytes = 128; ///< along k, at most
 constexpr int64_t kSumBytes = 4;        ///< of an accumulator
 
+constexpr StringLiteral kDims = "adze.dims";
+
 int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(size))
@@ -48,7 +50,44 @@ static bool crossesLines(Value memref) {
   return !ShapedType::isDynamic(row) && bits > lineBits && bits % lineBits != 0;
 }
 
+/// Returns the size of a dim of an argument if all symbols have this value, or
+/// nothing if it is no expression of symbols.
+static std::optional<int64_t> evaluateSize(Value memref, int64_t dim,
+                                           int64_t symbol) {
+  auto argument = dyn_cast<BlockArgument>(memref);
+  auto kernel = argument
+                    ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
+                    : KernelOp();
+  auto dims = kernel ? kernel.getArgAttrOfType<AffineMapAttr>(
+                           argument.getArgNumber(), kDims)
+                     : AffineMapAttr();
+  if (!dims)
+    return std::nullopt;
+  AffineMap map = dims.getValue();
+  SmallVector<AffineExpr> symbols(
+      map.getNumSymbols(), getAffineConstantExpr(symbol, memref.getContext()));
+  auto size = dyn_cast<AffineConstantExpr>(
+      simplifyAffineExpr(map.getResult(dim).replaceSymbols(symbols), 0, 0));
+  return size ? std::optional(std::max<int64_t>(size.getValue(), 1))
+              : std::nullopt;
+}
+
+/// Returns the assumed size of dim `i` of the rows of an image of dynamic size.
+/// Images become smaller from layer to layer. Blocks for small images are also
+/// good for large ones, but not the reverse.
+static int64_t assumeImageSize(Product &product, unsigned i) {
+  constexpr int64_t ofModel = 256, otherwise = 64;
+  StoreOp store = product.stores.front();
+  if (auto size =
+          evaluateSize(store.getMemref(), store.getMemDims()[i], ofModel))
+    return *size;
+  return evaluateSize(product.lhs.getMemref(), product.lhs.getMemDims()[i],
+                      ofModel)
+      .value_or(otherwise);
+}
+
 ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
+  // An image of dynamic size is assumed to be alone.
   constexpr int64_t someMatrices = 16;
   ProductSizes sizes;
   auto usual =
@@ -61,8 +100,12 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   auto size = [&](Value memref, int64_t dim, int64_t otherwise) {
     return getSizeOr(memref, dim, otherwise, sizes.isKnown);
   };
+  bool isImage = numRows > 1, isWhole = true;
   for (unsigned i = 0; i < numRows; ++i)
-    sizes.rows.push_back(size(store.getMemref(), dims[i], manyRows));
+    sizes.rows.push_back(
+        getSizeOr(store.getMemref(), dims[i],
+                  isImage ? assumeImageSize(product, i) : manyRows, isWhole));
+  sizes.isKnown &= isWhole;
   sizes.n = size(store.getMemref(), dims[numRows], manyRows);
   sizes.k =
       getSizeOr(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
@@ -91,7 +134,8 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   int64_t rank = cast<MemRefType>(store.getMemref().getType()).getRank();
   for (int64_t d = 0; d < rank; ++d)
     if (!llvm::is_contained(dims, d))
-      sizes.batch *= size(store.getMemref(), d, someMatrices);
+      sizes.batch *=
+          size(store.getMemref(), d, isImage && !isWhole ? 1 : someMatrices);
   return sizes;
 }
 
