@@ -215,19 +215,22 @@ private:
       result.replaceAllUsesWith(cluster.getInputs()[argument.getArgNumber()]);
   }
 
-  /// Replaces the cluster by one without unused results.
+  /// Replaces the cluster by one without unused results. A recurrent layer
+  /// keeps all of its results, as its steps read what earlier ones stored.
   static void dropUnused(ClusterOp cluster) {
+    if (cluster.use_empty())
+      return cluster.erase();
+    YieldOp yield = cluster.getYield();
     SmallVector<unsigned> kept;
     for (OpResult result : cluster->getResults())
-      if (!result.use_empty())
-        kept.push_back(result.getResultNumber());
+      if (unsigned number = result.getResultNumber();
+          !result.use_empty() || isa_and_present<RecurrentOp>(
+                                     yield.getOperand(number).getDefiningOp()))
+        kept.push_back(number);
     if (kept.size() == cluster.getNumResults())
       return;
-    if (kept.empty())
-      return cluster.erase();
     SmallVector<Type> types;
     SmallVector<Value> yielded;
-    YieldOp yield = cluster.getYield();
     for (unsigned number : kept) {
       types.push_back(cluster.getResult(number).getType());
       yielded.push_back(yield.getOperand(number));

@@ -113,3 +113,21 @@ func.func @activations(%x: tensor<2x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<2x2
   }
   return %1 : tensor<2x2xf32>
 }
+
+// -----
+
+// A recurrent layer keeps all of its results, in their type: its steps read them.
+// CHECK-LABEL: func.func @recurrent(
+// CHECK: graph.cluster({{.*}}) anchor "recurrent" : ({{.*}}) -> (tensor<6x5x12xf32>, tensor<5x12xf32>)
+// CHECK: graph.yield %{{.*}}, %{{.*}} : tensor<6x5x12xf32>, tensor<5x12xf32>
+func.func @recurrent(%x: tensor<6x5x12xf32>, %w: tensor<1x12x12xf32>, %h: tensor<5x12xf32>) -> tensor<6x5x12xf16> {
+  %0:2 = graph.cluster(%a = %x, %b = %w, %c = %h) anchor "recurrent" : (tensor<6x5x12xf32>, tensor<1x12x12xf32>, tensor<5x12xf32>) -> (tensor<6x5x12xf32>, tensor<5x12xf32>) {
+    %y, %l = graph.recurrent %a weights %b state %c {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<6x5x12xf32>, tensor<1x12x12xf32>, tensor<5x12xf32>) -> (tensor<6x5x12xf32>, tensor<5x12xf32>)
+    graph.yield %y, %l : tensor<6x5x12xf32>, tensor<5x12xf32>
+  }
+  %1 = graph.cluster(%d = %0#0) anchor "pointwise" : (tensor<6x5x12xf32>) -> tensor<6x5x12xf16> {
+    %z = graph.cast %d : (tensor<6x5x12xf32>) -> tensor<6x5x12xf16>
+    graph.yield %z : tensor<6x5x12xf16>
+  }
+  return %1 : tensor<6x5x12xf16>
+}
