@@ -17,7 +17,7 @@ scripts/setup.sh package
 # shellcheck disable=SC2086
 scripts/build.sh $programs $tests adze_rt_shared
 rm -rf $out
-mkdir -p $tree/build/{bin,lib,unittests} $tree/benchmarks/models $tree/examples $tree/python
+mkdir -p $tree/build/{bin,lib,unittests} $tree/benchmarks/{models,zoo} $tree/examples $tree/python
 for name in $programs; do cp build/bin/"$name" $tree/build/bin/; done
 for name in $tests; do cp build/unittests/"$name" $tree/build/unittests/; done
 cp -L build/lib/libadze_rt.so $tree/build/lib/
@@ -27,6 +27,7 @@ cp scripts/gpu/Makefile scripts/gpu/run.sh $tree/
 cp -r python-free-tests/GPU $tree/gpu-tests
 cp -r python/adze $tree/python/
 cp benchmarks/gpu.py benchmarks/gpu_operators.py benchmarks/operator_models.py benchmarks/gpu_decoding.py benchmarks/language_models.py benchmarks/language_peers.py $tree/benchmarks/
+cp benchmarks/zoo/zoo.py benchmarks/zoo/device.py benchmarks/zoo/wheels.txt $tree/benchmarks/zoo/
 cp benchmarks/models/*.light.onnx benchmarks/models/fill.py $tree/benchmarks/models/
 cp -r examples/models $tree/examples/
 # The version is in the package, which otherwise requests it from the compiler.
