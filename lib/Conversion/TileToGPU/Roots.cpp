@@ -195,11 +195,12 @@ void KernelLowering::stage(const Operand &operand, Value start) {
 /// Copies all of an operand to shared memory, by parts of the depth that fit
 /// into registers.
 void KernelLowering::stageAll(const Operand &operand) {
-  constexpr int64_t mostElements = 32; // of a part, in a thread
+  constexpr int64_t mostBytes = 128; // of a part, in a thread
   RankedTensorType type = tileType(operand.tile);
   Operand part = operand;
-  int64_t each = type.getNumElements() / plan.getThreads();
-  for (; each > mostElements && part.chunk % 2 == 0; each /= 2)
+  int64_t each = type.getNumElements() * bytesOf(operand.shared.elementType) /
+                 plan.getThreads();
+  for (; each > mostBytes && part.chunk % 2 == 0; each /= 2)
     part.chunk /= 2;
   // Threads write all positions that they hold, also those past the end.
   Spread spread = operandSpreads(part)[part.kDim];

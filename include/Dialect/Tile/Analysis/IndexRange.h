@@ -37,6 +37,10 @@ int64_t getWholeStep(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 /// with such an index does not run if the dimension is empty.
 bool isClampedTo(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 
+/// Returns the size of a dimension of memory, an argument or a view of one, as
+/// an expression of the symbols of `adze.dims`, or null if it is unknown.
+mlir::AffineExpr getSizeExpr(mlir::Value memref, int64_t dim);
+
 /// Returns true if two dimensions of memory have equal sizes: they are the
 /// same, or those of arguments and views with equal `adze.dims`.
 bool haveOneSize(mlir::Value x, int64_t xDim, mlir::Value y, int64_t yDim);

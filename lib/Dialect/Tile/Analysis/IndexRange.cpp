@@ -186,9 +186,7 @@ int64_t adze::tile::getKnownDivisor(OpFoldResult index) {
   return divisorOf(index, maxDepth);
 }
 
-/// Returns the size of a dimension of memory, as an expression of the symbols
-/// of the kernel arguments, or null if it is unknown.
-static AffineExpr getSize(Value memref, int64_t dim) {
+AffineExpr adze::tile::getSizeExpr(Value memref, int64_t dim) {
   auto type = cast<MemRefType>(memref.getType());
   if (!type.isDynamicDim(dim))
     return getAffineConstantExpr(type.getDimSize(dim), memref.getContext());
@@ -196,7 +194,7 @@ static AffineExpr getSize(Value memref, int64_t dim) {
     AffineExpr size = getAffineConstantExpr(1, memref.getContext());
     ReassociationIndices group = collapse.getReassociationIndices()[dim];
     for (int64_t part : group) {
-      AffineExpr next = getSize(collapse.getSrc(), part);
+      AffineExpr next = getSizeExpr(collapse.getSrc(), part);
       if (!next)
         return {};
       size = size * next;
@@ -209,7 +207,7 @@ static AffineExpr getSize(Value memref, int64_t dim) {
     auto whole = size ? size.getDefiningOp<memref::DimOp>() : memref::DimOp();
     std::optional<int64_t> which =
         whole ? whole.getConstantIndex() : std::nullopt;
-    return which ? getSize(whole.getSource(), *which) : AffineExpr();
+    return which ? getSizeExpr(whole.getSource(), *which) : AffineExpr();
   }
   auto argument = dyn_cast<BlockArgument>(memref);
   auto kernel = argument
@@ -236,8 +234,8 @@ bool adze::tile::haveOneSize(Value x, int64_t xDim, Value y, int64_t yDim) {
   if (OpFoldResult size = sizeOfView(x, xDim);
       size && size == sizeOfView(y, yDim))
     return true;
-  AffineExpr size = getSize(x, xDim);
-  return size && size == getSize(y, yDim);
+  AffineExpr size = getSizeExpr(x, xDim);
+  return size && size == getSizeExpr(y, yDim);
 }
 
 /// Returns true if `size` is the size of a dimension of memory.

@@ -150,8 +150,8 @@ bool CudaTargetAttr::has(CudaFeature feature) const {
 }
 
 int64_t CudaTargetAttr::getMostClusterBlocks() const {
-  constexpr int64_t portable =
-      8; // CUDA C++ programming guide, "Thread block clusters"
+  // CUDA C++ programming guide, "Thread block clusters".
+  constexpr int64_t portable = 8;
   return has(CudaFeature::tma) ? portable : 1;
 }
 

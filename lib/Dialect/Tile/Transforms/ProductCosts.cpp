@@ -1,5 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #include "ProductCosts.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,8 +12,6 @@ namespace adze::tile {
 
 constexpr int64_t kStageRowBytes = 128; ///< along k, at most
 constexpr int64_t kSumBytes = 4;        ///< of an accumulator
-
-constexpr StringLiteral kDims = "adze.dims";
 
 int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
@@ -50,40 +49,25 @@ static bool crossesLines(Value memref) {
   return !ShapedType::isDynamic(row) && bits > lineBits && bits % lineBits != 0;
 }
 
-/// Returns the size of a dim of an argument if all symbols have this value, or
-/// nothing if it is no expression of symbols.
-static std::optional<int64_t> evaluateSize(Value memref, int64_t dim,
-                                           int64_t symbol) {
-  auto argument = dyn_cast<BlockArgument>(memref);
-  auto kernel = argument
-                    ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
-                    : KernelOp();
-  auto dims = kernel ? kernel.getArgAttrOfType<AffineMapAttr>(
-                           argument.getArgNumber(), kDims)
-                     : AffineMapAttr();
-  if (!dims)
-    return std::nullopt;
-  AffineMap map = dims.getValue();
-  SmallVector<AffineExpr> symbols(
-      map.getNumSymbols(), getAffineConstantExpr(symbol, memref.getContext()));
-  auto size = dyn_cast<AffineConstantExpr>(
-      simplifyAffineExpr(map.getResult(dim).replaceSymbols(symbols), 0, 0));
-  return size ? std::optional(std::max<int64_t>(size.getValue(), 1))
-              : std::nullopt;
-}
-
-/// Returns the assumed size of dim `i` of the rows of an image of dynamic size.
-/// Images become smaller from layer to layer. Blocks for small images are also
-/// good for large ones, but not the reverse.
-static int64_t assumeImageSize(Product &product, unsigned i) {
+/// Returns the assumed size of a dim of an image of dynamic size: that in a
+/// model whose inputs have 256 pixels along each dim. Images become smaller
+/// from layer to layer. Blocks for small images are also good for large ones,
+/// but not the reverse.
+static int64_t assumeImageSize(Value memref, int64_t dim) {
   constexpr int64_t ofModel = 256, otherwise = 64;
-  StoreOp store = product.stores.front();
-  if (auto size =
-          evaluateSize(store.getMemref(), store.getMemDims()[i], ofModel))
-    return *size;
-  return evaluateSize(product.lhs.getMemref(), product.lhs.getMemDims()[i],
-                      ofModel)
-      .value_or(otherwise);
+  AffineExpr size = getSizeExpr(memref, dim);
+  if (!size)
+    return otherwise;
+  unsigned symbols = 0;
+  size.walk([&](AffineExpr part) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      symbols = std::max(symbols, symbol.getPosition() + 1);
+  });
+  SmallVector<AffineExpr> values(
+      symbols, getAffineConstantExpr(ofModel, memref.getContext()));
+  auto known = dyn_cast<AffineConstantExpr>(
+      simplifyAffineExpr(size.replaceSymbols(values), 0, 0));
+  return known ? std::max<int64_t>(known.getValue(), 1) : otherwise;
 }
 
 ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
@@ -102,9 +86,10 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   };
   bool isImage = numRows > 1, isWhole = true;
   for (unsigned i = 0; i < numRows; ++i)
-    sizes.rows.push_back(
-        getSizeOr(store.getMemref(), dims[i],
-                  isImage ? assumeImageSize(product, i) : manyRows, isWhole));
+    sizes.rows.push_back(getSizeOr(
+        store.getMemref(), dims[i],
+        isImage ? assumeImageSize(store.getMemref(), dims[i]) : manyRows,
+        isWhole));
   sizes.isKnown &= isWhole;
   sizes.n = size(store.getMemref(), dims[numRows], manyRows);
   sizes.k =
