@@ -280,7 +280,7 @@ private:
     int64_t processors = target.getMultiprocessors();
     SmallVector<BlockChoice> choices =
         warpUnit   ? listWarpBlocks(sizes, processors)
-        : hasDepth ? listThreadBlocks(sizes, getMostSplit(sizes), processors)
+        : hasDepth ? listThreadBlocks(sizes, getMostSplit(), processors)
                    : listLargeBlocks(sizes, processors);
     if (hasDepth)
       for (BlockChoice &choice : choices)
@@ -299,9 +299,9 @@ private:
   }
 
   /// Returns how many blocks of threads may share a tile of a product without a
-  /// unit. With dynamic sizes, sums would depend on what is assumed of them.
-  int64_t getMostSplit(const ProductSizes &sizes) const {
-    return sizes.isKnown && !batchInvariant ? target.getMostClusterBlocks() : 1;
+  /// unit.
+  int64_t getMostSplit() const {
+    return batchInvariant ? 1 : target.getMostClusterBlocks();
   }
 
   /// Returns the contracted size of a product by threads or the warp-level
