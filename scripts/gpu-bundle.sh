@@ -27,7 +27,7 @@ cp scripts/gpu/Makefile scripts/gpu/run.sh $tree/
 cp -r python-free-tests/GPU $tree/gpu-tests
 cp -r python/adze $tree/python/
 cp benchmarks/gpu.py benchmarks/gpu_operators.py benchmarks/operator_models.py benchmarks/gpu_decoding.py benchmarks/language_models.py benchmarks/language_peers.py $tree/benchmarks/
-cp benchmarks/zoo/zoo.py benchmarks/zoo/device.py benchmarks/zoo/wheels.txt $tree/benchmarks/zoo/
+cp benchmarks/zoo/zoo.py benchmarks/zoo/device.py $tree/benchmarks/zoo/
 cp benchmarks/models/*.light.onnx benchmarks/models/fill.py $tree/benchmarks/models/
 cp -r examples/models $tree/examples/
 # The version is in the package, which otherwise requests it from the compiler.

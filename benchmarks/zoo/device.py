@@ -13,7 +13,6 @@ more than, what 2 TB/s or 15 TFLOP/s would.
 """
 import argparse
 import concurrent.futures
-import glob
 import json
 import os
 import re
@@ -31,36 +30,21 @@ import zoo  # noqa: E402
 
 
 def pack(args):
-    settings = {zoo.wheel_name(requirement, path): of for requirement, path, _, of in zoo.read_wheels()}
-    files = os.path.join(args.cache, "files")
-    paths = {os.path.basename(path)[:-5]: path for path in glob.glob(f"{files}/*.onnx")}
-    paths |= {os.path.basename(os.path.dirname(path)): path for path in glob.glob(f"{files}/*/*.onnx")}
     os.makedirs(args.folder, exist_ok=True)
     inputs = {}
-    for name, path in sorted(paths.items()):
-        if os.path.getsize(path) > args.most * 1e6 or not any(re.search(regex, name) for regex in args.names or ["."]):
+    for name, path, own in zoo.all_files(args.cache):
+        if not os.path.exists(path) or os.path.getsize(path) > args.most * 1e6 or \
+                not any(re.search(regex, name) for regex in args.names or ["."]):
             continue
-        own = settings.get(name, {})
         try:
             feeds, _ = zoo.make_feeds(zoo.make_session(path, 1), own)
         except Exception as error:  # weights in other files, or no sizes
             print(f"device.py: {name}: {str(error).splitlines()[0][:120]}")
             continue
-        inputs[name] = [[list(value.shape), str(value.dtype), int(own[key]) if key in own else None] for key, value in feeds.items()]
+        inputs[name] = [[list(value.shape), str(value.dtype), own.get(key)] for key, value in feeds.items()]
         shutil.copy(path, os.path.join(args.folder, name + ".onnx"))
     with open(os.path.join(args.folder, "inputs.json"), "w") as file:
         json.dump(inputs, file)
-
-
-def make_input(shape, dtype, value, generator):
-    dtype = np.dtype(dtype)
-    if value is not None:
-        return np.full(shape, value, dtype)
-    if dtype == bool:
-        return np.ones(shape, dtype)
-    if np.issubdtype(dtype, np.integer):
-        return generator.integers(0, 2, shape).astype(dtype)
-    return generator.standard_normal(shape).astype(dtype)
 
 
 def compile_file(args, name):
@@ -120,7 +104,7 @@ def measure(args, name, inputs):
     import gpu
     import torch
     generator = np.random.default_rng(1)
-    arrays = [make_input(*spec, generator) for spec in inputs]
+    arrays = [zoo.make_array(*spec, generator) for spec in inputs]
     paths = {target: os.path.join(args.folder, f"{name}.{target}.so") for target in ("cpu", "cuda")}
     on_cpu, on_device = adze.load(paths["cpu"]), adze.load(paths["cuda"], device="cuda:0")
     expected, got = as_arrays(on_cpu(*arrays)), as_arrays(on_device(*arrays))

@@ -125,11 +125,17 @@ def make_input(info, size, settings, generator):
         else:
             shape.append(int(settings.get(dim, settings.get(f"{info.name}.{axis}", 1 if axis == 0 else size))))
     dtype = DTYPES[re.fullmatch(r"tensor\((\w+)\)", info.type)[1]]
-    if info.name in settings:
-        return np.full(shape, int(settings[info.name]), dtype)
-    if dtype is np.object_:
+    return make_array(shape, dtype, settings.get(info.name), generator)
+
+
+def make_array(shape, dtype, value, generator):
+    """Returns seeded elements, or all of the given value."""
+    dtype = np.dtype(dtype)
+    if value is not None:
+        return np.full(shape, int(value), dtype)
+    if dtype == np.object_:
         return np.full(shape, "the cat sat", dtype)
-    if dtype is np.bool_:
+    if dtype == np.bool_:
         return np.ones(shape, dtype)
     if np.issubdtype(dtype, np.integer):
         return generator.integers(0, 2, shape).astype(dtype)

@@ -249,7 +249,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     return lowerSharedFor(loop);
   if (lowerRing(loop))
     return;
-  if (!loop.getBody()->getOps<tile::BarrierOp>().empty())
+  if (isLoopOverSteps(loop))
     stageBefore(loop);
   SmallVector<Value> inits;
   for (Value v : loop.getInitArgs()) {

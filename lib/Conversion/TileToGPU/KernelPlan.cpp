@@ -17,7 +17,6 @@ namespace adze::togpu {
 /// The number of registers that a thread may hold of a tile that is not that of
 /// a root.
 static constexpr int64_t kStreamRegs = 64;
-static constexpr int64_t kWarp = 32;
 /// The greatest size of a dim that one thread may hold.
 static constexpr int64_t kShortDim = 8;
 

@@ -10,6 +10,8 @@
 
 namespace adze::togpu {
 
+constexpr int64_t kWarp = 32; ///< threads
+
 /// The distribution of one dimension over the threads of a program. Register r
 /// of the thread with digit t holds position (r / vec) * threads * vec + t *
 /// vec + r % vec.
@@ -158,6 +160,11 @@ bool runsOnce(mlir::scf::ForOp loop);
 
 /// Returns the argument of the kernel that a view refers to.
 mlir::Value argumentOf(mlir::Value memory);
+/// Returns the programs of a group that wait for each other in the kernel, or 0
+/// if programs do not wait.
+int64_t getGroup(tile::KernelOp kernel);
+/// Returns true for the loop over the steps of a kernel.
+bool isLoopOverSteps(mlir::scf::ForOp loop);
 
 /// Returns the bytes of an element in memory, or 0 for an unsupported type.
 unsigned bytesOf(mlir::Type elementType);

@@ -12,8 +12,6 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-constexpr int64_t warpThreads = 32;
-
 /// Returns the number in the given bits of the thread.
 Value KernelLowering::getDigits(Value thread, uint64_t mask) {
   Value number = constant(0);
@@ -177,7 +175,7 @@ static Value shuffle(OpBuilder &b, Location loc, Value v, int64_t distance) {
   if (bits == width)
     return gpu::ShuffleOp::create(
                b, loc, v, arith::ConstantIntOp::create(b, loc, word, distance),
-               arith::ConstantIntOp::create(b, loc, word, warpThreads),
+               arith::ConstantIntOp::create(b, loc, word, kWarp),
                gpu::ShuffleMode::XOR)
         .getShuffleResult();
   Type integer = b.getIntegerType(bits);
@@ -203,8 +201,7 @@ static Value shuffle(OpBuilder &b, Location loc, Value v, int64_t distance) {
 
 void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
                                     uint64_t mask) {
-  for (int64_t bit = 1; bit < warpThreads && bit < plan.getBlockThreads();
-       bit *= 2) {
+  for (int64_t bit = 1; bit < kWarp && bit < plan.getBlockThreads(); bit *= 2) {
     if (!(mask & bit))
       continue;
     for (Value &v : values)

@@ -34,11 +34,20 @@ bool KernelPlan::readsConstantsOnce() {
   return isOnce && bytes > 0 && bytes <= mostBytes * threads;
 }
 
+int64_t getGroup(tile::KernelOp kernel) {
+  int64_t programs = 0;
+  kernel.walk(
+      [&](tile::BarrierOp barrier) { programs = barrier.getPrograms(); });
+  return programs;
+}
+
+bool isLoopOverSteps(scf::ForOp loop) {
+  return !loop.getBody()->getOps<tile::BarrierOp>().empty();
+}
+
 bool KernelPlan::hasFewPrograms(int64_t bytes) {
   constexpr int64_t most = 160 << 10; // three quarters of the shared memory
-  bool hasSteps = kernel.isOrdered();
-  kernel.walk([&](tile::BarrierOp) { hasSteps = true; });
-  return hasSteps && bytes <= most;
+  return (kernel.isOrdered() || getGroup(kernel)) && bytes <= most;
 }
 
 /// Blocks with products wait for their operands in turn, while others multiply.

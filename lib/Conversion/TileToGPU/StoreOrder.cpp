@@ -110,8 +110,8 @@ void KernelPlan::orderMemory() {
     bool isStored = !op->hasAttr(tile::kEarlierAttribute) &&
                     stores.contains(argumentOf(op->getOperand(0)));
     auto loop = op->getParentOfType<scf::ForOp>();
-    bool isEarly = loop && !loop.getBody()->getOps<tile::BarrierOp>().empty() &&
-                   !isMultiplied(op->getResult(0));
+    bool isEarly =
+        loop && isLoopOverSteps(loop) && !isMultiplied(op->getResult(0));
     if (!isStored && !isEarly)
       return;
     pinned.insert(op->getResult(0));

@@ -319,14 +319,6 @@ static void joinBlocks(OpBuilder &at, Location loc, const KernelPlan &plan,
       arith::DivUIOp::create(at, loc, frame.programId, number(blocks));
 }
 
-/// Returns the programs of a group that waits for each other, or 1.
-static int64_t getGroup(tile::KernelOp kernel) {
-  int64_t programs = 1;
-  kernel.walk(
-      [&](tile::BarrierOp barrier) { programs = barrier.getPrograms(); });
-  return programs;
-}
-
 bool Converter::convert(tile::KernelOp kernel) {
   if (std::string why = findObstacle(kernel); !why.empty())
     return refuse(kernel, why);

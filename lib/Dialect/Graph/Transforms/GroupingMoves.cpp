@@ -14,11 +14,10 @@ using namespace adze::graph;
 
 bool adze::graph::isInnerSplat(Operation *op) {
   auto broadcast = dyn_cast<BroadcastToOp>(op);
-  auto constant = broadcast ? broadcast.getInput().getDefiningOp<ConstantOp>()
-                            : ConstantOp();
-  auto elements =
-      constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
-  return elements && elements.isSplat() &&
+  DenseElementsAttr elements;
+  return broadcast &&
+         matchPattern(broadcast.getInput(), m_Constant(&elements)) &&
+         elements.isSplat() &&
          llvm::all_of(op->getUsers(), llvm::IsaPred<RecurrentOp>);
 }
 

@@ -5,10 +5,10 @@
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace adze::tile {
 #define GEN_PASS_DEF_TILEFUSESTEPS
@@ -28,24 +28,19 @@ static int64_t getGroup(KernelOp kernel, CudaTargetAttr target) {
   return group <= target.getMostClusterBlocks() ? group : 0;
 }
 
-/// Returns the memory of which this is a view.
-static Value getWhole(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
-}
-
 /// Moves before the loop what is equal in all steps: operations without effects
 /// and loads from arguments to which the kernel does not store.
 static void hoistInvariants(KernelOp kernel, scf::ForOp loop) {
   llvm::SmallDenseSet<Value> stored;
   kernel.walk([&](Operation *op) {
     if (isa<StoreOp, memref::StoreOp>(op))
-      stored.insert(getWhole(op->getOperand(1)));
+      stored.insert(
+          memref::skipViewLikeOps(cast<MemrefValue>(op->getOperand(1))));
   });
   loop.walk([&](Operation *op) {
     auto load = dyn_cast<LoadOp>(op);
-    bool isRead = load && !stored.contains(getWhole(load.getMemref()));
+    bool isRead = load && !stored.contains(memref::skipViewLikeOps(
+                              cast<MemrefValue>(load.getMemref())));
     bool mayMove = isRead || (op->getNumRegions() == 0 && isPure(op) &&
                               !op->hasTrait<OpTrait::IsTerminator>());
     if (mayMove && llvm::all_of(op->getOperands(), [&](Value operand) {
