@@ -185,11 +185,11 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs());
   unsigned rank = result.size(), batch = rank - 2;
   MLIRContext *context = op.getContext();
-  AffineExpr allRows = tiling == Tiling::Flat ? getFlatRows(op) : AffineExpr();
-  bool flat = bool(allRows);
+  AffineExpr flatRows = tiling == Tiling::Flat ? getFlatRows(op) : AffineExpr();
+  bool flat = bool(flatRows);
   if (tiling == Tiling::Flat && !flat)
     return e.fail("batch dims cannot be merged into rows");
-  AffineExpr m = flat ? allRows : result[rank - 2];
+  AffineExpr m = flat ? flatRows : result[rank - 2];
   AffineExpr n = result[rank - 1];
   AffineExpr k = lhs[lhs.size() - (op.getTransposeA() ? 2 : 1)];
   Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
@@ -213,8 +213,11 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   e.pack(op.getRhs(), e.version.isAll() ? packMatrix(op, blocks.panel, group)
                                         : packAlongDepth(op));
   Value rowStep = chooseRowStep(e, rows, blockM);
-  SmallVector<Value> counts{countForVersion(e, rows, e.ceilDiv(rows, rowStep)),
-                            e.ceilDiv(columns, blockN)};
+  // All versions have the same bounds: those of the rows of all batches.
+  Value allRows = e.version.isAll() ? rows : e.size(getFlatRows(op));
+  SmallVector<Value> counts{
+      countForVersion(e, allRows, e.ceilDiv(rows, rowStep)),
+      e.ceilDiv(columns, blockN)};
   for (unsigned dim = flat ? 0 : batch; dim-- > 0;) {
     Value count = e.size(result[dim]);
     if (!count)
