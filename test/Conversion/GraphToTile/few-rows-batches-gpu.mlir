@@ -1,7 +1,7 @@
 // RUN: aopt %s --convert-graph-to-tile -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: cuda-emulate %t.mlir --symbols=2,2 --tolerance=1e-5 | FileCheck %s --check-prefix=FEW
-// RUN: cuda-emulate %t.mlir --symbols=6,1 --tolerance=1e-5 | FileCheck %s --check-prefix=MORE
+// RUN: cuda-emulate %t.mlir --symbols=12,1 --tolerance=1e-5 | FileCheck %s --check-prefix=MORE
 // RUN: cuda-emulate %t.mlir --symbols=26,10 --tolerance=1e-5 | FileCheck %s --check-prefix=HUNDREDS
 
 // The slice keeps the batches of the versions for many rows apart. The version for few rows
@@ -16,11 +16,11 @@
 // CHECK: arith.cmpi ule, %[[ROWS]], %c1024
 // CHECK-LABEL: tile.kernel @product_to_256(
 // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %{{.*}} : index
-// CHECK: arith.cmpi ugt, %[[ROWS]], %c4
+// CHECK: arith.cmpi ugt, %[[ROWS]], %c8
 // CHECK: arith.cmpi ule, %[[ROWS]], %c256
 // CHECK-LABEL: tile.kernel @product_few(
 // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %{{.*}} : index
-// CHECK: arith.cmpi ule, %[[ROWS]], %c4
+// CHECK: arith.cmpi ule, %[[ROWS]], %c8
 
 // FEW-DAG: product: 0 programs
 // FEW-DAG: product_to_1024: 0 programs
