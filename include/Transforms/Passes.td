@@ -145,7 +145,8 @@ def FuseLaunches : Pass<"fuse-launches", "mlir::ModuleOp"> {
     with the same coordinates of the launch before it has stored, one kernel
     computes both, and the tile is not stored. The kernels have one grid and equal
     parameters, nothing else reads the result, and the tile is used elementwise.
-    Kernels with `tile.dot` stay apart: a matrix unit has one product of a kernel.
+    Products with a common left operand are computed in one loop, if a matrix unit
+    has a schedule for both.
 
     ```mlir
     host.launch @up(%x, %w, %t) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()

@@ -1,15 +1,17 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // fuse-launches: computes the result of a launch in the programs that read it.
-#include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Tile/Transforms/Schedules.h"
 #include "Launches.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -31,7 +33,8 @@ struct Pair {
 
 class Fusion {
 public:
-  explicit Fusion(ModuleOp module) : symbols(module) {}
+  Fusion(ModuleOp module, tile::CudaTargetAttr target)
+      : symbols(module), target(target) {}
 
   /// Fuses launches of the first group with launches of the second, which
   /// follows it, where both have programs for the same sizes. Returns the
@@ -43,6 +46,7 @@ private:
   tile::KernelOp getFused(Pair pair, ArrayRef<unsigned> arguments);
 
   SymbolTable symbols;
+  tile::CudaTargetAttr target;
   /// The fused kernels by both kernels and the arguments of the producer, or
   /// null if these have no fused form.
   DenseMap<std::pair<Operation *, Operation *>,
@@ -87,13 +91,8 @@ static bool isBetween(Value place, ArrayRef<host::LaunchOp> writers,
          });
 }
 
-/// Returns true for a kernel that no matrix unit computes: schedules of
-/// products are for one product.
 static bool canFuse(tile::KernelOp kernel) {
-  return isSimpleKernel(kernel,
-                        [](Operation *op) {
-                          return isa<tile::DotOp, tile::ScratchOp>(op);
-                        }) &&
+  return isSimpleKernel(kernel, llvm::IsaPred<tile::ScratchOp>) &&
          llvm::none_of(llvm::seq(kernel.getNumArguments()), [&](unsigned i) {
            return bool(kernel.getArgAttr(i, host::tiedAttr));
          });
@@ -134,6 +133,42 @@ static LogicalResult forward(BlockArgument memory) {
     if (user->use_empty())
       user->erase();
   return success();
+}
+
+/// Returns the loops of the products of a kernel.
+static SmallVector<scf::ForOp> getProductLoops(tile::KernelOp kernel) {
+  SmallVector<scf::ForOp> loops;
+  for (auto loop : kernel.getBody().getOps<scf::ForOp>())
+    if (llvm::hasSingleElement(loop.getBody()->getOps<tile::DotOp>()))
+      loops.push_back(loop);
+  return loops;
+}
+
+/// Computes two products in one loop, if both have the same depth.
+static void fuseProducts(tile::KernelOp kernel, RewriterBase &rewriter) {
+  SmallVector<scf::ForOp> loops = getProductLoops(kernel);
+  if (loops.size() != 2)
+    return;
+  auto [first, second] = std::tuple(loops[0], loops[1]);
+  if (first.getLowerBound() == second.getLowerBound() &&
+      first.getUpperBound() == second.getUpperBound() &&
+      first.getStep() == second.getStep() &&
+      succeeded(moveOperationDependencies(rewriter, second, first)))
+    fuseIndependentSiblingForLoops(second, first, rewriter);
+}
+
+/// Returns true if a kernel has no products, or a schedule of the target for
+/// all of them.
+static bool hasSchedule(tile::KernelOp kernel, tile::CudaTargetAttr target) {
+  bool hasProducts =
+      kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (!hasProducts)
+    return true;
+  auto choices = tile::listSchedules(kernel, target, /*batchInvariant=*/false,
+                                     /*most=*/1);
+  tile::ScheduleAttr schedule = choices.front().schedule;
+  return schedule && schedule.getGpu();
 }
 
 /// Halves the columns of a program that reduces the rows of two matrices, so
@@ -199,8 +234,11 @@ tile::KernelOp Fusion::getFused(Pair pair, ArrayRef<unsigned> arguments) {
       !kernel->getArgument(pair.between).use_empty() ||
       failed(kernel->eraseArgument(pair.between)))
     return {};
+  fuseProducts(*kernel, rewriter);
   // Without the store, loads of both kernels from the same window are one.
   eliminateCommonSubExpressions(rewriter, dominance, *kernel);
+  if (!hasSchedule(*kernel, target))
+    return {};
   halveBlocks(*kernel);
   kernel->setName((producer.getName() + "_" + consumer.getName()).str());
   (*kernel)->setLoc(b.getFusedLoc({producer.getLoc(), consumer.getLoc()}));
@@ -272,9 +310,10 @@ unsigned Fusion::fuse(Versions &writers, ArrayRef<host::LaunchOp> readers) {
 
 void FuseLaunchesPass::runOnOperation() {
   ModuleOp module = getOperation();
-  if (!tile::findCudaTarget(module))
+  tile::CudaTargetAttr target = tile::findCudaTarget(module);
+  if (!target)
     return;
-  Fusion fusion(module);
+  Fusion fusion(module, target);
   rewriteLaunches(module, [&](Block &block) {
     SmallVector<Versions> groups = getVersions(block);
     for (size_t i = 1; i < groups.size(); ++i)

@@ -134,7 +134,7 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
   plan.product.loops = {attention.loop};
   plan.product.ids = attention.ids;
   plan.product.lhs = attention.keys;
-  plan.product.rhs = attention.values;
+  plan.product.rhs = {attention.values};
   plan.lhsBytes = plan.rhsBytes = plan.n * plan.k * plan.getElementBytes();
   plan.residentBytes = plan.m * plan.k * plan.getElementBytes();
   if (failed(addOperand(plan, attention.keys, tile::TileRole::Lhs, why)) ||
@@ -211,14 +211,16 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
     return why = "several tiles are in flight, and their depths differ",
            failure();
   plan.product = *product;
-  plan.types = product->dot.getProduct();
+  tile::DotOp dot = product->dots.front();
+  plan.products = int64_t(product->dots.size());
+  plan.types = dot.getProduct();
   plan.lhsBytes = plan.m * plan.k * plan.getElementBytes();
-  plan.rhsBytes = plan.n * plan.k * plan.getElementBytes();
+  plan.rhsBytes = plan.n * plan.k * plan.products * plan.getElementBytes();
   auto shape = [](Value tile) {
     return cast<RankedTensorType>(tile.getType()).getShape();
   };
-  if (shape(product->dot.getLhs()) != ArrayRef({plan.m, plan.k}) ||
-      shape(product->dot.getRhs()) != ArrayRef({plan.k, plan.n}) ||
+  if (shape(dot.getLhs()) != ArrayRef({plan.m, plan.k}) ||
+      shape(dot.getRhs()) != ArrayRef({plan.k, plan.n}) ||
       plan.m % (plan.getTileWarpgroups() * kInstructionRows) != 0 ||
       plan.n % kColumnGranule != 0)
     return why = "the schedule has other blocks than the kernel", failure();
@@ -234,9 +236,14 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
       plan.getSumsBytes() > plan.stages * (plan.lhsBytes + plan.rhsBytes))
     return why = "the sums of a split depth do not fit the pipeline's buffers",
            failure();
-  if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)) ||
-      failed(addOperand(plan, product->rhs, tile::TileRole::Rhs, why)))
+  if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)))
     return failure();
+  for (tile::LoadOp rhs : product->rhs) {
+    if (failed(addOperand(plan, rhs, tile::TileRole::Rhs, why)))
+      return failure();
+    if (!plan.maps[1].hasSameForm(plan.maps.back()))
+      return why = "the right operands differ in their layouts", failure();
+  }
   if (failed(planResults(plan, product->stores)))
     return failure();
   // ptxas 13.0 converts accumulators that are stored from registers before it

@@ -30,8 +30,9 @@ struct PipelineResult {
 /// The parameters of a pipeline, for its lowering and its launch.
 struct PipelinePlan {
   tile::Product product;
-  int64_t m, n, k; ///< blocks
-  int64_t columns; ///< of the block of an image that the rows are, or m
+  int64_t m, n, k;      ///< blocks
+  int64_t products = 1; ///< that have the left operand in common
+  int64_t columns;      ///< of the block of an image that the rows are, or m
   int64_t stages, inflight, tilesTogether;
   int64_t split;      ///< blocks of threads that share k of a tile
   int64_t warpgroups; ///< that multiply
@@ -48,7 +49,7 @@ struct PipelinePlan {
   /// keys and values are the operands of a stage, and the query stays for a
   /// tile.
   std::optional<tile::Attention> attention;
-  int64_t lhsBytes, rhsBytes; ///< of a stage
+  int64_t lhsBytes, rhsBytes; ///< of a stage, of all products
   int64_t residentBytes = 0;  ///< of the operand that stays for a tile
 
   /// The element types of the product.
@@ -85,7 +86,9 @@ struct PipelinePlan {
 
   /// Returns the bytes of the accumulators of a tile, which reuse the memory of
   /// the ring when several blocks share k of the tile (split-K).
-  int64_t getSumsBytes() const { return m * n * 4; }
+  int64_t getSumsBytes() const { return m * n * products * 4; }
+  /// Returns the tensor map of the right operand of a product.
+  static unsigned getRhsMap(int64_t product) { return 1 + product; }
 
   // Return offsets in shared memory, in bytes.
   int64_t getPieceBytes() const {

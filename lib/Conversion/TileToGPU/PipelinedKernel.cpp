@@ -277,7 +277,12 @@ PipelinedKernel::Values PipelinedKernel::copyStage(IRMapping &scalars,
         rhs = d.at(d.at(shared, plan.getRhsOffset()),
                    d.mul(stage, plan.rhsBytes));
   copyOperand(plan.maps[0], plan.product.lhs, maps[0], lhs, bar, scalars);
-  copyOperand(plan.maps[1], plan.product.rhs, maps[1], rhs, bar, scalars);
+  int64_t bytes = plan.rhsBytes / plan.products;
+  for (auto [i, load] : llvm::enumerate(plan.product.rhs)) {
+    unsigned map = PipelinePlan::getRhsMap(i);
+    copyOperand(plan.maps[map], load, maps[map], d.at(rhs, i * bytes), bar,
+                scalars);
+  }
   auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
   return {nextStage, nextPhase};
 }

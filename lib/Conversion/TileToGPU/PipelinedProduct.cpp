@@ -66,7 +66,8 @@ NVVM::WGMMATypes PipelinedKernel::getUnitType(Type element) {
       });
 }
 
-/// Issues the instructions of one stage as one group.
+/// Issues the instructions of one stage as one group. The accumulators are
+/// those of all products for a block of rows, then for the next one.
 PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
                                                   Value stage) {
   constexpr int64_t unit = 16;
@@ -81,21 +82,26 @@ PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
   int64_t depth = plan.getInstructionDepth();
   auto shape =
       NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n, depth);
+  int64_t productBytes = plan.rhsBytes / plan.products;
   d.create<NVVM::WgmmaFenceAlignedOp>();
   Values results(sums);
   for (int64_t k = 0; k < plan.k / depth; ++k)
-    for (int64_t block = 0; block < plan.getRowBlocks(); ++block)
-      results[block] = d.create<NVVM::WgmmaMmaAsyncOp>(
-          getSumsType(plan.n), results[block],
+    for (auto [i, result] : llvm::enumerate(results)) {
+      int64_t block = i / plan.products, product = i % plan.products;
+      result = d.create<NVVM::WgmmaMmaAsyncOp>(
+          getSumsType(plan.n), result,
           d.add(lhs,
                 (getStep(lhsBox, k, plan.m) + block * rowBlockBytes) / unit),
-          d.add(rhs, getStep(rhsBox, k, plan.n) / unit), shape,
-          getUnitType(plan.types.getLhs()), getUnitType(plan.types.getRhs()),
-          getUnitType(plan.types.getAcc()), NVVM::WGMMAScaleOut::one,
-          NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+          d.add(rhs,
+                (getStep(rhsBox, k, plan.n) + product * productBytes) / unit),
+          shape, getUnitType(plan.types.getLhs()),
+          getUnitType(plan.types.getRhs()), getUnitType(plan.types.getAcc()),
+          NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one,
+          NVVM::WGMMAScaleIn::one,
           lhsBox.alongSum ? NVVM::MMALayout::row : NVVM::MMALayout::col,
           rhsBox.alongSum ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           /*satfinite=*/NVVM::MMAIntOverflowAttr());
+    }
   d.create<NVVM::WgmmaGroupSyncAlignedOp>();
   return results;
 }
@@ -144,18 +150,18 @@ Value PipelinedKernel::countStages() {
 
 PipelinedKernel::Values PipelinedKernel::multiplyTile(const KernelFrame &at,
                                                       ValueRange ring) {
-  unsigned blocks = plan.getRowBlocks();
-  Values carried(blocks, zero);
+  unsigned numSums = plan.getRowBlocks() * plan.products;
+  Values carried(numSums, zero);
   carried.append({ring[0], ring[1], d.i32(-1)});
   IRMapping map = at.map;
   // A stage is returned when the group after it has been issued and the groups
   // up to it are complete.
   auto multiplyStage = [&](IRMapping &, ValueRange carried) -> Values {
-    Value stage = carried[blocks], phase = carried[blocks + 1];
+    Value stage = carried[numSums], phase = carried[numSums + 1];
     d.waitBarrier(full, stage, phase);
-    Values next = multiply(carried.take_front(blocks), stage);
+    Values next = multiply(carried.take_front(numSums), stage);
     d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(plan.inflight));
-    release(plan.inflight ? carried[blocks + 2] : stage);
+    release(plan.inflight ? carried[numSums + 2] : stage);
     auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
     next.append({nextStage, nextPhase, plan.inflight ? stage : d.i32(-1)});
     return next;
@@ -165,12 +171,12 @@ PipelinedKernel::Values PipelinedKernel::multiplyTile(const KernelFrame &at,
     passTurn();
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
   if (plan.inflight)
-    release(done[blocks + 2]);
+    release(done[numSums + 2]);
   if (rank)
-    storeJoined(at, ValueRange(done).take_front(blocks));
+    storeJoined(at, ValueRange(done).take_front(numSums));
   else
-    storeResults(at, ValueRange(done).take_front(blocks));
-  return {done[blocks], done[blocks + 1]};
+    storeResults(at, ValueRange(done).take_front(numSums));
+  return {done[numSums], done[numSums + 1]};
 }
 
 void PipelinedKernel::emitConsumers() {
@@ -245,9 +251,11 @@ void PipelinedKernel::setPlace(Fragments &fragments, int64_t rowBlock) {
 void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
   numPieces = 0;
   Fragments fragments = makeFragments(at);
-  for (unsigned block = 0; block < sums.size(); ++block) {
+  for (unsigned block = 0; block < plan.getRowBlocks(); ++block) {
     setPlace(fragments, block);
-    fragments.setRoot(plan.product.getSums(), getElements(sums[block]));
+    for (unsigned product = 0; product < plan.products; ++product)
+      fragments.setRoot(plan.product.getSums(product),
+                        getElements(sums[block * plan.products + product]));
     storeBlock(fragments, at, block);
   }
 }

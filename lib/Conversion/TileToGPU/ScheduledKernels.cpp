@@ -15,8 +15,8 @@ namespace adze::togpu {
 /// by the copy.
 static int64_t getMapType(const PipelinePlan &plan,
                           const tile::TensorBox &map) {
-  constexpr unsigned numOperands = 2;
-  bool isOperand = &map < plan.maps.begin() + numOperands;
+  bool isOperand =
+      &map < plan.maps.begin() + PipelinePlan::getRhsMap(plan.products);
   Type element = map.physical.getElementType();
   if (isOperand && isa<FloatTF32Type>(plan.types.getLhs()))
     return ADZE_TENSOR_MAP_TF32;

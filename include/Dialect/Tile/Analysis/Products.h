@@ -10,21 +10,23 @@
 
 namespace adze::tile {
 
-/// A kernel that consists of one product in a nest of loops that carry its
-/// accumulators, and of elementwise operations on these. Tiles may have dynamic
-/// sizes. The rows may be those of a block of an image: the left operand is
-/// then loaded as [rows, columns, k] and reshaped, and results are [rows,
-/// columns, n].
+/// A kernel that consists of one product, or of several that have the left
+/// operand in common, in a nest of loops that carry the accumulators, and of
+/// elementwise operations on these. Tiles may have dynamic sizes. The rows may
+/// be those of a block of an image: the left operand is then loaded as [rows,
+/// columns, k] and reshaped, and results are [rows, columns, n].
 struct Product {
-  DotOp dot;
+  llvm::SmallVector<DotOp> dots; ///< in the order of the accumulators
   llvm::SmallVector<mlir::scf::ForOp> loops; ///< outermost first
-  LoadOp lhs, rhs;
+  LoadOp lhs;
+  llvm::SmallVector<LoadOp> rhs; ///< of each dot, with the same sizes
   ProgramIdOp ids;
   llvm::SmallVector<StoreOp> stores;
 
   /// Returns the number of dims that are the rows of the product: 1 or 2.
   unsigned getNumRowDims() { return lhs.getResult().getType().getRank() - 1; }
-  mlir::Value getSums() { return loops.front().getResult(0); }
+  /// Returns the accumulators of a dot after the loops.
+  mlir::Value getSums(unsigned dot) { return loops.front().getResult(dot); }
   /// Returns true if the bounds of the loops are the same for all programs, and
   /// known before the outermost loop.
   bool hasUniformDepth();
@@ -68,6 +70,12 @@ struct TensorBox {
   /// bytes of a row of a box in shared memory: 32, 64 or 128
   int64_t rowBytes;
   int64_t numCopies; ///< boxes that cover the window, along the last dim
+
+  /// Returns true if windows of both have the same layout in shared memory.
+  bool hasSameForm(const TensorBox &other) const {
+    return box == other.box && alongSum == other.alongSum &&
+           rowBytes == other.rowBytes;
+  }
 };
 
 /// The role of the dims of a tile of a product.

@@ -35,13 +35,12 @@ public:
       return fail("the kernel has phases");
     SmallVector<DotOp> dots;
     kernel.walk([&](DotOp dot) { dots.push_back(dot); });
-    if (dots.size() != 1)
-      return fail(Twine(dots.size()) + " products");
-    product.dot = dots.front();
+    if (dots.empty())
+      return fail("0 products");
     product.ids = kernel.getProgramId();
     if (!product.ids || product.ids.getOrdered())
       return fail("the kernel has no program ids, or ordered ones");
-    if (failed(findLoops(product)) || failed(findOperands(product)))
+    if (failed(findLoops(product, dots)) || failed(findOperands(product)))
       return failure();
     return checkEpilogue(product);
   }
@@ -52,25 +51,32 @@ private:
     return failure();
   }
 
-  LogicalResult findLoops(Product &product) {
-    Value sums = product.dot.getAcc(), next = product.dot.getResult();
-    Block *block = product.dot->getBlock();
+  LogicalResult findLoops(Product &product, ArrayRef<DotOp> dots) {
+    Block *block = dots.front()->getBlock();
+    auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+    if (!loop)
+      return fail("the product has no loop over its depth");
+    for (Value yielded : loop.getYieldedValues())
+      if (auto dot = yielded.getDefiningOp<DotOp>())
+        product.dots.push_back(dot);
+    if (product.dots.size() != dots.size())
+      return fail(Twine(dots.size()) + " products");
+    auto sums = llvm::map_to_vector(
+        product.dots, [](DotOp dot) -> Value { return dot.getAcc(); });
+    auto next = llvm::map_to_vector(
+        product.dots, [](DotOp dot) -> Value { return dot.getResult(); });
     while (block != &kernel.getBody().front()) {
-      auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
-      if (!loop || loop.getNumResults() != 1 ||
-          sums != loop.getRegionIterArg(0) ||
-          next != loop.getYieldedValues()[0])
+      loop = dyn_cast<scf::ForOp>(block->getParentOp());
+      if (!loop || !llvm::equal(sums, loop.getRegionIterArgs()) ||
+          !llvm::equal(next, loop.getYieldedValues()))
         return fail("a loop carries values besides the sums");
       product.loops.insert(product.loops.begin(), loop);
-      sums = loop.getInitArgs()[0];
-      next = loop.getResult(0);
+      llvm::copy(loop.getInitArgs(), sums.begin());
+      llvm::copy(loop.getResults(), next.begin());
       block = loop->getBlock();
     }
-    if (product.loops.empty())
-      return fail("the product has no loop over its depth");
-    if (!isZero(sums))
-      return fail("the sums do not start at zero");
-    return success();
+    return llvm::all_of(sums, isZero) ? success()
+                                      : fail("the sums do not start at zero");
   }
 
   /// Returns the load of an operand, looking through a reshape to rows.
@@ -80,30 +86,46 @@ private:
     if (reshape && reshape.getSource().getType().getRank() == 3)
       operand = reshape.getSource();
     auto load = operand.getDefiningOp<LoadOp>();
-    return load && load->getBlock() == block && operand.hasOneUse() ? load
-                                                                    : LoadOp();
+    return load && load->getBlock() == block ? load : LoadOp();
+  }
+
+  /// Finds the load of an operand that the dots alone use.
+  LogicalResult findOperand(Value operand, ArrayRef<DotOp> dots, LoadOp &load) {
+    if (Operation *op = operand.getDefiningOp();
+        op && !isa<LoadOp, ReshapeOp>(op))
+      return fail("an operand is computed by '" + op->getName().getStringRef() +
+                  "'");
+    auto isUsedBy = [&](Operation *user) {
+      return llvm::is_contained(dots, user);
+    };
+    load = llvm::all_of(operand.getUsers(), isUsedBy) ? findLoad(operand)
+                                                      : LoadOp();
+    if (!load || load->getBlock() != dots.front()->getBlock() ||
+        (load.getResult() != operand && !load.getResult().hasOneUse()))
+      return fail("an operand is not loaded for the product alone");
+    if (auto pad = load.getPadAttr();
+        pad && !matchPattern(Attribute(pad), m_AnyZeroFloat()) &&
+        !matchPattern(Attribute(pad), m_Zero()))
+      return fail("an operand is padded by a value other than zero");
+    return success();
   }
 
   LogicalResult findOperands(Product &product) {
-    LoadOp loads[2];
-    for (unsigned i = 0; i < 2; ++i) {
-      Value operand = product.dot->getOperand(i);
-      if (Operation *op = operand.getDefiningOp();
-          op && !isa<LoadOp, ReshapeOp>(op))
-        return fail("an operand is computed by '" +
-                    op->getName().getStringRef() + "'");
-      loads[i] = operand.hasOneUse() ? findLoad(operand) : LoadOp();
-      if (!loads[i] || loads[i]->getBlock() != product.dot->getBlock())
-        return fail("an operand is not loaded for the product alone");
-      if (auto pad = loads[i].getPadAttr();
-          pad && !matchPattern(Attribute(pad), m_AnyZeroFloat()) &&
-          !matchPattern(Attribute(pad), m_Zero()))
-        return fail("an operand is padded by a value other than zero");
+    DotOp first = product.dots.front();
+    if (failed(findOperand(first.getLhs(), product.dots, product.lhs)))
+      return failure();
+    for (DotOp &dot : product.dots) {
+      LoadOp &load = product.rhs.emplace_back();
+      if (failed(findOperand(dot.getRhs(), dot, load)))
+        return failure();
+      if (load.getResult().getType().getRank() != 2)
+        return fail("the right operand has more than two dims");
+      if (dot.getLhs() != first.getLhs() ||
+          dot.getProduct() != first.getProduct() ||
+          load.getStaticSizes() != product.rhs.front().getStaticSizes() ||
+          !llvm::equal(load.getSizes(), product.rhs.front().getSizes()))
+        return fail("the products have other left operands, types or sizes");
     }
-    product.lhs = loads[0];
-    product.rhs = loads[1];
-    if (product.rhs.getResult().getType().getRank() != 2)
-      return fail("the right operand has more than two dims");
     for (scf::ForOp loop : product.loops)
       for (Operation &op : *loop.getBody())
         if (llvm::any_of(op.getResultTypes(), isTile) &&
@@ -122,7 +144,8 @@ private:
         continue;
       }
       if (auto reshape = dyn_cast<ReshapeOp>(op);
-          reshape && reshape.getSource() == product.getSums() &&
+          reshape &&
+          reshape.getSource().getDefiningOp() == product.loops.front() &&
           reshape.getType().getRank() == product.getNumRowDims() + 1)
         continue;
       if (isa<ParamOp, ProgramIdOp, ReturnOp, LoadOp, BroadcastOp, IotaOp,

@@ -36,7 +36,8 @@ constexpr ResultBlock kResultBlocks[] = {
     {128, 256, 2},    {256, 128, 2},  {128, 192, 2}, {128, 128, 2},
     {64, 256, 1},     {64, 128, 1},   {64, 64, 1},   {128, 128, 2, 2},
     {192, 128, 2, 2}, {128, 64, 2, 2}};
-constexpr int64_t kWarpgroup = 4; ///< warps
+constexpr int64_t kWarpgroup = 4;     ///< warps
+constexpr int64_t kLeastColumns = 64; ///< of a product in a block
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two in a stage
@@ -74,11 +75,11 @@ public:
       return failure();
     unsigned dots = 0;
     kernel.walk([&](DotOp) { ++dots; });
-    if (dots == 2)
-      return scheduleAttention(kernel, target, alternative, why);
     if (!dots)
       return success(succeeded(bindParts()) || succeeded(bindElements()));
     auto found = findProduct(kernel, why);
+    if (failed(found) && dots == 2)
+      return scheduleAttention(kernel, target, alternative, why);
     if (failed(found))
       return failure(dots > 1 || failed(bindComputed()));
     product = *found;
@@ -91,15 +92,18 @@ public:
     LogicalResult takes = findUnit(why);
     if (succeeded(takes))
       takes = choose(why);
-    if (succeeded(takes))
+    if (succeeded(takes) || countProducts() > 1)
       return takes;
     return success(succeeded(bindThreadBlock(getSizes(product, /*unit=*/{}))) &&
                    warpUnit);
   }
 
 private:
+  /// Returns the number of products that have the left operand in common.
+  int64_t countProducts() const { return int64_t(product.dots.size()); }
+
   LogicalResult findUnit(std::string &why) {
-    ProductAttr types = product.dot.getProduct();
+    ProductAttr types = product.dots.front().getProduct();
     warpUnit = findWarpUnit(target, types);
     unit = target.findUnit(types.getLhs(), types.getRhs(), types.getAcc());
     if (unit && target.has(CudaFeature::tma))
@@ -112,9 +116,9 @@ private:
     unsigned numRows = product.getNumRowDims();
     for (unsigned i = 0; i < numRows; ++i)
       params.push_back(getSizeParam(product.lhs, i));
-    params.push_back(getSizeParam(product.rhs, 1));
+    params.push_back(getSizeParam(product.rhs.front(), 1));
     params.push_back(getSizeParam(product.lhs, numRows));
-    ParamOp depth = getSizeParam(product.rhs, 0);
+    ParamOp depth = getSizeParam(product.rhs.front(), 0);
     llvm::SmallSet<StringRef, 4> names;
     for (ParamOp param : params)
       if (!param || !names.insert(param.getName()).second) {
@@ -340,21 +344,30 @@ private:
                                                 int64_t depth,
                                                 std::string &why) {
     TileWindow left{product.lhs.getMemDims(), llvm::to_vector(rows),
-                    product.lhs.getSteps()},
-        right{
-            product.rhs.getMemDims(), {depth, block.n}, product.rhs.getSteps()};
+                    product.lhs.getSteps()};
     left.sizes.push_back(depth);
     auto lhs = getTensorBox(product.lhs.getMemref(), left, TileRole::Lhs, why);
     if (failed(lhs))
       return failure();
-    auto rhs = getTensorBox(product.rhs.getMemref(), right, TileRole::Rhs, why);
-    if (failed(rhs))
-      return failure();
-    if (readsAlongDepth(unit) && !(lhs->alongSum && rhs->alongSum)) {
-      why = "an operand is not contiguous along the depth";
-      return failure();
+    std::optional<TensorBox> first;
+    for (LoadOp load : product.rhs) {
+      TileWindow right{load.getMemDims(),
+                       {depth, block.n / countProducts()},
+                       load.getSteps()};
+      auto rhs = getTensorBox(load.getMemref(), right, TileRole::Rhs, why);
+      if (failed(rhs))
+        return failure();
+      if (readsAlongDepth(unit) && !(lhs->alongSum && rhs->alongSum)) {
+        why = "an operand is not contiguous along the depth";
+        return failure();
+      }
+      if (first && !first->hasSameForm(*rhs)) {
+        why = "the right operands differ in their layouts";
+        return failure();
+      }
+      first = *rhs;
     }
-    return std::array<int64_t, 2>{lhs->rowBytes, rhs->rowBytes};
+    return std::array<int64_t, 2>{lhs->rowBytes, first->rowBytes};
   }
 
   /// The block chosen for a product.
@@ -400,7 +413,7 @@ private:
   bool isPermitted(const ProductSizes &sizes, Choice &choice,
                    std::string &why) {
     SmallVector<int64_t> values = llvm::to_vector(choice.rows);
-    values.append({choice.block->n, sizes.depth});
+    values.append({choice.block->n / countProducts(), sizes.depth});
     if (!mayBindAll(values))
       return false;
     auto swizzles = getSwizzles(choice.rows, *choice.block, sizes.depth, why);
@@ -413,7 +426,8 @@ private:
     ProductSizes sizes = getSizes(product, unit);
     std::multimap<double, Choice> choices; // by cycles
     for (const ResultBlock &block : kResultBlocks) {
-      if (block.n > unit.getShape()[1])
+      int64_t columns = block.n / countProducts();
+      if (columns > unit.getShape()[1] || columns % kLeastColumns != 0)
         continue;
       for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1))
         for (int64_t split : kSplits)
@@ -463,6 +477,7 @@ private:
   void write(const Choice &choice, int64_t depth) {
     const ResultBlock &block = *choice.block;
     ArrayRef<int64_t> rows = choice.rows;
+    int64_t columns = block.n / countProducts();
     MLIRContext *context = kernel.getContext();
     auto dim = [&](StringRef name, int64_t size) {
       return ScheduleDimAttr::get(context, name, size);
@@ -474,7 +489,7 @@ private:
     auto gpu = GpuScheduleAttr::get(
         context, {kWarpgroup, block.warpgroups * kWarpgroup}, choice.stages,
         /*inflight=*/1, kTilesTogether);
-    SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", block.n),
+    SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", columns),
                                          dim("k", depth)};
     if (rows.size() > 1)
       dims.append({dim("y", rows[0]), dim("x", rows[1])});
@@ -486,7 +501,7 @@ private:
                     ScheduleAttr::get(context, unit.getName(), dims,
                                       {operand(0), operand(1)}, gpu));
     SmallVector<int64_t> values = llvm::to_vector(ArrayRef<int64_t>(rows));
-    values.append({block.n, depth});
+    values.append({columns, depth});
     bind(values);
   }
 

@@ -75,7 +75,7 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   constexpr int64_t someMatrices = 16;
   ProductSizes sizes;
   auto usual =
-      product.dot->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(
+      product.ids->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(
           kUsualSizeAttribute);
   int64_t manyRows = usual ? usual.getInt() : 2048;
   StoreOp store = product.stores.front();
@@ -91,7 +91,8 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
         isImage ? assumeImageSize(store.getMemref(), dims[i]) : manyRows,
         isWhole));
   sizes.isKnown &= isWhole;
-  sizes.n = size(store.getMemref(), dims[numRows], manyRows);
+  auto products = int64_t(product.dots.size());
+  sizes.n = products * size(store.getMemref(), dims[numRows], manyRows);
   sizes.k =
       getSizeOr(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
                 manyRows, sizes.isDepthKnown);
@@ -110,10 +111,11 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
       sizes.parts = trips;
     sizes.k *= trips;
   }
-  sizes.epilogue = getEpilogueCycles(product);
+  sizes.epilogue = getEpilogueCycles(product) / double(products);
   constexpr double acrossLines = 1.25;
   if (crossesLines(product.lhs.getMemref()) ||
-      crossesLines(product.rhs.getMemref()))
+      llvm::any_of(product.rhs,
+                   [](LoadOp load) { return crossesLines(load.getMemref()); }))
     sizes.copyFactor = acrossLines;
   sizes.batch = 1;
   int64_t rank = cast<MemRefType>(store.getMemref().getType()).getRank();

@@ -11,12 +11,13 @@ namespace adze::tile {
 
 /// The sizes of a product; dynamic sizes are assumed to be large. The rows are
 /// one dim, or the rows and columns of images. `depth` is the contracted size
-/// of a stage, of which `k` is a multiple.
+/// of a stage, of which `k` is a multiple. `n` are the columns of all products
+/// that have the left operand in common.
 struct ProductSizes {
   llvm::SmallVector<int64_t, 2> rows;
   int64_t n, k, batch, depth;
   int64_t parts; ///< of k, which blocks of threads may share
-  /// cycles of a thread for an element of the result, in the epilogue
+  /// cycles of a thread for an accumulator, in the epilogue
   double epilogue = 0;
   double copyFactor = 1;    ///< of the time of copies from the cache
   bool isKnown = true;      ///< true if all sizes are static
