@@ -127,7 +127,8 @@ LogicalResult AttentionEmitter::setTiling() {
   } else {
     blockKeys = e.param("BLOCK_N", block, getEvenKeyBlocks(knownKeys, block));
   }
-  Value rows = countForVersion(e, queries, e.ceilDiv(queries, blockQueries));
+  Value rows =
+      countForVersion(e, scores[rank - 2], e.ceilDiv(queries, blockQueries));
   chooseSharing();
   Value allHeads = rank < 3 ? Value() : e.size(result[rank - 3]);
   Value numHeads = allHeads;

@@ -213,17 +213,13 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   e.pack(op.getRhs(), e.version.isAll() ? packMatrix(op, blocks.panel, group)
                                         : packAlongDepth(op));
   Value rowStep = chooseRowStep(e, rows, blockM);
-  // All versions have the same bounds: those of the rows of all batches.
-  Value allRows = e.version.isAll() ? rows : e.size(getFlatRows(op));
   SmallVector<Value> counts{
-      countForVersion(e, allRows, e.ceilDiv(rows, rowStep)),
+      countForVersion(e, getFlatRows(op), e.ceilDiv(rows, rowStep)),
       e.ceilDiv(columns, blockN)};
-  for (unsigned dim = flat ? 0 : batch; dim-- > 0;) {
-    Value count = e.size(result[dim]);
-    if (!count)
-      return failure();
-    counts.push_back(count);
-  }
+  for (unsigned dim = flat ? 0 : batch; dim-- > 0;)
+    counts.push_back(e.size(result[dim]));
+  if (llvm::is_contained(counts, Value()))
+    return failure();
   SmallVector<Value> ids = e.programIds(
       counts, /*swapped=*/right == RightOperand::Panels &&
                   keepsRowsTogether(e, getKnown(m), getKnown(n), getKnown(k)));

@@ -132,9 +132,13 @@ Emitted adze::splitAxis(KernelEmitter &e, const Emitted &tile, int axis,
   return reshapeOn(e, tile.value, axes);
 }
 
-Value adze::countForVersion(KernelEmitter &e, Value rows, Value programs) {
-  if (getConstantIntValue(rows))
+Value adze::countForVersion(KernelEmitter &e, AffineExpr numRows,
+                            Value programs) {
+  if (e.version.isAll() || getKnown(numRows) >= 0)
     return programs;
+  Value rows = e.size(numRows);
+  if (!rows)
+    return {};
   auto require = [&](arith::CmpIPredicate predicate, int64_t bound) {
     Value isOwn = arith::CmpIOp::create(e.builder(), e.loc(), predicate, rows,
                                         e.index(bound));
@@ -171,7 +175,7 @@ LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
   e.setSummed(Depth);
   e.pack(op.getRhs(), packAlongDepth(op));
   SmallVector<Value> ids = e.programIds(
-      {countForVersion(e, rows, rows), e.ceilDiv(columns, blockN)});
+      {countForVersion(e, getFlatRows(op), rows), e.ceilDiv(columns, blockN)});
   Value row = ids[0], column = e.mul(ids[1], blockN);
   Axes sums{Column, Group};
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));

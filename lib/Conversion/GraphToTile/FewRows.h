@@ -35,9 +35,10 @@ Emitted splitAxis(KernelEmitter &e, const Emitted &tile, int axis, int outer,
                   int inner);
 /// Returns the name of a version's kernel, whose first version has this name.
 std::string getVersionName(llvm::StringRef name, const RowVersion &version);
-/// Returns `programs` if `rows` is a number of rows of the version of the
-/// kernel, else 0.
-mlir::Value countForVersion(KernelEmitter &e, mlir::Value rows,
+/// Returns `programs` if the version of the kernel is for this number of rows,
+/// else 0. All versions of a kernel have one number: that of all batches.
+/// Returns null if it is no size that the kernel can compute.
+mlir::Value countForVersion(KernelEmitter &e, mlir::AffineExpr numRows,
                             mlir::Value programs);
 
 } // namespace adze
