@@ -32,11 +32,17 @@ Value DeviceBuilder::makeVector(ArrayRef<Value> elements) {
   return vector;
 }
 
-void DeviceBuilder::when(Value condition, llvm::function_ref<void()> body) {
+void DeviceBuilder::when(Value condition, llvm::function_ref<void()> body,
+                         llvm::function_ref<void()> otherwise) {
   OpBuilder::InsertionGuard guard(b);
-  auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  auto branch = scf::IfOp::create(b, loc, condition,
+                                  /*withElseRegion=*/bool(otherwise));
   b.setInsertionPointToStart(branch.thenBlock());
   body();
+  if (!otherwise)
+    return;
+  b.setInsertionPointToStart(branch.elseBlock());
+  otherwise();
 }
 
 Value DeviceBuilder::barrierAt(Value bar, Value stage) {

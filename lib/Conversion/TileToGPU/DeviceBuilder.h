@@ -68,8 +68,10 @@ public:
   mlir::Value at(mlir::Value pointer, mlir::Value bytes);
   mlir::Value at(mlir::Value pointer, int64_t bytes);
 
-  /// Emits `body` for the threads for which the condition holds.
-  void when(mlir::Value condition, llvm::function_ref<void()> body);
+  /// Emits `body` for the threads for which the condition holds, and
+  /// `otherwise`, if there is one, for the others.
+  void when(mlir::Value condition, llvm::function_ref<void()> body,
+            llvm::function_ref<void()> otherwise = {});
 
   // Barriers in shared memory. `bar` is the first of an array, `stage` the
   // index.

@@ -147,20 +147,27 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
   return planResults(plan, attention.stores);
 }
 
-int64_t PipelinePlan::countSegments() const {
+int64_t PipelinePlan::countSegments(int64_t columns) const {
   int64_t segments = 0;
   for (const PipelineResult &result : results)
     if (result.map)
-      segments += llvm::divideCeil(getResultColumns(), result.columns);
-  return segments * getRowBlocks();
+      segments += llvm::divideCeil(columns, result.columns);
+  return segments;
 }
 
-int64_t PipelinePlan::getCopiesInFlight(int64_t number) const {
+int64_t PipelinePlan::getCopiesInFlight(int64_t number, int64_t count) const {
   int64_t inTile = stagingParts - 1;
   if (number >= stagingParts)
     return inTile;
-  int64_t afterLast = (countSegments() - 1 - number) % stagingParts;
+  int64_t afterLast = (count - 1 - number) % stagingParts;
   return std::min(inTile, afterLast + number);
+}
+
+int64_t PipelinePlan::getSharedColumns() const {
+  int64_t columns = kColumnGranule;
+  for (const PipelineResult &result : results)
+    columns = std::max(columns, result.columns);
+  return columns;
 }
 
 FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {

@@ -76,12 +76,17 @@ struct PipelinePlan {
   int64_t getRowBlocks() const {
     return m / (getTileWarpgroups() * kInstructionRows);
   }
-  /// Returns how many segments of results a warpgroup stages for a tile.
-  int64_t countSegments() const;
+  /// Returns how many segments of results a warpgroup stages for these columns
+  /// of 64 rows.
+  int64_t countSegments(int64_t columns) const;
   /// Returns how many of the last groups of copies may be in flight when
-  /// segment `number` of a tile is staged: those after the group that reads its
-  /// part of the staging memory. Each tile begins with the first part.
-  int64_t getCopiesInFlight(int64_t number) const;
+  /// segment `number` of `count` is staged: those after the group that reads
+  /// its part of the staging memory. The sequence is repeated, and begins with
+  /// the first part.
+  int64_t getCopiesInFlight(int64_t number, int64_t count) const;
+  /// Returns the columns of a tile that a block of a cluster stores at a time:
+  /// whole segments of all results.
+  int64_t getSharedColumns() const;
   int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
 
   /// Returns the bytes of the accumulators of a tile, which reuse the memory of

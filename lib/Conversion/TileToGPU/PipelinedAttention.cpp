@@ -123,12 +123,13 @@ PipelinedKernel::Values PipelinedAttention::runTile(const KernelFrame &at,
   d.waitBarrier(full, getQueryBarrier(), ring[2]);
   Values last = runLoop(at, ring.take_front(2));
   Fragments fragments = makeFragments(at);
-  setPlace(fragments, 0);
+  setPlace(fragments, getRows(0));
   ValueRange results = plan.attention->loop.getResults();
   fragments.setRoot(getSums(results), getElements(last.front()));
   setRows(fragments, results, ValueRange(last).drop_front());
   numPieces = 0;
-  storeBlock(fragments, at, /*rowBlock=*/0);
+  allPieces = plan.countSegments(plan.getResultColumns());
+  storeSpan(fragments, at, getRows(0));
   return {last.end()[-2], last.end()[-1],
           d.fold<arith::XOrIOp>(ring[2], d.i32(1))};
 }
@@ -152,7 +153,7 @@ PipelinedKernel::Values PipelinedAttention::runLoop(const KernelFrame &at,
     return runAll();
   Values none{d.create<LLVM::ZeroOp>(getSumsType(plan.k))};
   Fragments fragments = makeFragments(at);
-  setPlace(fragments, 0);
+  setPlace(fragments, getRows(0));
   llvm::append_range(none, getRowInits(fragments));
   llvm::append_range(none, ring);
   auto [first, end, step] = getBounds(loop, at.map);
@@ -209,7 +210,7 @@ PipelinedAttention::State PipelinedAttention::runFirst(const KernelFrame &at,
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
   release(ring[0]);
   Fragments fragments = makeFragments(at);
-  setPlace(fragments, 0);
+  setPlace(fragments, getRows(0));
   setRows(fragments, plan.attention->loop.getRegionIterArgs(),
           getRowInits(fragments));
   state.rows = computeRows(fragments, scores);
@@ -232,7 +233,7 @@ PipelinedAttention::State PipelinedAttention::runNext(const KernelFrame &at,
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(1));
   release(before.stage);
   Fragments fragments = makeFragments(at);
-  setPlace(fragments, 0);
+  setPlace(fragments, getRows(0));
   setRows(fragments, plan.attention->loop.getRegionIterArgs(), before.rows);
   state.rows = computeRows(fragments, scores);
   // ptxas moves the wait before the computation of the weights if no barrier is

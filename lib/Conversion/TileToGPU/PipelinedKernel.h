@@ -85,21 +85,33 @@ protected:
   void passTurn();
   Values getElements(mlir::Value sums);
   Fragments makeFragments(const KernelFrame &at);
-  void setPlace(Fragments &fragments, int64_t rowBlock);
+  /// Adjacent columns of 64 rows of the result of a warpgroup.
+  struct Span {
+    mlir::Value rowBlock; ///< the number of the 64 rows, i32
+    mlir::Value column;   ///< the first one, i32
+    int64_t columns;
+  };
+  void setPlace(Fragments &fragments, const Span &span);
+  /// Returns all columns of 64 rows.
+  Span getRows(int64_t rowBlock);
   void storeResults(const KernelFrame &at, mlir::ValueRange sums);
 
   // Split-K: blocks that share the depth of a tile.
   /// Returns the bounds of this block's part of a loop over the depth.
   std::pair<mlir::Value, mlir::Value>
   getPart(mlir::Value lower, mlir::Value upper, mlir::Value step);
-  /// Reduces the accumulators of all blocks of the cluster and stores the
-  /// results.
-  void storeJoined(const KernelFrame &at, mlir::ValueRange sums);
-  Values joinSums(Values sums);
+  /// Makes the blocks of the cluster reduce the accumulators of all of them,
+  /// each for some spans of the result, which it stores.
+  void storeShared(const KernelFrame &at, mlir::ValueRange sums);
+  /// Writes the accumulators of this thread to shared memory.
+  void writeSums(mlir::ValueRange sums);
+  /// Returns the accumulators of a span for a product, added over the blocks of
+  /// the cluster in the order of their ranks.
+  Values addSums(const Span &span, int64_t product);
   void meetCluster();
-  /// Returns the address of the accumulators of this thread in the shared
+  /// Returns the address of four accumulators of this thread in the shared
   /// memory of a block of the cluster.
-  mlir::Value getSumsPlace(mlir::Value shared, unsigned number);
+  mlir::Value getSumsPlace(mlir::Value shared, mlir::Value number);
   mlir::NVVM::WGMMATypes getUnitType(mlir::Type element);
   /// Returns a thread's pairs of a tile as vectors: for each of these groups of
   /// columns, those of its two rows.
@@ -108,10 +120,9 @@ protected:
   // Write a segment of a result to shared memory.
   void stageMatrices(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
   void stagePairs(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
-  void storeBlock(Fragments &fragments, const KernelFrame &at,
-                  int64_t rowBlock);
+  void storeSpan(Fragments &fragments, const KernelFrame &at, const Span &span);
   void storePiece(Fragments &fragments, const KernelFrame &at,
-                  const PipelineResult &result, int64_t rowBlock,
+                  const PipelineResult &result, const Span &span,
                   int64_t piece);
   /// Returns two elements of 16 bits as a register.
   mlir::Value toRegister(mlir::Value pair);
@@ -136,8 +147,9 @@ protected:
   /// the number of its tile among those in flight; null if there is one.
   mlir::Value part, turn;
   mlir::Value lhsDescriptor, rhsDescriptor;
-  mlir::Value zero;      ///< the first accumulators of 64 rows
-  int64_t numPieces = 0; ///< of the tile, staged so far
+  mlir::Value zero; ///< the first accumulators of 64 rows
+  /// Segments of results that are staged in sequence: so far, and in all.
+  int64_t numPieces = 0, allPieces = 0;
 };
 
 } // namespace adze::togpu

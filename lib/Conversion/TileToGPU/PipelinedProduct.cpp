@@ -11,6 +11,8 @@ namespace adze::togpu {
 
 /// The columns of a core matrix, and the rows of a warp.
 constexpr int64_t kCoreColumns = 8, kWarpRows = 16;
+/// The accumulators of a thread that are adjacent in shared memory.
+constexpr int64_t kSumsTogether = 4;
 /// The bytes of a row of shared memory that are swizzled as a unit.
 constexpr int64_t kPermutedBytes = 16;
 
@@ -172,10 +174,16 @@ PipelinedKernel::Values PipelinedKernel::multiplyTile(const KernelFrame &at,
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
   if (plan.inflight)
     release(done[numSums + 2]);
-  if (rank)
-    storeJoined(at, ValueRange(done).take_front(numSums));
-  else
-    storeResults(at, ValueRange(done).take_front(numSums));
+  ValueRange sums = ValueRange(done).take_front(numSums);
+  if (!rank) {
+    storeResults(at, sums);
+  } else {
+    Value isShared =
+        d.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, split, d.i32(1));
+    d.when(
+        isShared, [&] { storeShared(at, sums); },
+        [&] { storeResults(at, sums); });
+  }
   return {done[numSums], done[numSums + 1]};
 }
 
@@ -237,91 +245,101 @@ Fragments PipelinedKernel::makeFragments(const KernelFrame &at) {
       d, at, {plan.columns, plan.attention.has_value(), spreads.isNarrow()});
 }
 
-/// Sets the position of a thread in 64 rows of its warpgroup.
-void PipelinedKernel::setPlace(Fragments &fragments, int64_t rowBlock) {
+PipelinedKernel::Span PipelinedKernel::getRows(int64_t rowBlock) {
+  return {d.i32(rowBlock), d.i32(0), plan.getResultColumns()};
+}
+
+/// Sets the position of a thread in a span of its warpgroup's result.
+void PipelinedKernel::setPlace(Fragments &fragments, const Span &span) {
   constexpr int64_t quad = 4;
   Value row = d.add(d.mul(part, plan.getRowBlocks() * kInstructionRows),
-                    rowBlock * kInstructionRows);
+                    d.mul(span.rowBlock, kInstructionRows));
   row = d.add(row, d.add(d.mul(warp, kWarpRows),
                          d.fold<arith::DivUIOp>(lane, d.i32(quad))));
   Value column = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2);
-  fragments.setPlace(d.toIndex(row), d.toIndex(column));
+  fragments.setPlace(d.toIndex(row), d.toIndex(d.add(span.column, column)));
 }
 
 void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
   numPieces = 0;
+  allPieces = plan.countSegments(plan.getResultColumns()) * plan.getRowBlocks();
   Fragments fragments = makeFragments(at);
   for (unsigned block = 0; block < plan.getRowBlocks(); ++block) {
-    setPlace(fragments, block);
+    Span rows = getRows(block);
+    setPlace(fragments, rows);
     for (unsigned product = 0; product < plan.products; ++product)
       fragments.setRoot(plan.product.getSums(product),
                         getElements(sums[block * plan.products + product]));
-    storeBlock(fragments, at, block);
+    storeSpan(fragments, at, rows);
   }
 }
 
-/// Stores 64 rows of all results, one part of the columns at a time, so that
-/// operands of that part are computed once for all results.
-void PipelinedKernel::storeBlock(Fragments &fragments, const KernelFrame &at,
-                                 int64_t rowBlock) {
-  for (int64_t first = 0; first < plan.getResultColumns();
-       first += kColumnGranule)
+/// Stores a span of all results, some of the columns at a time, so that
+/// operands of these are computed once for all results.
+void PipelinedKernel::storeSpan(Fragments &fragments, const KernelFrame &at,
+                                const Span &span) {
+  for (int64_t first = 0; first < span.columns; first += kColumnGranule)
     for (const PipelineResult &result : plan.results)
       for (int64_t piece = llvm::divideCeil(first, result.columns);
            piece * result.columns < first + kColumnGranule; ++piece)
-        storePiece(fragments, at, result, rowBlock, piece);
+        storePiece(fragments, at, result, span, piece);
 }
 
 /// The values of the threads of a warp are adjacent, four accumulators each.
-Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
+Value PipelinedKernel::getSumsPlace(Value shared, Value number) {
   constexpr int64_t bytes = 16;
   int64_t threads = plan.warpgroups * kWarpgroupThreads;
   Value own = d.add(d.mul(warpgroup, kWarpgroupThreads), inGroup);
-  return d.at(d.at(shared, number * threads * bytes), d.mul(own, bytes));
+  return d.at(d.at(shared, d.mul(number, threads * bytes)), d.mul(own, bytes));
 }
 
-/// Makes the other blocks of the cluster write their partial sums to shared
-/// memory, and returns those of the first block plus theirs, in the order of
-/// their ranks. All copies to a ring are complete when the accumulators of its
-/// block are.
-PipelinedKernel::Values PipelinedKernel::joinSums(Values sums) {
-  constexpr unsigned together = 4;
-  auto vector = VectorType::get({together}, plan.getSumElement());
-  // No other warpgroup of this block still reads the ring.
+void PipelinedKernel::writeSums(ValueRange sums) {
+  // No other warpgroup of this block still reads the ring, and all copies to it
+  // are complete when the accumulators are.
   if (plan.warpgroups > 1)
     d.create<NVVM::BarrierOp>(/*res=*/Type(), d.i32(plan.warpgroups + 1),
                               d.i32(plan.warpgroups * kWarpgroupThreads),
                               /*reductionOp=*/NVVM::BarrierReductionAttr(),
                               /*reductionPredicate=*/Value());
-  unsigned count = sums.size() / together;
-  Value isFirst = d.equal(rank, 0);
-  Value isOther = d.fold<arith::XOrIOp>(
-      isFirst, d.create<arith::ConstantOp>(b.getBoolAttr(true)));
-  d.when(isOther, [&] {
-    for (unsigned i = 0; i < count; ++i) {
-      Value part = d.makeVector(ArrayRef(sums).slice(i * together, together));
-      d.create<LLVM::StoreOp>(part, getSumsPlace(shared, i), /*alignment=*/16);
-    }
-  });
-  meetCluster();
-  auto others = d.create<scf::ForOp>(
-      d.i32(1), d.select(isFirst, split, d.i32(1)), d.i32(1), sums);
+  int64_t number = 0;
+  for (Value block : sums) {
+    Values elements = getElements(block);
+    for (size_t i = 0; i < elements.size(); i += kSumsTogether)
+      d.create<LLVM::StoreOp>(
+          d.makeVector(ArrayRef(elements).slice(i, kSumsTogether)),
+          getSumsPlace(shared, d.i32(number++)), /*alignment=*/16);
+  }
+}
+
+PipelinedKernel::Values PipelinedKernel::addSums(const Span &span,
+                                                 int64_t product) {
+  auto vector = VectorType::get({kSumsTogether}, plan.getSumElement());
+  Value none = d.create<arith::ConstantOp>(
+      cast<TypedAttr>(b.getZeroAttr(plan.getSumElement())));
+  int64_t ofRows = plan.n / kCoreColumns, count = span.columns / kCoreColumns;
+  Value first =
+      d.add(d.mul(d.add(d.mul(span.rowBlock, plan.products), product), ofRows),
+            d.fold<arith::DivUIOp>(span.column, d.i32(kCoreColumns)));
+  auto blocks = d.create<scf::ForOp>(d.i32(0), split, d.i32(1),
+                                     Values(count * kSumsTogether, none));
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(others.getBody());
+  b.setInsertionPointToStart(blocks.getBody());
   Value theirs =
       d.create<NVVM::MapaOp>(LLVM::LLVMPointerType::get(b.getContext(), 7),
-                             shared, others.getInductionVar());
-  Values added(others.getRegionIterArgs());
-  for (unsigned i = 0; i < count; ++i) {
-    Value part = d.create<LLVM::LoadOp>(vector, getSumsPlace(theirs, i),
-                                        /*alignment=*/16);
-    for (unsigned j = 0; j < together; ++j)
-      added[i * together + j] = tile::createCombine(
-          b, d.loc, tile::ReduceKind::add, added[i * together + j],
-          d.create<LLVM::ExtractElementOp>(part, d.i32(j)));
+                             shared, blocks.getInductionVar());
+  Values sums(blocks.getRegionIterArgs());
+  for (int64_t i = 0; i < count; ++i) {
+    Value loaded = d.create<LLVM::LoadOp>(
+        vector, getSumsPlace(theirs, d.add(first, i)), /*alignment=*/16);
+    for (unsigned j = 0; j < kSumsTogether; ++j) {
+      Value &sum = sums[i * kSumsTogether + j];
+      sum = tile::createCombine(
+          b, d.loc, tile::ReduceKind::add, sum,
+          d.create<LLVM::ExtractElementOp>(loaded, d.i32(j)));
+    }
   }
-  d.create<scf::YieldOp>(added);
-  return Values(others.getResults());
+  d.create<scf::YieldOp>(sums);
+  return Values(blocks.getResults());
 }
 
 void PipelinedKernel::meetCluster() {
@@ -329,38 +347,29 @@ void PipelinedKernel::meetCluster() {
   d.create<NVVM::ClusterWaitOp>(/*aligned=*/UnitAttr());
 }
 
-/// Stores the sums of a tile. If several blocks share it, the first one stores
-/// those of all.
-void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
-  Values elements;
-  for (Value block : sums)
-    llvm::append_range(elements, getElements(block));
-  Value isShared =
-      d.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, split, d.i32(1));
-  auto branch =
-      d.create<scf::IfOp>(ValueRange(elements).getTypes(), isShared,
-                          /*addThenBlock=*/true, /*addElseBlock=*/true);
+void PipelinedKernel::storeShared(const KernelFrame &at, ValueRange sums) {
+  writeSums(sums);
+  meetCluster();
+  int64_t columns = plan.getSharedColumns(), ofRows = plan.n / columns;
+  auto spans =
+      d.create<scf::ForOp>(rank, d.i32(plan.getRowBlocks() * ofRows), split);
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    d.create<scf::YieldOp>(joinSums(elements));
-    b.setInsertionPointToStart(branch.elseBlock());
-    d.create<scf::YieldOp>(elements);
+    b.setInsertionPointToStart(spans.getBody());
+    Value number = spans.getInductionVar();
+    Span span{d.fold<arith::DivUIOp>(number, d.i32(ofRows)),
+              d.mul(d.fold<arith::RemUIOp>(number, d.i32(ofRows)), columns),
+              columns};
+    numPieces = 0;
+    allPieces = plan.countSegments(columns);
+    Fragments fragments = makeFragments(at);
+    setPlace(fragments, span);
+    for (unsigned product = 0; product < plan.products; ++product)
+      fragments.setRoot(plan.product.getSums(product), addSums(span, product));
+    storeSpan(fragments, at, span);
   }
-  d.when(d.equal(rank, 0), [&] {
-    Values joined;
-    unsigned each = elements.size() / sums.size();
-    for (auto [number, block] : llvm::enumerate(sums)) {
-      Value all = d.create<LLVM::UndefOp>(block.getType());
-      for (unsigned i = 0; i < each; ++i)
-        all = d.create<LLVM::InsertValueOp>(
-            all, branch.getResult(number * each + i), int64_t(i));
-      joined.push_back(all);
-    }
-    storeResults(at, joined);
-  });
   // A block must not exit before its shared memory has been read.
-  d.when(isShared, [&] { meetCluster(); });
+  meetCluster();
 }
 
 PipelinedKernel::Values PipelinedKernel::computePairs(Fragments &fragments,
@@ -433,7 +442,7 @@ void PipelinedKernel::stagePairs(ArrayRef<Value> pairs, Value staging) {
 /// Stores a segment of 64 rows, through shared memory and a tensor map, or from
 /// registers.
 void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
-                                 const PipelineResult &result, int64_t rowBlock,
+                                 const PipelineResult &result, const Span &span,
                                  int64_t piece) {
   unsigned firstGroup = piece * result.columns / kCoreColumns;
   tile::StoreOp op = result.store;
@@ -451,7 +460,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
   // Waits until the segment that was staged here before has been read.
   d.when(leads, [&] {
     d.create<NVVM::CpAsyncBulkWaitGroupOp>(
-        uint32_t(plan.getCopiesInFlight(number)), b.getUnitAttr());
+        uint32_t(plan.getCopiesInFlight(number, allPieces)), b.getUnitAttr());
   });
   d.waitWarpgroup(warpgroup);
   // The loads of all pairs may be issued before the first one is used. Before
@@ -476,7 +485,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
     int64_t rowsBefore = dims.size() > 2 ? plan.columns : 1;
     Value firstRow =
         d.add(d.mul(part, plan.getRowBlocks() * kInstructionRows / rowsBefore),
-              rowBlock * kInstructionRows / rowsBefore);
+              d.mul(span.rowBlock, kInstructionRows / rowsBefore));
     for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
       auto constant = getConstantIntValue(offset);
       Value at32 = constant
@@ -486,7 +495,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
       if (int64_t(dim) == dims[0])
         at32 = d.add(at32, firstRow);
       else if (int64_t(dim) == dims.back())
-        at32 = d.add(at32, piece * result.columns);
+        at32 = d.add(d.add(at32, span.column), piece * result.columns);
       coordinates.insert(coordinates.begin(), at32);
     }
     d.create<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp>(

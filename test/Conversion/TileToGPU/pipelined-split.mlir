@@ -1,8 +1,8 @@
 // RUN: aopt %s --split-input-file --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse --verify-diagnostics | FileCheck %s
 
 // Up to four blocks of threads, a cluster, each compute a part of the depth of a tile; a
-// run chooses how many. All but the first one store their sums to shared memory; the first
-// one adds these in order and stores the results.
+// run chooses how many. They write their sums to shared memory; each adds those of all, in order,
+// for some spans of 64 columns, and stores their results.
 // CHECK: llvm.func @matmul(
 // CHECK-SAME: adze.most_shared = 4 : i64
 // CHECK-SAME: adze.resident_blocks = 1 : i64
@@ -19,22 +19,21 @@
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: %[[SHARED:.*]] = arith.cmpi ugt, %[[SPLIT]], %c1_i32
-// CHECK: scf.if %[[SHARED]] -> (f32
-// CHECK: scf.if
+// CHECK: scf.if %[[SHARED]] {
 // CHECK-COUNT-8: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
 // CHECK: nvvm.cluster.arrive
 // CHECK-NEXT: nvvm.cluster.wait
-// CHECK: %[[END:.*]] = arith.select %{{.*}}, %[[SPLIT]], %c1_i32
-// CHECK: scf.for %[[OTHER:.*]] = %c1_i32 to %[[END]]
+// CHECK: scf.for %{{.*}} = %[[RANK]] to %c1_i32{{.*}} step %[[SPLIT]]
+// CHECK: scf.for %[[OTHER:.*]] = %c0_i32 to %[[SPLIT]]
 // CHECK: nvvm.mapa %{{.*}}, %[[OTHER]]
 // CHECK-COUNT-8: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<7> -> vector<4xf32>
-// CHECK: } else {
-// CHECK-NEXT: scf.yield
 // CHECK: nvvm.stmatrix
 // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
-// CHECK: scf.if %[[SHARED]]
 // CHECK: nvvm.cluster.arrive
 // CHECK-NEXT: nvvm.cluster.wait
+// CHECK: } else {
+// CHECK: nvvm.stmatrix
+// CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
 // The host counts tiles.
 // CHECK: llvm.func @matmul_cuda_programs(
 // CHECK: arith.muli %{{.*}}, %c2

@@ -55,32 +55,33 @@ tile.kernel @product(%a: memref<150x256xf16>, %b: memref<256x96xf16>, %y: memref
 // -----
 
 // Two warpgroups and two blocks of a cluster share a tile: the ring has no reader left
-// when partial sums are stored to it, and a block ends when nobody reads its sums.
+// when partial sums are stored to it, and a block ends when nobody reads its sums. The first
+// block stores two spans of the result, one after the other.
 // SPLIT: split: 3 programs of 384 threads agree
 // SPLIT: split: without nvvm.barrier 0: {{.*}}
 // SPLIT-NEXT: split: without nvvm.cluster.wait 0: {{.*}}
 // SPLIT: split: without nvvm.cluster.wait 1: {{.*}}
 // SPLIT-NOT: NOT NOTICED
-#split = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 128>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 2>],
+#split = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 128>, #tile.dim<"n", 256>, #tile.dim<"k", 64>, #tile.dim<"split", 2>],
   operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>],
-  gpu = #tile.gpu<warps = [4, 8], stages = 2, inflight = 1, persistent = 16>>
-tile.kernel @split(%a: memref<384x320xf16>, %b: memref<320x64xf16>, %y: memref<384x64xf16>) attributes {tile.schedule = #split} {
+  gpu = #tile.gpu<warps = [4, 8], stages = 3, inflight = 1, persistent = 16>>
+tile.kernel @split(%a: memref<384x192xf16>, %b: memref<192x256xf16>, %y: memref<384x256xf16>) attributes {tile.schedule = #split} {
   %c0 = arith.constant 0 : index
   %c3 = arith.constant 3 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
-  %c320 = arith.constant 320 : index
+  %c192 = arith.constant 192 : index
   %f0 = arith.constant 0.0 : f32
   %i = tile.program_id (%c3) : index
   %row = arith.muli %i, %c128 : index
-  %zero = tile.broadcast %f0 to [128, 64] : f32 -> tensor<128x64xf32>
-  %acc = scf.for %k = %c0 to %c320 step %c64 iter_args(%q = %zero) -> tensor<128x64xf32> {
-    %l = tile.load %a[%row, %k] sizes [128, 64] : memref<384x320xf16> -> tensor<128x64xf16>
-    %r = tile.load %b[%k, 0] sizes [64, 64] : memref<320x64xf16> -> tensor<64x64xf16>
-    %d = tile.dot %l, %r, %q : tensor<128x64xf16>, tensor<64x64xf16>, tensor<128x64xf32>
-    scf.yield %d : tensor<128x64xf32>
+  %zero = tile.broadcast %f0 to [128, 256] : f32 -> tensor<128x256xf32>
+  %acc = scf.for %k = %c0 to %c192 step %c64 iter_args(%q = %zero) -> tensor<128x256xf32> {
+    %l = tile.load %a[%row, %k] sizes [128, 64] : memref<384x192xf16> -> tensor<128x64xf16>
+    %r = tile.load %b[%k, 0] sizes [64, 256] : memref<192x256xf16> -> tensor<64x256xf16>
+    %d = tile.dot %l, %r, %q : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
   }
-  %h = arith.truncf %acc : tensor<128x64xf32> to tensor<128x64xf16>
-  tile.store %h, %y[%row, 0] : tensor<128x64xf16>, memref<384x64xf16>
+  %h = arith.truncf %acc : tensor<128x256xf32> to tensor<128x256xf16>
+  tile.store %h, %y[%row, 0] : tensor<128x256xf16>, memref<384x256xf16>
   tile.return
 }
