@@ -227,7 +227,8 @@ typedef struct {
   /* Writes ADZE_TENSOR_MAP_VALUES values for each map. */
   void (*map_values)(const int64_t *syms, int64_t *values);
   /* Not 0: up to this many blocks, a cluster, may share a program, so that more
-   * multiprocessors take part: all if each of them then has at most one block,
+   * multiprocessors take part: all if each of them (of more than two persistent
+   * blocks: ten elevenths of them) then has at most one block,
    * else the greatest power of two of which that holds. The grid has that many
    * times as many blocks as programs. At most 8. */
   uint32_t most_shared;

@@ -1,6 +1,6 @@
 // The PTX of a product that tile-choose-schedule assigns to wgmma, with an epilogue. All
 // values of the result stay in registers.
-// DEFINE: %{size} = s/ROWS/4096/g; s/COLS/4096/g
+// DEFINE: %{size} = s/ROWS/1024/g; s/COLS/4096/g
 // DEFINE: %{sized} = sed -e '%{size}' %s
 // RUN: %{sized} | cuda-compile | FileCheck %s --implicit-check-not='{{(ld|st)[.]local}}'
 

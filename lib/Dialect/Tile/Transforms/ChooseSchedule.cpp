@@ -384,8 +384,8 @@ private:
   bool mayTakeTurns(const ProductSizes &sizes, const ResultBlock &block,
                     double tiles) {
     constexpr int64_t wide = 128;
-    bool isUsual = sizes.isKnown || kernel->hasAttr(kUsualSizeAttribute);
-    return isUsual && tiles > double(target.getMultiprocessors()) &&
+    return (sizes.isKnown || sizes.isUsual) &&
+           tiles > double(target.getMultiprocessors()) &&
            sizes.k > sizes.depth && block.n >= std::min(wide, sizes.n) &&
            product.hasUniformDepth();
   }
@@ -397,7 +397,7 @@ private:
     int64_t multiprocessors = target.getMultiprocessors();
     int64_t stages = getStages(sizes, block, rows, split);
     double tiles = countTiles(sizes, rows, block.n);
-    bool runAtOnce = tiles * double(split) <= double(multiprocessors);
+    bool runAtOnce = tiles <= double(countClusters(split, multiprocessors));
     bool mayShare = sizes.isKnown || (sizes.isDepthKnown && !batchInvariant);
     if (stages < 2 || (split > 1 && !(mayShare && runAtOnce)) ||
         (block.tiles > 1 &&
@@ -448,10 +448,23 @@ private:
       return failure();
     }
     if (!sizes.isKnown && sizes.isDepthKnown && !batchInvariant &&
-        best.block->tiles == 1)
+        best.block->tiles == 1 && mayHaveFewTiles(sizes, best))
       best.split = std::max(best.split, chooseMostShared(sizes, best));
     write(best, sizes.depth);
     return success();
+  }
+
+  /// Returns true if a run may have so few tiles that two blocks can share each
+  /// of them. A version for an assumed number of rows has more than half of
+  /// them.
+  bool mayHaveFewTiles(const ProductSizes &sizes, const Choice &choice) {
+    if (!sizes.isUsual)
+      return true;
+    ProductSizes least = sizes;
+    least.rows.front() = sizes.rows.front() / 2 + 1;
+    least.batch = 1;
+    return countTiles(least, choice.rows, choice.block->n) <=
+           double(countClusters(2, target.getMultiprocessors()));
   }
 
   /// Returns how many blocks may share a tile of a product with dynamic sizes,
@@ -461,6 +474,7 @@ private:
     tile.rows = choice.rows;
     tile.n = choice.block->n;
     tile.batch = 1;
+    tile.isUsual = false;
     int64_t best = 1;
     auto getTime = [&](int64_t split) {
       return getCycles(tile, *choice.block, choice.rows, split, unit,

@@ -24,7 +24,7 @@ int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
 /// Returns the cycles of a thread for an element of the epilogue. These are
 /// those of its store, and estimates for each operation.
 static double getEpilogueCycles(Product &product) {
-  constexpr double store = 13, load = 6, arithmetic = 2, function = 12;
+  constexpr double store = 9, load = 6, arithmetic = 2, function = 12;
   double cycles = store;
   for (Operation &op : *product.loops.front()->getBlock()) {
     if (isa<LoadOp>(op))
@@ -78,6 +78,7 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
       product.ids->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(
           kUsualSizeAttribute);
   int64_t manyRows = usual ? usual.getInt() : 2048;
+  sizes.isUsual = bool(usual);
   StoreOp store = product.stores.front();
   SmallVector<int64_t> dims = store.getMemDims();
   unsigned numRows = product.getNumRowDims();
@@ -91,8 +92,8 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
         isImage ? assumeImageSize(store.getMemref(), dims[i]) : manyRows,
         isWhole));
   sizes.isKnown &= isWhole;
-  auto products = int64_t(product.dots.size());
-  sizes.n = products * size(store.getMemref(), dims[numRows], manyRows);
+  sizes.products = int64_t(product.dots.size());
+  sizes.n = sizes.products * size(store.getMemref(), dims[numRows], manyRows);
   sizes.k =
       getSizeOr(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
                 manyRows, sizes.isDepthKnown);
@@ -111,7 +112,7 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
       sizes.parts = trips;
     sizes.k *= trips;
   }
-  sizes.epilogue = getEpilogueCycles(product) / double(products);
+  sizes.epilogue = getEpilogueCycles(product) / double(sizes.products);
   constexpr double acrossLines = 1.25;
   if (crossesLines(product.lhs.getMemref()) ||
       llvm::any_of(product.rhs,
@@ -257,11 +258,11 @@ SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
 /// Returns the cycles of a tile, without its epilogue.
 static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
                             int64_t split, TargetUnitAttr unit) {
-  constexpr double instructionCycles = 128, bytesFromCache = 60;
+  constexpr double instructionCycles = 128, bytesFromCache = 90,
+                   bytesOfCluster = 70, exposed = 0.14;
   // Measured: three blocks of rows of a warpgroup take longer than their share.
-  constexpr double ofThreeBlocks = 1.15, stage = 450;
-  bool inTurn = block.tiles > 1;
-  double exposed = inTurn ? 0.25 : 0.3;
+  constexpr double ofThreeBlocks = 1.15;
+  constexpr double stage = 10, stageInTurn = 60, leastInTurn = 450;
   ArrayRef<int64_t> shape = unit.getShape();
   double multiplyAdds =
       double(shape[0] * shape[1] * shape[2]) / instructionCycles;
@@ -271,32 +272,57 @@ static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
   if (block.m / block.getTileWarpgroups() == 3 * shape[0])
     multiply *= ofThreeBlocks;
   double copy = depth * double((block.m + block.n) * getElementBytes(unit)) /
-                bytesFromCache * sizes.copyFactor;
-  double cycles = std::max(multiply, copy) + exposed * std::min(multiply, copy);
-  return inTurn ? std::max(cycles, depth / double(sizes.depth) * stage)
-                : cycles;
+                (split > 1 ? bytesOfCluster : bytesFromCache) *
+                sizes.copyFactor;
+  double stages = depth / double(sizes.depth),
+         cycles = std::max(multiply, copy);
+  if (block.tiles > 1)
+    return std::max(cycles + stages * stageInTurn, stages * leastInTurn);
+  return cycles + exposed * std::min(multiply, copy) + stages * stage;
+}
+
+int64_t countClusters(int64_t blocks, int64_t multiprocessors) {
+  // Of a thousand multiprocessors of an H200 that clusters of 1, 2 .. blocks
+  // can occupy (cuOccupancyMaxActiveClusters).
+  constexpr int64_t occupied[] = {1000, 1000, 887, 910, 834, 773, 796, 910};
+  return multiprocessors * occupied[blocks - 1] / (1000 * blocks);
 }
 
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  ArrayRef<int64_t> rows, int64_t split, TargetUnitAttr unit,
                  int64_t multiprocessors) {
-  constexpr double bytesFromOthers = 8, start = 1500, meeting = 1200;
-  constexpr int64_t warpgroupThreads = 128;
+  constexpr double bytesFromOthers = 16, start = 4500, meeting = 3700;
+  constexpr double startOfEpilogue = 190, ofTile = 15;
+  constexpr int64_t warpgroupThreads = 128, spanColumns = 64;
   double tiles = countTiles(sizes, rows, block.n);
-  double waves = std::ceil(tiles * double(split) / double(multiprocessors));
+  double waves =
+      std::ceil(tiles / double(countClusters(split, multiprocessors)));
+  int64_t spans = block.m / block.getTileWarpgroups() / unit.getShape()[0] *
+                  block.n / sizes.products / spanColumns;
+  double share = double(llvm::divideCeil(spans, split)) / double(spans);
   double join = split == 1 ? 0
-                           : meeting + double((split - 1) * block.m * block.n) *
+                           : meeting + share * double(split - 1) *
+                                           double(block.m * block.n) *
                                            kSumBytes / bytesFromOthers;
   double multiply = getTileCycles(sizes, block, split, unit);
   double epilogue = double(block.m * block.n) /
-                    double(warpgroupThreads * block.getTileWarpgroups()) *
-                    sizes.epilogue;
+                        double(warpgroupThreads * block.getTileWarpgroups()) *
+                        sizes.epilogue * share +
+                    startOfEpilogue * share;
   double each = multiply + epilogue, last = 0;
   if (block.tiles > 1) { // only the last epilogue is not hidden
     each = std::max(multiply, each / double(block.tiles));
     last = epilogue;
   }
-  return waves * each + last + start + join + tiles;
+  double cycles = waves * each + last + start + join + tiles * ofTile;
+  if (!sizes.isUsual)
+    return cycles;
+  ProductSizes most = sizes;
+  most.isUsual = false;
+  most.rows.front() *= 2;
+  return (cycles +
+          getCycles(most, block, rows, split, unit, multiprocessors) / 2) /
+         2;
 }
 
 bool maySplit(const ProductSizes &sizes, const ResultBlock &block,

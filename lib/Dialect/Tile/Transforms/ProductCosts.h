@@ -11,17 +11,20 @@ namespace adze::tile {
 
 /// The sizes of a product; dynamic sizes are assumed to be large. The rows are
 /// one dim, or the rows and columns of images. `depth` is the contracted size
-/// of a stage, of which `k` is a multiple. `n` are the columns of all products
-/// that have the left operand in common.
+/// of a stage, of which `k` is a multiple. `n` are the columns of all products.
 struct ProductSizes {
   llvm::SmallVector<int64_t, 2> rows;
   int64_t n, k, batch, depth;
-  int64_t parts; ///< of k, which blocks of threads may share
+  int64_t products = 1; ///< that have the left operand in common
+  int64_t parts;        ///< of k, which blocks of threads may share
   /// cycles of a thread for an accumulator, in the epilogue
   double epilogue = 0;
   double copyFactor = 1;    ///< of the time of copies from the cache
   bool isKnown = true;      ///< true if all sizes are static
   bool isDepthKnown = true; ///< true if the contracted size is static
+  /// True for a version of a kernel: for more than half of the rows, and at
+  /// most twice as many.
+  bool isUsual = false;
 };
 
 /// A tile of the result, and the warpgroups of a block of threads. They all
@@ -74,18 +77,26 @@ llvm::SmallVector<BlockChoice> listLargeBlocks(const ProductSizes &sizes,
 llvm::SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
                                               int64_t multiprocessors);
 
+/// Returns the number of clusters of up to 8 blocks that run at the same time,
+/// if a block occupies a multiprocessor.
+int64_t countClusters(int64_t blocks, int64_t multiprocessors);
+
 /// Returns the cycles of all tiles by the matrix unit of warpgroups. The rates
-/// are those of one multiprocessor of sm_90 (measurements:
-/// docs/performance.md): an instruction of 64 rows by 256 columns takes 128
-/// cycles for all types, and 60 bytes per cycle arrive from the second-level
-/// cache. The two overlap, except for three tenths of the shorter one. For
-/// equal numbers of waves, fewer tiles cost less. Blocks that share k of a tile
-/// synchronize twice, and the first one reads the accumulators of the others: 8
-/// bytes per cycle, if all clusters do so. Copies of rows that do not start at
-/// multiples of 128 bytes take a quarter longer. The epilogue of a tile
-/// overlaps with the products of the next one if warpgroups compute tiles in
-/// turn; then a quarter of the shorter time adds up, and a stage takes at least
-/// 450 cycles, since only one warpgroup waits.
+/// are those of one multiprocessor of sm_90, fitted to 298 measured products
+/// (benchmarks/results/gpu-products-2026-11-29.md): an instruction of 64 rows
+/// by 256 columns takes 128 cycles for all types, and 90 bytes per cycle arrive
+/// from the second-level cache. The two overlap, except for a seventh of the
+/// shorter one. For equal numbers of waves, fewer tiles cost less. Blocks that
+/// share k of a tile read other parts of the operands, so that adjacent
+/// multiprocessors have no reads in common, and 70 bytes arrive. They are
+/// launched as a cluster and synchronize twice, and each reads the accumulators
+/// of the others for its share of the result, in spans of 64 x 64: 16 bytes per
+/// cycle. Copies of rows that do not start at multiples of 128 bytes take a
+/// quarter longer. The epilogue of a tile overlaps with the products of the
+/// next one if warpgroups compute tiles in turn; then a stage takes 60 cycles
+/// longer, and at least 450, since only one warpgroup waits. The cycles of a
+/// version of a kernel are the mean of those for the rows and half of those for
+/// twice as many.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  llvm::ArrayRef<int64_t> rows, int64_t split,
                  TargetUnitAttr unit, int64_t multiprocessors);

@@ -163,7 +163,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
   }
   // A dynamic number of rows may be small, but that of a version is usual.
   // CHECK-LABEL: tile.kernel @dynamic(
-  // CHECK-SAME: #tile.dim<"k", 64>]
+  // CHECK-SAME: #tile.dim<"k", 64>, #tile.dim<"split", 3>]
   tile.kernel @dynamic(%a: memref<?x768xf16>, %b: memref<768x3072xf16>, %y: memref<?x3072xf16>)
       attributes {tile.params = {BLOCK_K = 512 : i64, BLOCK_M = 256 : i64, BLOCK_N = 32 : i64}} {
     %bm = tile.param "BLOCK_M" : index

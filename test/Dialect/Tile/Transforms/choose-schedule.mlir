@@ -170,10 +170,10 @@ module attributes {tile.targets = [#gpu]} {
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 
-// 24 tiles leave most multiprocessors idle: three share the depth of one.
+// 24 tiles leave most multiprocessors idle: four share the depth of one.
 // CHECK-LABEL: tile.kernel @few_tiles
 // CHECK-SAME: tile.params.cuda = {BLOCK_K = 64 : i64, BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}
-// CHECK-SAME: dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 3>]
+// CHECK-SAME: dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 4>]
 module attributes {tile.targets = [#gpu]} {
   tile.kernel @few_tiles(%a: memref<128x3072xf16>, %b: memref<3072x768xf16>, %y: memref<128x768xf16>)
       attributes {tile.params = {BLOCK_K = 1024 : i64, BLOCK_M = 128 : i64, BLOCK_N = 32 : i64}} {
@@ -209,12 +209,12 @@ module attributes {tile.targets = [#gpu]} {
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 #rows = affine_map<()[s0] -> (s0, 3072)>
 
-// Dynamic rows may be few tiles: then up to three blocks share one in a run. The sums of
+// Dynamic rows may be few tiles: then up to four blocks share one in a run. The sums of
 // batch-invariant results have one order.
 // INVARIANT-LABEL: tile.kernel @dynamic_rows
 // INVARIANT-SAME: #tile.dim<"k", 64>], operands
 // CHECK-LABEL: tile.kernel @dynamic_rows
-// CHECK-SAME: #tile.dim<"k", 64>, #tile.dim<"split", 3>]
+// CHECK-SAME: #tile.dim<"k", 64>, #tile.dim<"split", 4>]
 module attributes {tile.targets = [#gpu]} {
   tile.kernel @dynamic_rows(%a: memref<?x3072xf16> {adze.dims = #rows}, %b: memref<3072x64xf16>, %y: memref<?x64xf16>)
       attributes {tile.params = {BLOCK_K = 1024 : i64, BLOCK_M = 128 : i64, BLOCK_N = 32 : i64}} {
