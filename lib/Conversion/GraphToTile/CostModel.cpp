@@ -224,7 +224,13 @@ adze::chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
                     lanes = 16;
   bool isPacked = right == RightOperand::Panels;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
-  int64_t enoughPrograms = streams || takesAllRows(m, hasMatrixUnit) ? 8 : 16;
+  // Columns that are not whole vectors are copied. Rows of others are read in
+  // place, short parts of them at half the rate of long ones.
+  bool isWhole = n > 0 && n % lanes == 0;
+  bool readsRows = streams && right == RightOperand::Rows && isWhole;
+  int64_t enoughPrograms = readsRows                                   ? 4
+                           : streams || takesAllRows(m, hasMatrixUnit) ? 8
+                                                                       : 16;
   CacheShares shares(target);
   ContractionBlocks blocks =
       streams ? chooseStreamedBlocks(m, k, right, shares)
@@ -244,9 +250,10 @@ adze::chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
            ceilDiv(n < 0 ? usualSize : n, blocks.n);
   };
   bool isKnown = m >= 0 && n >= 0;
-  while (blocks.n > blocks.panel && programs() < enoughPrograms) {
+  int64_t fewestColumns = readsRows ? 2 * blocks.panel : blocks.panel;
+  while (blocks.n > fewestColumns && programs() < enoughPrograms) {
     int64_t half = blocks.n / 2 / blocks.panel * blocks.panel;
-    blocks.n = std::max(half, blocks.panel);
+    blocks.n = std::max(half, fewestColumns);
   }
   // A last block with a remainder would make every program copy panels, which
   // costs more than the narrowest blocks do.
@@ -255,8 +262,7 @@ adze::chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
                                              blocks.n / blocks.panel);
   while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
     blocks.m = equalParts(m, (blocks.m / 2 + 7) / 8 * 8, 8);
-  // Columns that are not whole vectors are copied, so they have to fit.
-  if (streams && right == RightOperand::Rows && (n < 0 || n % lanes != 0))
+  if (streams && right == RightOperand::Rows && !isWhole) // has to fit
     blocks.k = chooseBlock(
         k,
         std::min(blocks.k, shares.stage / int64_t(sizeof(double)) / blocks.n));

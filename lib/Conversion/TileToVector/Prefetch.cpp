@@ -12,8 +12,9 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// The prefetch distance of rows of B, in steps.
-static constexpr int64_t prefetchDistance = 32;
+/// The prefetch distance of rows of B, in steps. Measured on Emerald Rapids: at
+/// 32 steps, the lines ahead do not fit into the first-level cache.
+static constexpr int64_t prefetchDistance = 4;
 
 static void ask(OpBuilder &b, Location loc, Value memref, ValueRange indices,
                 bool isWrite = false, unsigned locality = 3) {
@@ -135,7 +136,7 @@ void KernelLowering::prefetchNextRows(DotOp op) {
 
 /// Prefetches the next rows of A, and of B the next panel. If no other block
 /// reads the current panel and its rows are not adjacent, prefetches the rows
-/// of B 32 steps ahead instead.
+/// of B a few steps ahead instead.
 void KernelLowering::prefetch(DotOp op) {
   prefetchNextRows(op);
   auto load = dyn_cast_if_present<LoadOp>(getReader(op.getRhs()));

@@ -1,6 +1,6 @@
 // A row by a matrix in panels, each of which is read once from beginning to end, so the
-// hardware prefetches it. The rows of a row-major matrix are far apart: those 32 steps
-// ahead are prefetched.
+// hardware prefetches it. The rows of a row-major matrix are far apart: those of the fourth
+// step ahead are prefetched.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
 #panels = affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>
@@ -29,7 +29,9 @@ tile.kernel @panels(%a: memref<1x512xf32>, %b: memref<512x128xf32, #panels>, %y:
 // -----
 
 // CHECK-LABEL: func.func @as_it_lies(
-// CHECK: memref.prefetch %arg1
+// CHECK: scf.for %[[K:.*]] = %c0 to %c512
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[K]], %c4
+// CHECK-NEXT: memref.prefetch %arg1[%[[AHEAD]], %{{.*}}], read
 tile.kernel @as_it_lies(%a: memref<1x512xf32>, %b: memref<512x128xf32>, %y: memref<1x128xf32>) {
   %c4 = arith.constant 4 : index
   %c32 = arith.constant 32 : index
