@@ -127,8 +127,7 @@ LogicalResult AttentionEmitter::setTiling() {
   } else {
     blockKeys = e.param("BLOCK_N", block, getEvenKeyBlocks(knownKeys, block));
   }
-  Value rows =
-      countForVersion(e, scores[rank - 2], e.ceilDiv(queries, blockQueries));
+  Value rows = countForVersion(e, e.ceilDiv(queries, blockQueries));
   chooseSharing();
   Value allHeads = rank < 3 ? Value() : e.size(result[rank - 3]);
   Value numHeads = allHeads;

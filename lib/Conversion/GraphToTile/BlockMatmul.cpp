@@ -243,9 +243,9 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
   e.setAxis(Quad, e.index(32 / bits / adjacent));
   e.setAxis(Lane, e.index(adjacent));
   e.setSummed(Block);
-  SmallVector<Value> ids = e.programIds(
-      {countForVersion(e, getRows(op), e.ceilDiv(rows, programRows)),
-       e.ceilDiv(columns, blockN)});
+  SmallVector<Value> ids =
+      e.programIds({countForVersion(e, e.ceilDiv(rows, programRows)),
+                    e.ceilDiv(columns, blockN)});
   row = e.mul(ids[0], programRows);
   column = e.mul(ids[1], blockN);
   rowSpan = result.size() - 1;

@@ -213,9 +213,8 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Tiling tiling) {
   e.pack(op.getRhs(), e.version.isAll() ? packMatrix(op, blocks.panel, group)
                                         : packAlongDepth(op));
   Value rowStep = chooseRowStep(e, rows, blockM);
-  SmallVector<Value> counts{
-      countForVersion(e, getFlatRows(op), e.ceilDiv(rows, rowStep)),
-      e.ceilDiv(columns, blockN)};
+  SmallVector<Value> counts{countForVersion(e, e.ceilDiv(rows, rowStep)),
+                            e.ceilDiv(columns, blockN)};
   for (unsigned dim = flat ? 0 : batch; dim-- > 0;)
     counts.push_back(e.size(result[dim]));
   if (llvm::is_contained(counts, Value()))

@@ -15,6 +15,9 @@ struct RowVersion {
   int64_t above = 0;
   std::optional<int64_t> most;
   std::optional<int64_t> usual; ///< what cost models assume
+  /// The number of rows that the bounds are for: the same of all versions, or
+  /// null for a kernel without other versions.
+  mlir::AffineExpr rows = {};
 
   bool isAll() const { return !above && !most; }
   /// Returns true for the version of the least numbers of rows, whose time is

@@ -53,6 +53,8 @@ static SmallVector<RowVersion> chooseByRows(AffineExpr rows,
   if (!bounds.empty())
     last.usual = 2 * last.above;
   versions.push_back(last);
+  for (RowVersion &version : versions)
+    version.rows = rows;
   std::reverse(versions.begin(), versions.end());
   return versions;
 }
@@ -132,11 +134,10 @@ Emitted adze::splitAxis(KernelEmitter &e, const Emitted &tile, int axis,
   return reshapeOn(e, tile.value, axes);
 }
 
-Value adze::countForVersion(KernelEmitter &e, AffineExpr numRows,
-                            Value programs) {
-  if (e.version.isAll() || getKnown(numRows) >= 0)
+Value adze::countForVersion(KernelEmitter &e, Value programs) {
+  if (!e.version.rows)
     return programs;
-  Value rows = e.size(numRows);
+  Value rows = e.size(e.version.rows);
   if (!rows)
     return {};
   auto require = [&](arith::CmpIPredicate predicate, int64_t bound) {
@@ -174,8 +175,8 @@ LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
   e.setAxis(Lane, e.index(lanes));
   e.setSummed(Depth);
   e.pack(op.getRhs(), packAlongDepth(op));
-  SmallVector<Value> ids = e.programIds(
-      {countForVersion(e, getFlatRows(op), rows), e.ceilDiv(columns, blockN)});
+  SmallVector<Value> ids =
+      e.programIds({countForVersion(e, rows), e.ceilDiv(columns, blockN)});
   Value row = ids[0], column = e.mul(ids[1], blockN);
   Axes sums{Column, Group};
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));

@@ -35,11 +35,9 @@ Emitted splitAxis(KernelEmitter &e, const Emitted &tile, int axis, int outer,
                   int inner);
 /// Returns the name of a version's kernel, whose first version has this name.
 std::string getVersionName(llvm::StringRef name, const RowVersion &version);
-/// Returns `programs` if the version of the kernel is for this number of rows,
-/// else 0. All versions of a kernel have one number: that of all batches.
+/// Returns `programs` if the number of rows is one of this version, else 0.
 /// Returns null if it is no size that the kernel can compute.
-mlir::Value countForVersion(KernelEmitter &e, mlir::AffineExpr numRows,
-                            mlir::Value programs);
+mlir::Value countForVersion(KernelEmitter &e, mlir::Value programs);
 
 } // namespace adze
 
