@@ -157,13 +157,16 @@ static void fuseProducts(tile::KernelOp kernel, RewriterBase &rewriter) {
     fuseIndependentSiblingForLoops(second, first, rewriter);
 }
 
+template <typename Op>
+static bool contains(tile::KernelOp kernel) {
+  return kernel.walk([](Op) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// Returns true if a kernel has no products, or a schedule of the target for
 /// all of them.
 static bool hasSchedule(tile::KernelOp kernel, tile::CudaTargetAttr target) {
-  bool hasProducts =
-      kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
-  if (!hasProducts)
+  if (!contains<tile::DotOp>(kernel))
     return true;
   auto choices = tile::listSchedules(kernel, target, /*batchInvariant=*/false,
                                      /*most=*/1);
@@ -174,12 +177,10 @@ static bool hasSchedule(tile::KernelOp kernel, tile::CudaTargetAttr target) {
 /// Halves the columns of a program that reduces the rows of two matrices, so
 /// that it has as many loads in flight as those of one had.
 static void halveBlocks(tile::KernelOp kernel) {
-  bool reduces =
-      kernel.walk([](tile::ReduceOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
   auto bindings = kernel->getAttrOfType<DictionaryAttr>("tile.params");
   auto columns = bindings ? bindings.getAs<IntegerAttr>("BLOCK_N") : nullptr;
-  if (!reduces || !columns || columns.getInt() % 2 != 0)
+  if (!contains<tile::ReduceOp>(kernel) || !columns ||
+      columns.getInt() % 2 != 0)
     return;
   NamedAttrList params(bindings);
   Builder b(kernel.getContext());

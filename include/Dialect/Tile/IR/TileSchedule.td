@@ -65,6 +65,7 @@ def Tile_ScheduleAttr : TileAttr<"Schedule", "schedule"> {
     operands to shared memory, and the roles of warps. tile-choose-schedule adds
     it to kernels without one.
 
+    If several products have the left operand in common, `n` is the block of each.
     With `#tile.dim<"split", N>`, up to N blocks of threads, a cluster, each compute a
     part of k of a tile. With `#tile.dim<"tiles", N>`, a block of threads has N tiles
     in flight: each is computed by warpgroups of its own, whose products are issued

@@ -9,9 +9,9 @@ include "mlir/Pass/PassBase.td"
 def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
   let summary = "Choose the matrix unit and the block sizes of products on a GPU";
   let description = [{
-    Adds `tile.schedule` to each kernel that consists of one product whose element
-    types a matrix unit of the GPU multiplies, unless it has one, and binds its
-    block sizes in `tile.params.cuda`. The block sizes are those with the least
+    Adds `tile.schedule` to each kernel that consists of one product, or of several
+    with a common left operand, whose element types a matrix unit of the GPU
+    multiplies, unless it has one, and binds its block sizes in `tile.params.cuda`. The block sizes are those with the least
     estimated time: the number of waves of tiles over the multiprocessors, times
     the cycles of a tile. If all tiles fit into one wave, several blocks of threads
     may compute one tile, each a part of its contracted dimension (a dim `split`).
