@@ -91,6 +91,7 @@ static bool isBetween(Value place, ArrayRef<host::LaunchOp> writers,
          });
 }
 
+/// Returns true for a simple kernel without scratch memory and tied arguments.
 static bool canFuse(tile::KernelOp kernel) {
   return isSimpleKernel(kernel, llvm::IsaPred<tile::ScratchOp>) &&
          llvm::none_of(llvm::seq(kernel.getNumArguments()), [&](unsigned i) {
@@ -157,6 +158,7 @@ static void fuseProducts(tile::KernelOp kernel, RewriterBase &rewriter) {
     fuseIndependentSiblingForLoops(second, first, rewriter);
 }
 
+/// Returns true if the kernel has an op of this kind.
 template <typename Op>
 static bool contains(tile::KernelOp kernel) {
   return kernel.walk([](Op) { return WalkResult::interrupt(); })

@@ -228,9 +228,9 @@ typedef struct {
   void (*map_values)(const int64_t *syms, int64_t *values);
   /* Not 0: up to this many blocks, a cluster, may share a program, so that more
    * multiprocessors take part: all if each of them (of more than two persistent
-   * blocks: ten elevenths of them) then has at most one block,
-   * else the greatest power of two of which that holds. The grid has that many
-   * times as many blocks as programs. At most 8. */
+   * blocks: ten elevenths of them) then has at most one block, else the greatest
+   * power of two of which that holds. The grid has that many times as many
+   * blocks as programs. At most 8. */
   uint32_t most_shared;
   uint32_t reserved;
   /* Bit i, below 63: the kernel reads symbol i. Bit 63: it may read later ones.

@@ -224,10 +224,10 @@ adze::chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
                     lanes = 16;
   bool isPacked = right == RightOperand::Panels;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
-  // Columns that are not whole vectors are copied. Rows of others are read in
-  // place, short parts of them at half the rate of long ones.
-  bool isWhole = n > 0 && n % lanes == 0;
-  bool readsRows = streams && right == RightOperand::Rows && isWhole;
+  // Rows of whole vectors are read in place, short parts of them at half the
+  // rate of long ones. Others are copied.
+  bool hasRows = streams && right == RightOperand::Rows;
+  bool readsRows = hasRows && n > 0 && n % lanes == 0;
   int64_t enoughPrograms = readsRows                                   ? 4
                            : streams || takesAllRows(m, hasMatrixUnit) ? 8
                                                                        : 16;
@@ -262,7 +262,7 @@ adze::chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
                                              blocks.n / blocks.panel);
   while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
     blocks.m = equalParts(m, (blocks.m / 2 + 7) / 8 * 8, 8);
-  if (streams && right == RightOperand::Rows && !isWhole) // has to fit
+  if (hasRows && !readsRows) // the copied part has to fit
     blocks.k = chooseBlock(
         k,
         std::min(blocks.k, shares.stage / int64_t(sizeof(double)) / blocks.n));

@@ -219,10 +219,10 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
            failure();
   plan.product = *product;
   tile::DotOp dot = product->dots.front();
-  plan.products = int64_t(product->dots.size());
   plan.types = dot.getProduct();
   plan.lhsBytes = plan.m * plan.k * plan.getElementBytes();
-  plan.rhsBytes = plan.n * plan.k * plan.products * plan.getElementBytes();
+  plan.rhsBytes =
+      plan.n * plan.k * plan.countProducts() * plan.getElementBytes();
   auto shape = [](Value tile) {
     return cast<RankedTensorType>(tile.getType()).getShape();
   };

@@ -30,9 +30,8 @@ struct PipelineResult {
 /// The parameters of a pipeline, for its lowering and its launch.
 struct PipelinePlan {
   tile::Product product;
-  int64_t m, n, k;      ///< blocks
-  int64_t products = 1; ///< that have the left operand in common
-  int64_t columns;      ///< of the block of an image that the rows are, or m
+  int64_t m, n, k; ///< blocks
+  int64_t columns; ///< of the block of an image that the rows are, or m
   int64_t stages, inflight, tilesTogether;
   int64_t split;      ///< blocks of threads that share k of a tile
   int64_t warpgroups; ///< that multiply
@@ -68,6 +67,8 @@ struct PipelinePlan {
                                                     sum.getIntOrFloatBitWidth())
                            : sum;
   }
+  /// Returns the number of products that have the left operand in common.
+  int64_t countProducts() const { return int64_t(product.rhs.size()); }
   /// Returns the columns of a tile of the result.
   int64_t getResultColumns() const { return attention ? k : n; }
   /// Returns the number of warpgroups that multiply for one tile.
@@ -91,7 +92,7 @@ struct PipelinePlan {
 
   /// Returns the bytes of the accumulators of a tile, which reuse the memory of
   /// the ring when several blocks share k of the tile (split-K).
-  int64_t getSumsBytes() const { return m * n * products * 4; }
+  int64_t getSumsBytes() const { return m * n * countProducts() * 4; }
   /// Returns the tensor map of the right operand of a product.
   static unsigned getRhsMap(int64_t product) { return 1 + product; }
 

@@ -127,8 +127,7 @@ PipelinedKernel::Values PipelinedAttention::runTile(const KernelFrame &at,
   ValueRange results = plan.attention->loop.getResults();
   fragments.setRoot(getSums(results), getElements(last.front()));
   setRows(fragments, results, ValueRange(last).drop_front());
-  numPieces = 0;
-  allPieces = plan.countSegments(plan.getResultColumns());
+  beginPieces(plan.countSegments(plan.getResultColumns()));
   storeSpan(fragments, at, getRows(0));
   return {last.end()[-2], last.end()[-1],
           d.fold<arith::XOrIOp>(ring[2], d.i32(1))};

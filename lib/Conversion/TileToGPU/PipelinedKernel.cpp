@@ -277,7 +277,7 @@ PipelinedKernel::Values PipelinedKernel::copyStage(IRMapping &scalars,
         rhs = d.at(d.at(shared, plan.getRhsOffset()),
                    d.mul(stage, plan.rhsBytes));
   copyOperand(plan.maps[0], plan.product.lhs, maps[0], lhs, bar, scalars);
-  int64_t bytes = plan.rhsBytes / plan.products;
+  int64_t bytes = plan.rhsBytes / plan.countProducts();
   for (auto [i, load] : llvm::enumerate(plan.product.rhs)) {
     unsigned map = PipelinePlan::getRhsMap(i);
     copyOperand(plan.maps[map], load, maps[map], d.at(rhs, i * bytes), bar,

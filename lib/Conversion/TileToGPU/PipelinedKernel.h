@@ -120,7 +120,12 @@ protected:
   // Write a segment of a result to shared memory.
   void stageMatrices(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
   void stagePairs(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
+  /// Sets the number of segments of results that are staged in sequence.
+  void beginPieces(int64_t count);
   void storeSpan(Fragments &fragments, const KernelFrame &at, const Span &span);
+  /// Stores a span; `getSums` returns its accumulators of a product.
+  void storeProducts(const KernelFrame &at, const Span &span,
+                     llvm::function_ref<Values(unsigned product)> getSums);
   void storePiece(Fragments &fragments, const KernelFrame &at,
                   const PipelineResult &result, const Span &span,
                   int64_t piece);

@@ -84,12 +84,13 @@ PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
   int64_t depth = plan.getInstructionDepth();
   auto shape =
       NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n, depth);
-  int64_t productBytes = plan.rhsBytes / plan.products;
+  int64_t productBytes = plan.rhsBytes / plan.countProducts();
   d.create<NVVM::WgmmaFenceAlignedOp>();
   Values results(sums);
   for (int64_t k = 0; k < plan.k / depth; ++k)
     for (auto [i, result] : llvm::enumerate(results)) {
-      int64_t block = i / plan.products, product = i % plan.products;
+      int64_t block = i / plan.countProducts(),
+              product = i % plan.countProducts();
       result = d.create<NVVM::WgmmaMmaAsyncOp>(
           getSumsType(plan.n), result,
           d.add(lhs,
@@ -152,7 +153,7 @@ Value PipelinedKernel::countStages() {
 
 PipelinedKernel::Values PipelinedKernel::multiplyTile(const KernelFrame &at,
                                                       ValueRange ring) {
-  unsigned numSums = plan.getRowBlocks() * plan.products;
+  unsigned numSums = plan.getRowBlocks() * plan.countProducts();
   Values carried(numSums, zero);
   carried.append({ring[0], ring[1], d.i32(-1)});
   IRMapping map = at.map;
@@ -261,17 +262,27 @@ void PipelinedKernel::setPlace(Fragments &fragments, const Span &span) {
 }
 
 void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
-  numPieces = 0;
-  allPieces = plan.countSegments(plan.getResultColumns()) * plan.getRowBlocks();
+  beginPieces(plan.countSegments(plan.getResultColumns()) *
+              plan.getRowBlocks());
+  for (unsigned block = 0; block < plan.getRowBlocks(); ++block)
+    storeProducts(at, getRows(block), [&](unsigned product) {
+      return getElements(sums[block * plan.countProducts() + product]);
+    });
+}
+
+void PipelinedKernel::storeProducts(
+    const KernelFrame &at, const Span &span,
+    llvm::function_ref<Values(unsigned product)> getSums) {
   Fragments fragments = makeFragments(at);
-  for (unsigned block = 0; block < plan.getRowBlocks(); ++block) {
-    Span rows = getRows(block);
-    setPlace(fragments, rows);
-    for (unsigned product = 0; product < plan.products; ++product)
-      fragments.setRoot(plan.product.getSums(product),
-                        getElements(sums[block * plan.products + product]));
-    storeSpan(fragments, at, rows);
-  }
+  setPlace(fragments, span);
+  for (unsigned product = 0; product < plan.countProducts(); ++product)
+    fragments.setRoot(plan.product.getSums(product), getSums(product));
+  storeSpan(fragments, at, span);
+}
+
+void PipelinedKernel::beginPieces(int64_t count) {
+  numPieces = 0;
+  allPieces = count;
 }
 
 /// Stores a span of all results, some of the columns at a time, so that
@@ -317,9 +328,9 @@ PipelinedKernel::Values PipelinedKernel::addSums(const Span &span,
   Value none = d.create<arith::ConstantOp>(
       cast<TypedAttr>(b.getZeroAttr(plan.getSumElement())));
   int64_t ofRows = plan.n / kCoreColumns, count = span.columns / kCoreColumns;
-  Value first =
-      d.add(d.mul(d.add(d.mul(span.rowBlock, plan.products), product), ofRows),
-            d.fold<arith::DivUIOp>(span.column, d.i32(kCoreColumns)));
+  Value first = d.add(
+      d.mul(d.add(d.mul(span.rowBlock, plan.countProducts()), product), ofRows),
+      d.fold<arith::DivUIOp>(span.column, d.i32(kCoreColumns)));
   auto blocks = d.create<scf::ForOp>(d.i32(0), split, d.i32(1),
                                      Values(count * kSumsTogether, none));
   OpBuilder::InsertionGuard guard(b);
@@ -360,13 +371,9 @@ void PipelinedKernel::storeShared(const KernelFrame &at, ValueRange sums) {
     Span span{d.fold<arith::DivUIOp>(number, d.i32(ofRows)),
               d.mul(d.fold<arith::RemUIOp>(number, d.i32(ofRows)), columns),
               columns};
-    numPieces = 0;
-    allPieces = plan.countSegments(columns);
-    Fragments fragments = makeFragments(at);
-    setPlace(fragments, span);
-    for (unsigned product = 0; product < plan.products; ++product)
-      fragments.setRoot(plan.product.getSums(product), addSums(span, product));
-    storeSpan(fragments, at, span);
+    beginPieces(plan.countSegments(columns));
+    storeProducts(at, span,
+                  [&](unsigned product) { return addSums(span, product); });
   }
   // A block must not exit before its shared memory has been read.
   meetCluster();

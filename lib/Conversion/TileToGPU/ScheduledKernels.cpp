@@ -16,7 +16,7 @@ namespace adze::togpu {
 static int64_t getMapType(const PipelinePlan &plan,
                           const tile::TensorBox &map) {
   bool isOperand =
-      &map < plan.maps.begin() + PipelinePlan::getRhsMap(plan.products);
+      &map < plan.maps.begin() + PipelinePlan::getRhsMap(plan.countProducts());
   Type element = map.physical.getElementType();
   if (isOperand && isa<FloatTF32Type>(plan.types.getLhs()))
     return ADZE_TENSOR_MAP_TF32;

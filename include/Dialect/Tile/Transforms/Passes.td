@@ -11,10 +11,11 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
   let description = [{
     Adds `tile.schedule` to each kernel that consists of one product, or of several
     with a common left operand, whose element types a matrix unit of the GPU
-    multiplies, unless it has one, and binds its block sizes in `tile.params.cuda`. The block sizes are those with the least
-    estimated time: the number of waves of tiles over the multiprocessors, times
-    the cycles of a tile. If all tiles fit into one wave, several blocks of threads
-    may compute one tile, each a part of its contracted dimension (a dim `split`).
+    multiplies, unless it has one, and binds its block sizes in
+    `tile.params.cuda`. The block sizes are those with the least estimated time: the
+    number of waves of tiles over the multiprocessors, times the cycles of a tile.
+    If all tiles fit into one wave, several blocks of threads may compute one tile,
+    each a part of its contracted dimension (a dim `split`).
 
     A product whose operands the warp-level unit (`mma`) reads from registers gets
     block sizes only. Other products get block sizes for threads without matrix

@@ -98,9 +98,9 @@ private:
     auto isUsedBy = [&](Operation *user) {
       return llvm::is_contained(dots, user);
     };
-    load = llvm::all_of(operand.getUsers(), isUsedBy) ? findLoad(operand)
-                                                      : LoadOp();
+    load = findLoad(operand);
     if (!load || load->getBlock() != dots.front()->getBlock() ||
+        !llvm::all_of(operand.getUsers(), isUsedBy) ||
         (load.getResult() != operand && !load.getResult().hasOneUse()))
       return fail("an operand is not loaded for the product alone");
     if (auto pad = load.getPadAttr();

@@ -99,6 +99,8 @@ public:
   }
 
 private:
+  /// Returns true for a version of a kernel by its number of rows.
+  bool isVersion() const { return kernel->hasAttr(kUsualSizeAttribute); }
   /// Returns the number of products that have the left operand in common.
   int64_t countProducts() const { return int64_t(product.dots.size()); }
 
@@ -384,7 +386,7 @@ private:
   bool mayTakeTurns(const ProductSizes &sizes, const ResultBlock &block,
                     double tiles) {
     constexpr int64_t wide = 128;
-    return (sizes.isKnown || sizes.isUsual) &&
+    return (sizes.isKnown || isVersion()) &&
            tiles > double(target.getMultiprocessors()) &&
            sizes.k > sizes.depth && block.n >= std::min(wide, sizes.n) &&
            product.hasUniformDepth();
@@ -404,8 +406,9 @@ private:
          (split > 1 || !mayTakeTurns(sizes, block, tiles))) ||
         !maySplit(sizes, block, split, stages, getElementBytes(unit)))
       return;
+    auto estimate = isVersion() ? getVersionCycles : getCycles;
     choices.emplace(
-        getCycles(sizes, block, rows, split, unit, multiprocessors),
+        estimate(sizes, block, rows, split, unit, multiprocessors),
         Choice{&block, SmallVector<int64_t, 2>(rows), split, stages});
   }
 
@@ -458,7 +461,7 @@ private:
   /// of them. A version for an assumed number of rows has more than half of
   /// them.
   bool mayHaveFewTiles(const ProductSizes &sizes, const Choice &choice) {
-    if (!sizes.isUsual)
+    if (!isVersion())
       return true;
     ProductSizes least = sizes;
     least.rows.front() = sizes.rows.front() / 2 + 1;
@@ -474,7 +477,6 @@ private:
     tile.rows = choice.rows;
     tile.n = choice.block->n;
     tile.batch = 1;
-    tile.isUsual = false;
     int64_t best = 1;
     auto getTime = [&](int64_t split) {
       return getCycles(tile, *choice.block, choice.rows, split, unit,

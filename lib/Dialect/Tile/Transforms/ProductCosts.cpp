@@ -78,7 +78,6 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
       product.ids->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(
           kUsualSizeAttribute);
   int64_t manyRows = usual ? usual.getInt() : 2048;
-  sizes.isUsual = bool(usual);
   StoreOp store = product.stores.front();
   SmallVector<int64_t> dims = store.getMemDims();
   unsigned numRows = product.getNumRowDims();
@@ -314,15 +313,18 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
     each = std::max(multiply, each / double(block.tiles));
     last = epilogue;
   }
-  double cycles = waves * each + last + start + join + tiles * ofTile;
-  if (!sizes.isUsual)
-    return cycles;
+  return waves * each + last + start + join + tiles * ofTile;
+}
+
+double getVersionCycles(const ProductSizes &sizes, const ResultBlock &block,
+                        ArrayRef<int64_t> rows, int64_t split,
+                        TargetUnitAttr unit, int64_t multiprocessors) {
+  auto estimate = [&](const ProductSizes &of) {
+    return getCycles(of, block, rows, split, unit, multiprocessors);
+  };
   ProductSizes most = sizes;
-  most.isUsual = false;
   most.rows.front() *= 2;
-  return (cycles +
-          getCycles(most, block, rows, split, unit, multiprocessors) / 2) /
-         2;
+  return (estimate(sizes) + estimate(most) / 2) / 2;
 }
 
 bool maySplit(const ProductSizes &sizes, const ResultBlock &block,

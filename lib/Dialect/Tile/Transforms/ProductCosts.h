@@ -22,9 +22,6 @@ struct ProductSizes {
   double copyFactor = 1;    ///< of the time of copies from the cache
   bool isKnown = true;      ///< true if all sizes are static
   bool isDepthKnown = true; ///< true if the contracted size is static
-  /// True for a version of a kernel: for more than half of the rows, and at
-  /// most twice as many.
-  bool isUsual = false;
 };
 
 /// A tile of the result, and the warpgroups of a block of threads. They all
@@ -94,12 +91,15 @@ int64_t countClusters(int64_t blocks, int64_t multiprocessors);
 /// cycle. Copies of rows that do not start at multiples of 128 bytes take a
 /// quarter longer. The epilogue of a tile overlaps with the products of the
 /// next one if warpgroups compute tiles in turn; then a stage takes 60 cycles
-/// longer, and at least 450, since only one warpgroup waits. The cycles of a
-/// version of a kernel are the mean of those for the rows and half of those for
-/// twice as many.
+/// longer, and at least 450, since only one warpgroup waits.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  llvm::ArrayRef<int64_t> rows, int64_t split,
                  TargetUnitAttr unit, int64_t multiprocessors);
+/// Returns the mean of the cycles for the rows and half of those for twice as
+/// many, which a version of a kernel has at most.
+double getVersionCycles(const ProductSizes &sizes, const ResultBlock &block,
+                        llvm::ArrayRef<int64_t> rows, int64_t split,
+                        TargetUnitAttr unit, int64_t multiprocessors);
 
 /// Returns true if this many blocks of threads may share k of a tile: each has
 /// a part, and their accumulators fit into the memory of the ring.
