@@ -7,8 +7,11 @@
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
@@ -17,6 +20,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -77,6 +81,32 @@ static void optimize(Module &module, TargetMachine &machine) {
       .run(module, modules);
 }
 
+/// Replaces (x & m) | c with one instruction: ptxas emits two, since it gives
+/// each operation its constant as an immediate operand.
+static void combineLogic(Module &module) {
+  using namespace PatternMatch;
+  auto *word = Type::getInt32Ty(module.getContext());
+  auto *combine =
+      InlineAsm::get(FunctionType::get(word, {word, word, word}, false),
+                     "lop3.b32 $0, $1, $2, $3, 0xEA;", "=r,r,n,n",
+                     /*hasSideEffects=*/false);
+  for (Function &function : module)
+    for (Instruction &instruction :
+         make_early_inc_range(instructions(function))) {
+      Value *x;
+      ConstantInt *mask, *bits;
+      if (!match(&instruction,
+                 m_Or(m_OneUse(m_And(m_Value(x), m_ConstantInt(mask))),
+                      m_ConstantInt(bits))) ||
+          instruction.getType() != word)
+        continue;
+      auto *call = CallInst::Create(combine, {x, mask, bits}, "",
+                                    instruction.getIterator());
+      instruction.replaceAllUsesWith(call);
+      RecursivelyDeleteTriviallyDeadInstructions(&instruction);
+    }
+}
+
 Expected<std::string> emitPTX(Module &module, const CudaTarget &target,
                               const Toolkit &toolkit) {
   std::unique_ptr<TargetMachine> machine = target.createMachine();
@@ -91,6 +121,7 @@ Expected<std::string> emitPTX(Module &module, const CudaTarget &target,
   if (verifyModule(module, &problemStream))
     return createStringError("invalid LLVM IR: " + problem);
   optimize(module, *machine);
+  combineLogic(module);
 
   SmallString<0> text;
   raw_svector_ostream stream(text);
