@@ -2,7 +2,7 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """Writes decoder models with random weights, and times steps of them.
 
-    language_models.py write MODEL.onnx [--shape llama|qwen|small|tiny] [--precision int4|f32] [--type f32|f16]
+    language_models.py write MODEL.onnx [--shape llama|llama-8b|qwen|small|tiny] [--precision int4|f32] [--type f32|f16]
     language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2] [--rounds 3] [--peers ..]
     language_models.py batch MODEL.onnx [--shape ..] [--tools build/bin]
 
@@ -34,6 +34,7 @@ from onnx import TensorProto, helper
 SHAPES = {
     "llama": (2048, 8, 8192, 32, 8, 64, 32000),
     "qwen": (896, 24, 4864, 14, 2, 64, 151936),  # that of Qwen2.5-0.5B
+    "llama-8b": (4096, 32, 14336, 32, 8, 128, 128256),  # that of Llama-3.1-8B
     "tiny": (128, 2, 256, 4, 2, 32, 512),
     "small": (256, 2, 512, 4, 2, 64, 512),
 }
