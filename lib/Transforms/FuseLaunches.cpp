@@ -136,12 +136,16 @@ static LogicalResult forward(BlockArgument memory) {
   return success();
 }
 
-/// Returns the loops of the products of a kernel.
+/// Returns the loops of the products of a kernel, which multiply tiles or add
+/// products of their elements.
 static SmallVector<scf::ForOp> getProductLoops(tile::KernelOp kernel) {
   SmallVector<scf::ForOp> loops;
-  for (auto loop : kernel.getBody().getOps<scf::ForOp>())
-    if (llvm::hasSingleElement(loop.getBody()->getOps<tile::DotOp>()))
+  for (auto loop : kernel.getBody().getOps<scf::ForOp>()) {
+    Block &body = *loop.getBody();
+    if (llvm::hasSingleElement(body.getOps<tile::DotOp>()) ||
+        !body.getOps<tile::ReduceOp>().empty())
       loops.push_back(loop);
+  }
   return loops;
 }
 
