@@ -191,6 +191,33 @@ struct LowerReshape final : OpRewritePattern<ReshapeOp> {
   }
 };
 
+struct LowerBitcast final : OpRewritePattern<BitcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BitcastOp op,
+                                PatternRewriter &b) const override {
+    auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
+      Type element = op.getType().getElementType();
+      unsigned width = element.getIntOrFloatBitWidth();
+      Value word =
+          tensor::ExtractOp::create(inner, loc, op.getSource(), at.drop_back());
+      Value first = arith::MulIOp::create(
+          inner, loc,
+          arith::IndexCastOp::create(inner, loc, word.getType(), at.back()),
+          arith::ConstantOp::create(
+              inner, loc, inner.getIntegerAttr(word.getType(), width)));
+      Value low = arith::TruncIOp::create(
+          inner, loc, inner.getIntegerType(width),
+          arith::ShRUIOp::create(inner, loc, word, first));
+      if (low.getType() != element)
+        low = arith::BitcastOp::create(inner, loc, element, low);
+      tensor::YieldOp::create(inner, loc, low);
+    };
+    b.replaceOpWithNewOp<tensor::GenerateOp>(op, op.getType(), ValueRange(),
+                                             build);
+    return success();
+  }
+};
+
 struct LowerTranspose final : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op,
@@ -350,7 +377,7 @@ struct ConvertTileToLinalg final
     }
     RewritePatternSet patterns(&getContext());
     patterns.add<LowerDot, LowerReduce, LowerBroadcast, LowerIota, LowerReshape,
-                 LowerTranspose, LowerPhase>(&getContext());
+                 LowerBitcast, LowerTranspose, LowerPhase>(&getContext());
     populateTileMemoryToLinalgPatterns(patterns);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

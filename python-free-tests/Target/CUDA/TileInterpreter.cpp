@@ -372,6 +372,21 @@ bool Interpreter::runTileOp(Operation &op) {
             [&](ArrayRef<int64_t> at, int64_t i) { n.i[i] = at[x.getDim()]; });
   } else if (auto x = dyn_cast<tile::ReshapeOp>(op)) {
     n.f = values[x.getSource()].f, n.i = values[x.getSource()].i;
+  } else if (auto x = dyn_cast<tile::BitcastOp>(op)) {
+    Number &s = values[x.getSource()];
+    Type element = x.getElement();
+    unsigned width = element.getIntOrFloatBitWidth();
+    forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+      llvm::APInt bits(width,
+                       uint64_t(s.i[i / n.shape.back()]) >> (at.back() * width),
+                       /*isSigned=*/false, /*implicitTrunc=*/true);
+      if (auto type = dyn_cast<FloatType>(element)) {
+        llvm::APFloat value(type.getFloatSemantics(), bits);
+        n.f[i] = value.convertToDouble();
+      } else {
+        n.i[i] = bits.getSExtValue();
+      }
+    });
   } else if (auto x = dyn_cast<tile::TransposeOp>(op)) {
     Number &s = values[x.getSource()];
     forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {

@@ -88,3 +88,20 @@ tile.kernel @unknown(%x: memref<?x8xf32>, %y: memref<?x8xf32>) {
   tile.store %t, %y[%i, 0] : tensor<4x8xf32>, memref<?x8xf32>
   tile.return
 }
+
+// -----
+
+// An element of the new dimension is in the bits that begin at its number times its width.
+// CHECK-LABEL: func.func @halves(
+tile.kernel @halves(%x: memref<8xi32>, %y: memref<8x2xf16>) {
+  %t = tile.load %x[0] sizes [8] : memref<8xi32> -> tensor<8xi32>
+  // CHECK: ^bb0(%[[I:.*]]: index, %[[HALF:.*]]: index):
+  // CHECK-NEXT: %[[WORD:.*]] = tensor.extract %{{.*}}[%[[I]]] : tensor<8xi32>
+  // CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c16_i32
+  // CHECK: %[[LOW:.*]] = arith.shrui %[[WORD]], %[[FIRST]]
+  // CHECK: arith.trunci %[[LOW]] : i32 to i16
+  // CHECK: arith.bitcast %{{.*}} : i16 to f16
+  %h = tile.bitcast %t to f16 : tensor<8xi32> -> tensor<8x2xf16>
+  tile.store %h, %y[0, 0] : tensor<8x2xf16>, memref<8x2xf16>
+  tile.return
+}

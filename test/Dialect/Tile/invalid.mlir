@@ -239,6 +239,15 @@ tile.kernel @reshape_c1(%f: f32) {
 }
 
 // -----
+tile.kernel @bitcast_c1() {
+  %a = tile.iota dim 0 to [4] : tensor<4xi8>
+  // expected-error @+2 {{expected elements of a multiple of the bits of 'f16', but got 'i8'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %d = tile.bitcast %a to f16 : tensor<4xi8> -> tensor<4x1xf16>
+  tile.return
+}
+
+// -----
 tile.kernel @transpose_c1(%f: f32) {
   %a = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>
   // expected-error @+1 {{expected a permutation of 2 dimensions}}

@@ -50,6 +50,8 @@ tile.kernel @compute(%x: memref<8x64xf32>, %y: memref<8xf32>, %z: memref<16x32xf
   %s = arith.addf %g, %b : tensor<8x64xf32>
   // CHECK: tile.reshape %{{.*}} to [32, 16] : tensor<8x64xf32> -> tensor<32x16xf32>
   %r = tile.reshape %s to [32, 16] : tensor<8x64xf32> -> tensor<32x16xf32>
+  // CHECK: tile.bitcast %{{.*}} to f16 : tensor<8x64xi32> -> tensor<8x64x2xf16>
+  %h = tile.bitcast %i to f16 : tensor<8x64xi32> -> tensor<8x64x2xf16>
   // CHECK: tile.transpose %{{.*}} perm [1, 0] : tensor<32x16xf32> -> tensor<16x32xf32>
   %u = tile.transpose %r perm [1, 0] : tensor<32x16xf32> -> tensor<16x32xf32>
   tile.store %m, %y[0] : tensor<8xf32>, memref<8xf32>

@@ -301,6 +301,24 @@ def ReshapeOp : InferredTileOp<"reshape"> {
   let hasVerifier = 1;
 }
 
+def BitcastOp : InferredTileOp<"bitcast"> {
+  let summary = "Split the bits of elements into narrower elements";
+  let description = [{
+    Divides the bits of each element of the source among the elements of a new last
+    dimension, in the type `element` and lowest bits first.
+
+    C1: the elements of the source are integers with a multiple of the bits of
+    `element`.
+
+    ```mlir
+    %h = tile.bitcast %w to f16 : tensor<8x4xi32> -> tensor<8x4x2xf16>
+    ```
+  }];
+  let arguments = (ins IntTile:$source, TypeAttr:$element);
+  let results = (outs Tile:$result);
+  let assemblyFormat = "$source `to` $element attr-dict `:` type($source) `->` type($result)";
+}
+
 def TransposeOp : InferredTileOp<"transpose"> {
   let summary = "Permute the dimensions of a computed tile";
   let description = [{

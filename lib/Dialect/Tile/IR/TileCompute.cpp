@@ -156,7 +156,7 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
-//===--- iota, reshape, transpose -----------------------------------------===//
+//===--- iota, reshape, bitcast, transpose --------------------------------===//
 
 LogicalResult IotaOp::verify() {
   if (getDim() >= (uint64_t)getType().getRank()) // C1
@@ -185,6 +185,24 @@ LogicalResult ReshapeOp::verify() {
     return emitOpError("expected ")
            << from.getNumElements() << " elements, but got "
            << to.getNumElements();
+  return success();
+}
+
+LogicalResult BitcastOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  RankedTensorType source = tileType(adaptor.getSource());
+  Type from = source.getElementType(), to = adaptor.getElement();
+  if (from.isIndex() || !to.isIntOrFloat() ||
+      from.getIntOrFloatBitWidth() % to.getIntOrFloatBitWidth()) // C1
+    return emitOptionalError(loc,
+                             "expected elements of a multiple of the bits "
+                             "of ",
+                             to, ", but got ", from);
+  SmallVector<int64_t> shape(source.getShape());
+  shape.push_back(from.getIntOrFloatBitWidth() / to.getIntOrFloatBitWidth());
+  types.push_back(RankedTensorType::get(shape, to));
   return success();
 }
 
