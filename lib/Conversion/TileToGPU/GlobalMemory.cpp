@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Windows of global memory: addresses, bounds and wide accesses.
+#include "DeviceBuilder.h"
 #include "IndexFacts.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -321,6 +322,8 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
     fail(op, "expected whole bytes of a kernel argument");
     return undefined(elementType, axes);
   }
+  if (streamed && streamed->loads.contains(op))
+    return streamTile(op, axes);
   Access access(*this, op, axes);
   Value pad;
   if (auto attr = op.getPad(); attr && *attr != b.getZeroAttr(elementType))
@@ -343,6 +346,47 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
         v = arith::SelectOp::create(b, loc, guard, v, pad);
       f[i + j * stride] = v;
     }
+  });
+  return f;
+}
+
+/// Emits a step of a stream of constants for a tile: copies to shared memory,
+/// where a thread has one place for each access, or reads from there.
+Fragment KernelLowering::streamTile(tile::LoadOp op, const Axes &axes) {
+  constexpr int64_t leastBytes = 4, mostBytes = 16;
+  Type elementType = tileType(op.getResult()).getElementType();
+  Access access(*this, op, axes);
+  int64_t bytes = access.width * bytesOf(access.type()), stride = 1;
+  for (unsigned d = access.vectorDim + 1; d < axes.size(); ++d)
+    stride *= axes[d]->regs();
+  DeviceBuilder d(b, loc);
+  Fragment f = undefined(elementType, axes);
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    if (access.width > 1 && regs[access.vectorDim] % access.width)
+      return;
+    int64_t before = streamed->bytes * plan.getBlockThreads();
+    streamed->bytes += bytes;
+    if (streamed->step == StreamStep::Count) {
+      streamed->mayCopy &= bytes >= leastBytes;
+      return;
+    }
+    Value own = d.at(d.at(streamed->stage, before),
+                     d.mul(d.toI32(getThreadInBlock()), bytes));
+    if (streamed->step == StreamStep::Copy) {
+      Value guard = access.guard(regs), size;
+      if (guard)
+        size = d.select(guard, d.i32(bytes), d.i32(0));
+      NVVM::CpAsyncOp::create(b, loc, own, access.pointer(regs), bytes,
+                              bytes == mostBytes
+                                  ? NVVM::LoadCacheModifierKind::CG
+                                  : NVVM::LoadCacheModifierKind::CA,
+                              size);
+      return;
+    }
+    Value loaded = loadVector(access.type(), own, access.width);
+    for (int64_t j = 0; j < access.width; ++j)
+      f[i + j * stride] =
+          fromMemory(element(loaded, j, access.width), elementType);
   });
   return f;
 }

@@ -86,6 +86,21 @@ struct Operand {
   }
 };
 
+enum class StreamStep { Count, Copy, Read };
+/// Constants of a loop that threads copy to shared memory ahead of their use.
+struct Stream {
+  llvm::SmallVector<mlir::Value> tiles;
+  llvm::DenseSet<mlir::Operation *> loads;
+  StreamStep step = StreamStep::Count;
+  int64_t bytes = 0;   ///< of a thread, up to the access that is emitted
+  bool mayCopy = true; ///< all accesses have the bytes of a copy
+  /// The iterations in shared memory, the bytes of each in a block of threads,
+  /// and the iterations from a copy to its use.
+  int64_t stages = 0, stageBytes = 0, ahead = 0;
+  SharedTile memory;
+  mlir::Value stage; ///< pointer to that of the iteration
+};
+
 /// Emits an affine expression over non-negative indices.
 mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,

@@ -179,8 +179,8 @@ void KernelLowering::forget(Block &block) {
 }
 
 /// Emits the terminator of the block under construction, with its tiles at
-/// their homes.
-void KernelLowering::yieldTiles(Block &from) {
+/// their homes, and then the stage of a stream, if there is one.
+void KernelLowering::yieldTiles(Block &from, Value stage) {
   SmallVector<Value> values;
   for (Value v : from.getTerminator()->getOperands()) {
     if (isTile(v))
@@ -188,6 +188,8 @@ void KernelLowering::yieldTiles(Block &from) {
     else
       values.push_back(map.lookupOrDefault(v));
   }
+  if (stage)
+    values.push_back(stage);
   scf::YieldOp::create(b, loc, values);
 }
 
@@ -258,6 +260,12 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     else
       inits.push_back(map.lookup(v));
   }
+  Stream stream = findStream(loop);
+  bool isStream = stream.stages > 1;
+  if (isStream) {
+    beginStream(stream, loop);
+    inits.push_back(constant(0));
+  }
   auto made = scf::ForOp::create(b, loc, map.lookup(loop.getLowerBound()),
                                  map.lookup(loop.getUpperBound()),
                                  map.lookup(loop.getStep()), inits);
@@ -285,9 +293,13 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     scopes.emplace_back();
     map.map(loop.getInductionVar(), made.getInductionVar());
     bind(loop.getRegionIterArgs(), made.getRegionIterArgs());
+    Value next;
+    if (isStream)
+      next = advanceStream(stream, loop, made.getInductionVar(),
+                           made.getRegionIterArgs().back());
     lowerBlock(*loop.getBody());
     if (reason.empty())
-      yieldTiles(*loop.getBody());
+      yieldTiles(*loop.getBody(), next);
     scopes.pop_back();
     forget(*loop.getBody());
   }

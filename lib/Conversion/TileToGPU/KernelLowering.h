@@ -48,7 +48,7 @@ private:
   void lowerSharedFor(mlir::scf::ForOp loop);
   void lowerIf(mlir::scf::IfOp branch);
   void lowerCheck(tile::CheckOp check);
-  void yieldTiles(mlir::Block &from);
+  void yieldTiles(mlir::Block &from, mlir::Value stage = {});
   void forget(mlir::Block &block);
   void fail(mlir::Operation *op, const llvm::Twine &why);
 
@@ -62,6 +62,7 @@ private:
       tile::ReshapeOp op, const Axes &axes,
       llvm::function_ref<void(const Axes &, const Axes &, Registers)> body);
   Fragment computeGather(tile::GatherOp op, const Axes &axes);
+  Fragment computeBitcast(tile::BitcastOp op, const Axes &axes);
   Fragment computeTranspose(tile::TransposeOp op, const Axes &axes);
   Fragment computeBroadcast(tile::BroadcastOp op, const Axes &axes);
   void splitPosition(llvm::ArrayRef<unsigned> fromDims,
@@ -81,6 +82,7 @@ private:
   const Axis *partOf(const Axis *axis, int64_t first, int64_t count);
   const Axis *extend(const Axis *point, int64_t count);
   const Axis *stepAxis(mlir::Value first, int64_t step, int64_t count);
+  Axes getClassAxes(mlir::Value tile);
   Axes axesFor(mlir::Value tile);
   Axes makeAxes(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<unsigned> order,
                 int64_t vec);
@@ -109,6 +111,16 @@ private:
   bool isAtEntry(mlir::Value v) {
     return !entry->getParent()->isAncestor(v.getParentRegion());
   }
+
+  // Constants that threads copy ahead of their use.
+  Stream findStream(mlir::scf::ForOp loop);
+  void emitStream(Stream &stream, StreamStep step, mlir::Value stage = {});
+  void copyAhead(Stream &stream, mlir::scf::ForOp loop, mlir::Value at,
+                 mlir::Value stage);
+  void beginStream(Stream &stream, mlir::scf::ForOp loop);
+  mlir::Value advanceStream(Stream &stream, mlir::scf::ForOp loop,
+                            mlir::Value at, mlir::Value stage);
+  Fragment streamTile(tile::LoadOp op, const Axes &axes);
 
   // Shared memory.
   SharedTile allocateShared(mlir::Type elementType,
@@ -168,6 +180,7 @@ private:
                         llvm::ArrayRef<mlir::scf::ForOp> loops, Fragment acc,
                         const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
+  Fragment multiplyByUnit(const Contraction &contraction);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);
   /// A tile, and the dims of it that consecutive reductions reduce.
@@ -220,6 +233,7 @@ private:
   mlir::Block *entry = nullptr;
   llvm::SmallVector<Scope> scopes;
   unsigned sharedLoops = 0; ///< around the insertion point
+  Stream *streamed = nullptr; ///< while its loads are emitted
   std::vector<std::unique_ptr<Axis>> axisPool;
   llvm::DenseMap<int, const Axis *> homes, chunkAxes;
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, Axes>> madeAxes;

@@ -138,11 +138,11 @@ void KernelPlan::visit(Operation *op) {
     SmallVector<int> l = idsOf(dot.getLhs()), r = idsOf(dot.getRhs()),
                      x = idsOf(dot.getResult());
     unite(l[0], x[0]), unite(r[1], x[1]), unite(l[1], r[0]);
-  } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
-    SmallVector<int> s = idsOf(reduce.getSource()),
-                     x = idsOf(reduce.getResult());
-    s.erase(s.begin() + reduce.getDim());
-    for (auto [i, j] : llvm::zip_equal(s, x))
+  } else if (isa<tile::ReduceOp, tile::BitcastOp>(op)) {
+    SmallVector<int> s = idsOf(op->getOperand(0)), x = idsOf(op->getResult(0));
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+      s.erase(s.begin() + reduce.getDim());
+    for (auto [i, j] : llvm::zip(s, x)) // a bitcast adds the last dim
       unite(i, j);
   } else if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
     if (!isTile(broadcast.getSource()))
@@ -543,6 +543,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
         idsOf(v);
     visit(op);
   });
+  contractions = findContractions(kernel, target);
   if (!threads)
     chooseThreads();
   depthIsShared =
@@ -582,6 +583,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
   sortBySize(tiles, [](Value v) { return v; });
   for (tile::DotOp dot : dots)
     spreadDot(dot);
+  spreadContractions();
   limitReducedDims();
   for (Value tile : llvm::concat<Value>(tiles, carried))
     spreadTile(tile);

@@ -5,7 +5,7 @@
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 
-#include "Dialect/Tile/IR/Targets.h"
+#include "Contractions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace adze::togpu {
@@ -100,6 +100,16 @@ public:
   /// Returns the unit by which warps compute a product whose accumulators have
   /// its distribution, or null if threads multiply.
   tile::TargetUnitAttr getUnit(tile::DotOp dot);
+  /// Returns the contraction that ends with this reduction, or null if threads
+  /// reduce.
+  const Contraction *getContraction(tile::ReduceOp last) const {
+    auto it = contractions.find(last);
+    return it == contractions.end() ? nullptr : &it->second;
+  }
+  bool hasContractions() const { return !contractions.empty(); }
+  /// Returns the distribution of the columns of the right operand of a
+  /// contraction, which differs from that of the columns of its sums.
+  Spread getOperandColumns(const Contraction &contraction);
   /// Returns true if the tile is computed at its position (dot, reduce, loop),
   /// and not on demand.
   static bool isRoot(mlir::Value tile);
@@ -126,6 +136,8 @@ private:
   tile::TargetUnitAttr findUnit(tile::DotOp dot);
   bool spreadByUnit(tile::DotOp dot);
   void spreadDot(tile::DotOp dot);
+  bool spreadContraction(const Contraction &contraction);
+  void spreadContractions();
   bool readsConstantsOnce();
   void limitReducedDims();
   void findScattered();
@@ -144,6 +156,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::DenseMap<int, Spread> spreads;
   llvm::DenseMap<int, int64_t> maxThreads; ///< of reduced classes
+  llvm::DenseMap<mlir::Operation *, Contraction> contractions;
   /// Classes along which loads have a step in contiguous memory, or are gathers
   /// from it: adjacent threads load adjacent elements.
   llvm::DenseSet<int> scattered;

@@ -57,6 +57,13 @@ public:
                                           ArrayRef<int64_t>{int64_t(i)});
   }
 
+  /// Returns a vector of two adjacent elements along k as an operand.
+  Value fromPair(Value pair) {
+    if (unit.getLhs().isF16())
+      return pair;
+    return LLVM::BitcastOp::create(b, loc, b.getI32Type(), pair);
+  }
+
 private:
   static NVVM::MMATypes getPtxType(Type type) {
     return type.isF16()                ? NVVM::MMATypes::f16
@@ -142,6 +149,88 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
     }
   }
   return acc;
+}
+
+/// Returns the sums of a contraction over its dims, which are the elements of
+/// one source in registers. A product of the instruction has two blocks of 8
+/// rows, and two pairs of elements along the depth in each lane.
+Fragment KernelLowering::multiplyByUnit(const Contraction &c) {
+  constexpr int64_t both = 2, quad = 4;
+  Axes axes = getClassAxes(c.source), out, depth;
+  for (auto [dim, axis] : llvm::enumerate(axes))
+    (llvm::is_contained(c.summed, dim) ? depth : out).push_back(axis);
+  // Returns the elements of an operand and their number at given registers.
+  auto evaluate = [&](const Contraction::Operand &operand, const Axes &of) {
+    Axes from;
+    for (unsigned dim : operand.dims)
+      from.push_back(of[dim]);
+    return emit(operand.tile, from);
+  };
+  Axes rhsAxes = axes;
+  rhsAxes[c.columns] = stagingAxis(plan.getOperandColumns(c));
+  Fragment lhs, rhs = evaluate(c.rhs, rhsAxes);
+  if (c.lhs.tile)
+    lhs = evaluate(c.lhs, axes);
+  WarpProduct product(b, loc, c.unit);
+  Value one =
+      arith::ConstantOp::create(b, loc, b.getFloatAttr(c.unit.getLhs(), 1.0));
+  // Returns a pair along the depth at the registers of the source.
+  auto getPair = [&](const Contraction::Operand &operand, const Axes &of,
+                     const Fragment &elements, SmallVector<int64_t> regs,
+                     int64_t first) {
+    SmallVector<Value> pair;
+    for (int64_t i = first; i < first + both; ++i) {
+      int64_t left = i, linear = 0;
+      for (unsigned dim : llvm::reverse(c.summed)) {
+        regs[dim] = left % of[dim]->regs();
+        left /= of[dim]->regs();
+      }
+      for (unsigned dim : operand.dims)
+        linear = linear * of[dim]->regs() + regs[dim];
+      pair.push_back(elements.empty() ? one : elements[linear]);
+    }
+    return product.fromPair(makeVector(pair));
+  };
+  int64_t steps = 1, count = 1;
+  for (const Axis *axis : depth)
+    steps *= axis->regs();
+  for (const Axis *axis : out)
+    count *= axis->regs();
+  Fragment sums(count, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
+  auto numberOf = [&](ArrayRef<int64_t> regs) {
+    int64_t linear = 0;
+    for (unsigned dim = 0; dim < axes.size(); ++dim)
+      if (!llvm::is_contained(c.summed, dim))
+        linear = linear * axes[dim]->regs() + regs[dim];
+    return linear;
+  };
+  forEachElement(out, [&](Registers place, int64_t) {
+    SmallVector<int64_t> regs(axes.size(), 0);
+    for (unsigned dim = 0, i = 0; dim < axes.size(); ++dim)
+      if (!llvm::is_contained(c.summed, dim))
+        regs[dim] = place[i++];
+    if (regs[c.rows] % both || regs[c.columns] % both)
+      return;
+    SmallVector<int64_t> rhsRegs = regs;
+    rhsRegs[c.columns] /= both;
+    SmallVector<int64_t> lower = regs;
+    ++lower[c.rows];
+    int64_t first = numberOf(regs), second = numberOf(lower);
+    SmallVector<int64_t> next = regs;
+    ++next[c.columns];
+    int64_t step = numberOf(next) - first;
+    Value *results[] = {&sums[first], &sums[first + step], &sums[second],
+                        &sums[second + step]};
+    for (int64_t k = 0; k < steps; k += quad)
+      product.multiply({getPair(c.lhs, axes, lhs, regs, k),
+                        getPair(c.lhs, axes, lhs, lower, k),
+                        getPair(c.lhs, axes, lhs, regs, k + both),
+                        getPair(c.lhs, axes, lhs, lower, k + both)},
+                       {getPair(c.rhs, rhsAxes, rhs, rhsRegs, k),
+                        getPair(c.rhs, rhsAxes, rhs, rhsRegs, k + both)},
+                       results);
+  });
+  return sums;
 }
 
 /// Multiplies chunk by chunk. While one chunk is multiplied, the next one is

@@ -285,11 +285,15 @@ void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
       tile::createNeutral(b, loc, kind, tileType(source).getElementType());
   Axes out;
   int64_t count = 1;
-  for (auto [i, axis] : llvm::enumerate(axesFor(source)))
+  const Contraction *contraction = plan.getContraction(reduce);
+  for (auto [i, axis] :
+       llvm::enumerate(contraction ? getClassAxes(source) : axesFor(source)))
     if (!llvm::is_contained(reduced.dims, i)) {
       out.push_back(axis);
       count *= axis->regs();
     }
+  if (contraction)
+    return rememberReduced(reduce, out, multiplyByUnit(*contraction));
   int cls = plan.classesOf(source)[reduced.dims[0]];
   const Spread &spread = plan.spreadOf(cls);
   Fragment sums(count, zero);

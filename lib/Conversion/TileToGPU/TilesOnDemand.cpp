@@ -5,6 +5,7 @@
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -104,6 +105,12 @@ Axes KernelLowering::makeAxes(ArrayRef<int64_t> sizes, ArrayRef<unsigned> order,
   return axes;
 }
 
+/// Returns the axes of the classes of a tile, which may share threads.
+Axes KernelLowering::getClassAxes(Value tile) {
+  return llvm::map_to_vector(plan.classesOf(tile),
+                             [&](int cls) { return axisOf(cls); });
+}
+
 /// Returns the axes of the classes of a tile; if two of them share threads, it
 /// returns axes for this tile only.
 Axes KernelLowering::axesFor(Value tile) {
@@ -201,6 +208,8 @@ Fragment KernelLowering::compute(Value tile, const Axes &axes) {
     return computeIota(iota, axes);
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
     return computeReshape(reshape, axes);
+  if (auto bitcast = dyn_cast<tile::BitcastOp>(op))
+    return computeBitcast(bitcast, axes);
   if (auto transpose = dyn_cast<tile::TransposeOp>(op))
     return computeTranspose(transpose, axes);
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op))
@@ -275,6 +284,21 @@ Fragment KernelLowering::computeIota(tile::IotaOp op, const Axes &axes) {
   return f;
 }
 
+Fragment KernelLowering::computeBitcast(tile::BitcastOp op, const Axes &axes) {
+  RankedTensorType type = tileType(op.getResult());
+  auto vector = VectorType::get(type.getShape().back(), type.getElementType());
+  const Axis *last = axes.back();
+  Fragment f;
+  for (Value word : emit(op.getSource(), Axes(ArrayRef(axes).drop_back()))) {
+    Value parts = LLVM::BitcastOp::create(b, loc, vector, word);
+    for (auto [base, offset] : llvm::zip_equal(last->base, last->offset)) {
+      Value position = convert(add(base, constant(offset)), b.getI32Type());
+      f.push_back(LLVM::ExtractElementOp::create(b, loc, parts, position));
+    }
+  }
+  return f;
+}
+
 Fragment KernelLowering::computeTranspose(tile::TransposeOp op,
                                           const Axes &axes) {
   ArrayRef<int64_t> perm = op.getPerm();
@@ -335,13 +359,34 @@ const Axis *KernelLowering::partOf(const Axis *axis, int64_t first,
   return axisPool.back().get();
 }
 
-/// Returns how many adjacent registers of the last dimension of a reshape's
-/// group are adjacent along the last dimension of the source, too. Their first
-/// position is a multiple of their number.
-static int64_t countTogether(const ReshapeGroup &group, ArrayRef<int64_t> from,
-                             const Axes &axes) {
-  int64_t vec = axes[group.to.back()]->vec;
-  return group.from.size() == 1 || from[group.from.back()] % vec == 0 ? vec : 1;
+/// Returns true if a thread holds a dimension of this size as it is.
+static bool isWhole(const Axis *axis, int64_t size) {
+  for (int64_t r = 0; r < axis->regs(); ++r)
+    if (axis->offset[r] != r || axis->valid[r] ||
+        getConstantIntValue(axis->base[r]) != 0)
+      return false;
+  return axis->regs() == size;
+}
+
+/// Sets how many adjacent registers of the dimensions of a reshape's group are
+/// adjacent along the last dimension of the source, too. Their first position
+/// is a multiple of their number, which is returned.
+static int64_t setTogether(const ReshapeGroup &group, ArrayRef<int64_t> from,
+                           ArrayRef<int64_t> to, const Axes &axes,
+                           MutableArrayRef<int64_t> step) {
+  int64_t together = 1;
+  for (unsigned dim : llvm::reverse(group.to)) {
+    // Wide accesses have powers of two elements.
+    bool isRun = llvm::isPowerOf2_64(to[dim]) && isWhole(axes[dim], to[dim]);
+    int64_t vec = isRun ? to[dim] : axes[dim]->vec;
+    if (group.from.size() > 1 && from[group.from.back()] % (together * vec))
+      break;
+    step[dim] = vec;
+    together *= vec;
+    if (vec != to[dim])
+      break;
+  }
+  return together;
 }
 
 /// Calls `body` for parts of the registers of a reshape: with the positions in
@@ -355,20 +400,20 @@ void KernelLowering::forParts(
                     from = tileType(op.getSource()).getShape();
   auto groups = reshapeGroups(from, to);
   Axes visited; // only the registers of split dimensions, in steps
-  SmallVector<int64_t> step(axes.size(), 1);
+  SmallVector<int64_t> step(axes.size(), 1), together;
   for (const Axis *axis : axes)
     visited.push_back(pointAxis(axis, 0));
-  for (const ReshapeGroup &group : groups)
+  for (const ReshapeGroup &group : groups) {
+    together.push_back(group.kept() ? 1
+                                    : setTogether(group, from, to, axes, step));
     if (!group.kept())
-      for (unsigned dim : group.to) {
-        if (dim == group.to.back())
-          step[dim] = countTogether(group, from, axes);
+      for (unsigned dim : group.to)
         visited[dim] = partOf(axes[dim], 0, axes[dim]->regs() / step[dim]);
-      }
+  }
   forEachElement(visited, [&](Registers number, int64_t) {
     Axes at(from.size(), positionAxis(constant(0))), kept = axes, points = axes;
     SmallVector<int64_t> first(axes.size(), 0);
-    for (const ReshapeGroup &group : groups) {
+    for (auto [group, count] : llvm::zip_equal(groups, together)) {
       if (group.kept()) {
         at[group.from[0]] = axes[group.to[0]];
         continue;
@@ -380,14 +425,13 @@ void KernelLowering::forParts(
       }
       splitPosition(group.from, from, group.to, to, points, at);
       unsigned last = group.from.back();
-      int64_t together = step[group.to.back()];
-      if (together > 1 && together == from[last]) {
+      if (count > 1 && count == from[last]) {
         SmallVector<Value> valid = at[last]->valid;
         at[last] = positionAxis(constant(0));
         axisPool.back()->valid = valid;
       }
-      if (together > 1)
-        at[last] = extend(at[last], together);
+      if (count > 1)
+        at[last] = extend(at[last], count);
     }
     body(at, kept, first);
   });

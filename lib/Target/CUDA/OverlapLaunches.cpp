@@ -23,6 +23,14 @@ static Operation *waitForLaunches(OpBuilder &b, Location loc) {
       /*operand_attrs=*/ArrayAttr());
 }
 
+static DenseSet<Value> getConstants(LLVM::LLVMFuncOp function) {
+  DenseSet<Value> constants;
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), tile::kConstantAttribute))
+      constants.insert(argument);
+  return constants;
+}
+
 /// Returns true if the address is in one of the constants.
 static bool isInConstant(Value address, const DenseSet<Value> &constants) {
   while (auto gep = address.getDefiningOp<LLVM::GEPOp>())
@@ -57,10 +65,7 @@ static bool canMove(Operation *op, Operation *end) {
 static void prefetchConstants(LLVM::LLVMFuncOp function, Operation *wait) {
   // More would take registers from the rest of the kernel.
   constexpr int64_t mostBits = 128 * 8;
-  DenseSet<Value> constants;
-  for (BlockArgument argument : function.getArguments())
-    if (function.getArgAttr(argument.getArgNumber(), tile::kConstantAttribute))
-      constants.insert(argument);
+  DenseSet<Value> constants = getConstants(function);
   int64_t bits = 0;
   for (auto load :
        llvm::make_early_inc_range(wait->getBlock()->getOps<LLVM::LoadOp>())) {
@@ -81,6 +86,36 @@ static void prefetchConstants(LLVM::LLVMFuncOp function, Operation *wait) {
   }
 }
 
+/// Starts copies from constants to shared memory before the wait: the first
+/// groups of copies, up to one of other memory.
+static void copyConstants(LLVM::LLVMFuncOp function, Operation *wait) {
+  DenseSet<Value> constants = getConstants(function);
+  SmallVector<Operation *> copies;
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(
+           std::next(wait->getIterator()), wait->getBlock()->end()))) {
+    if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
+      for (Operation *copy : copies)
+        moveBefore(copy, wait);
+      if (!copies.empty())
+        op.moveBefore(wait);
+      copies.clear();
+    } else if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op)) {
+      bool mayMove = isInConstant(copy.getSrc(), constants) &&
+                     llvm::all_of(op.getOperands(), [&](Value operand) {
+                       Operation *source = operand.getDefiningOp();
+                       return !source || canMove(source, wait);
+                     });
+      if (!mayMove)
+        return;
+      copies.push_back(copy);
+    } else if (isa<gpu::BarrierOp, NVVM::BarrierOp, NVVM::CpAsyncWaitGroupOp>(
+                   op) ||
+               op.getNumRegions()) {
+      return;
+    }
+  }
+}
+
 void overlapLaunches(gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     if (!function->hasAttr("adze.kernel"))
@@ -97,7 +132,9 @@ void overlapLaunches(gpu::GPUModuleOp module) {
     Location loc = function.getLoc();
     NVVM::GriddepcontrolOp::create(b, loc,
                                    NVVM::GridDepActionKind::launch_dependents);
-    prefetchConstants(function, waitForLaunches(b, loc));
+    Operation *wait = waitForLaunches(b, loc);
+    copyConstants(function, wait);
+    prefetchConstants(function, wait);
     function->setAttr("adze.waits", b.getUnitAttr());
   }
 }
