@@ -1,11 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Products by blockwise quantized weights, for GPUs: threads dequantize words
-// in registers. The version for few rows divides the depth among warps, whose
-// threads multiply words by adjacent elements of the rows. The version for many
-// rows is a product of tiles, of which the right one is dequantized.
+// in registers. The version for few rows divides the depth among warps, which
+// add products before they are scaled, by their matrix instruction if it has
+// the element type of the rows. The version for many rows is a product of
+// tiles, of which the right one is dequantized.
 #include "Convolution.h"
 #include "Dialect/Graph/IR/Precision.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "FewRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,22 +16,30 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
+/// Returns true if the matrix instruction of a warp multiplies the rows.
+static bool hasUnit(tile::CudaTargetAttr target, BlockMatmulOp op) {
+  Type element = getElementTypeOrSelf(op.getLhs());
+  auto product = tile::ProductAttr::get(op.getContext(), element, element,
+                                        Float32Type::get(op.getContext()));
+  return target && mayUseUnit(op) && tile::findWarpUnit(target, product);
+}
+
 namespace {
 class BlockMatmul {
 public:
   BlockMatmul(KernelEmitter &e, BlockMatmulOp op)
       : e(e), op(op), f32(e.builder().getF32Type()), bits(op.getBits()),
-        isFew(e.version.isFew()), blocks(getKnown(getDims(op.getRhs())[1])),
+        isFew(e.version.isFew()), byUnit(isFew && hasUnit(e.gpu, op)),
+        blocks(getKnown(getDims(op.getRhs())[1])),
         words(getKnown(getDims(op.getRhs())[2])) {}
 
   LogicalResult emit() { return isFew ? emitFew() : emitMany(); }
 
 private:
   /// `Step`: the blocks of a step, which are divided among warps. `Part`: the
-  /// elements of a word, in quads of adjacent ones. `Depth`: the elements of
-  /// several blocks.
-  enum Axis { Row, Column, Depth, Step, Warp, Block, Word, Part, Quad, Lane };
-  static constexpr int64_t adjacent = 4; ///< elements of a quad
+  /// elements of a word, of which each half has adjacent ones. `Depth`: the
+  /// elements of several blocks.
+  enum Axis { Row, Column, Depth, Step, Warp, Block, Word, Part, Half, Place };
 
   LogicalResult emitFew();
   LogicalResult emitMany();
@@ -41,13 +51,15 @@ private:
   FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
   FailureOr<Emitted> emitRows(Value block, Type type);
   FailureOr<Emitted> emitFractions(Value block);
+  FailureOr<Emitted> emitHalves(Value block);
   FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block);
   FailureOr<Emitted> emitWeights(Value block);
   FailureOr<Emitted> multiplyBlocks(Value block);
   FailureOr<Emitted> emitFloats(Value operand, Value block);
   Emitted joinDepth(const Emitted &tile);
-  Emitted sumAll(Emitted products);
+  Value sumInWarp(Emitted products);
   LogicalResult store(const Emitted &total);
+  static constexpr int64_t halfBits = 16; ///< of a word
   double getLevels() const { return int64_t(1) << bits; }
   Value number(double value, ArrayRef<int> axes) {
     return e.constant(e.builder().getF32FloatAttr(value), axes);
@@ -58,12 +70,45 @@ private:
   Type f32;
   int64_t bits;
   bool isFew;
+  bool byUnit; ///< few rows are one tile, for the matrix instruction of a warp
   int64_t blocks, words; ///< of a column, of a block
   int rowAxis = -1;
   Value row, column;
   unsigned rowSpan = 1;
 };
 } // namespace
+
+/// Returns the bits of the significand of a float, without the hidden one.
+static int64_t getSignificandBits(Type element) {
+  return cast<FloatType>(element).getFPMantissaWidth() - 1;
+}
+
+bool adze::mayUseUnit(BlockMatmulOp op) {
+  Type element = getElementTypeOrSelf(op.getLhs());
+  return element.getIntOrFloatBitWidth() == 16 &&
+         getSignificandBits(element) >= int64_t(op.getBits());
+}
+
+/// Returns the packing of weights for the matrix instruction, or of one element
+/// for each of their blocks: those of 16 columns and four blocks are
+/// contiguous, and a warp loads them at once. The four elements that a thread
+/// loads of a column are adjacent.
+static AffineMap packBlocks(BlockMatmulOp op, bool hasWords) {
+  constexpr int64_t together = 4;
+  MLIRContext *context = op.getContext();
+  AffineExpr column, block, word;
+  bindDims(context, column, block, word);
+  Dims dims = getDims(op.getRhs());
+  if (!mayUseUnit(op) || getKnown(dims[0]) % kUnitColumns ||
+      getKnown(dims[1]) % together)
+    return AffineMap::getMultiDimIdentityMap(hasWords ? 3 : 2, context);
+  SmallVector<AffineExpr> places{column.floorDiv(kUnitColumns),
+                                 block.floorDiv(together),
+                                 column % kUnitColumns, block % together};
+  if (hasWords)
+    places.insert(std::prev(places.end()), word);
+  return AffineMap::get(hasWords ? 3 : 2, 0, places, context);
+}
 
 /// Loads the weights, or one element for each block, from `block` on.
 FailureOr<Emitted> BlockMatmul::load(Value operand, Value block,
@@ -101,17 +146,27 @@ FailureOr<Emitted> BlockMatmul::emitRows(Value block, Type type) {
                                    {e.index(0), Part, 1, 1}});
   if (failed(tile))
     return failure();
-  return e.convert(isFew ? splitAxis(e, divide(*tile), Part, Quad, Lane)
-                         : joinDepth(*tile),
-                   type);
+  if (!isFew)
+    return e.convert(joinDepth(*tile), type);
+  Emitted rows = splitAxis(e, divide(*tile), Part, Half, Place);
+  if (byUnit) { // the order of emitHalves
+    auto perm = llvm::to_vector(llvm::seq<int64_t>(0, rows.axes.size()));
+    std::swap(perm[perm.size() - 2], perm.back());
+    std::swap(rows.axes[perm.size() - 2], rows.axes.back());
+    rows.value =
+        tile::TransposeOp::create(e.builder(), e.loc(), rows.value, perm);
+  }
+  return e.convert(rows, type);
 }
 
 /// Returns numbers for the weights q of the blocks from `block` on: q is placed
 /// in the significand of a float, 1 + q / 2^bits, so that no integer is
-/// converted. For few rows, four adjacent elements are in one thread, which
-/// shifts its word once to the first of them, and by constants to each. For
-/// many rows, all elements of a word are.
+/// converted. For few rows, the adjacent elements of half a word are in one
+/// thread, which shifts its word once to the first of them, and by constants to
+/// each. For many rows, all elements of a word are.
 FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
+  if (byUnit)
+    return emitHalves(block);
   constexpr int64_t significandBits = 23, one = 0x3f800000;
   OpBuilder &b = e.builder();
   Location loc = e.loc();
@@ -120,7 +175,7 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
     return failure();
   Axes axes = packed->axes;
   if (isFew)
-    axes.append({Quad, Lane});
+    axes.append({Half, Place});
   else
     axes.push_back(Part);
   auto word = [&](int64_t value, ArrayRef<int> of) {
@@ -134,9 +189,9 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
   };
   Value shifted = e.broadcast(*packed, axes);
   if (isFew)
-    shifted = shift(shifted, Quad, adjacent * bits);
+    shifted = shift(shifted, Half, halfBits);
   Value low =
-      arith::AndIOp::create(b, loc, shift(shifted, isFew ? Lane : Part, bits),
+      arith::AndIOp::create(b, loc, shift(shifted, isFew ? Place : Part, bits),
                             word((int64_t(1) << bits) - 1, axes));
   Value element =
       arith::ShLIOp::create(b, loc, low, word(significandBits - bits, axes));
@@ -144,6 +199,40 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
                      b, loc, e.tileType(axes, f32),
                      arith::OrIOp::create(b, loc, element, word(one, axes))),
                  axes};
+}
+
+/// Returns these numbers in the element type of the rows, two at a time: those
+/// at equal places of the halves of a word.
+FailureOr<Emitted> BlockMatmul::emitHalves(Value block) {
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  auto packed = load(op.getRhs(), block, /*hasWords=*/true);
+  if (failed(packed))
+    return failure();
+  Type element = getElementTypeOrSelf(op.getLhs());
+  Axes axes = packed->axes;
+  axes.push_back(Place);
+  auto inBoth = [&](const APInt &half) {
+    int64_t value = half.getZExtValue();
+    return e.constant(b.getI32IntegerAttr(value << halfBits | value), axes);
+  };
+  auto one = APFloat::getOne(cast<FloatType>(element).getFloatSemantics());
+  Emitted places = e.emitPositions(Place, b.getI32Type());
+  places.value = arith::MulIOp::create(
+      b, loc, places.value, e.constant(b.getI32IntegerAttr(bits), places.axes));
+  Value words = arith::ShRUIOp::create(b, loc, e.broadcast(*packed, axes),
+                                       e.broadcast(places, axes));
+  words = arith::AndIOp::create(b, loc, words,
+                                inBoth(APInt::getLowBitsSet(halfBits, bits)));
+  words = arith::ShLIOp::create(
+      b, loc, words,
+      e.constant(b.getI32IntegerAttr(getSignificandBits(element) - bits),
+                 axes));
+  words = arith::OrIOp::create(b, loc, words, inBoth(one.bitcastToAPInt()));
+  axes.push_back(Half);
+  Emitted halves{tile::BitcastOp::create(b, loc, words, TypeAttr::get(element)),
+                 axes};
+  return e.convert(halves, f32);
 }
 
 /// Returns the numbers s and o of each block for which a weight is
@@ -196,11 +285,20 @@ FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
     return failure();
   OpBuilder &b = e.builder();
   Location loc = e.loc();
-  Value each =
-      arith::MulFOp::create(b, loc, e.broadcast(*x, fractions->axes),
-                            fractions->value, arith::FastMathFlags::contract);
-  Emitted sums{each, fractions->axes}, rows = *x;
-  for (int axis : {Lane, Quad}) {
+  Axes axes = fractions->axes;
+  if (byUnit) {
+    axes.insert(axes.begin(), Row);
+    // The instruction adds the elements of rows where it adds products.
+    *x = {e.broadcast(*x, axes), axes};
+  }
+  Value each = arith::MulFOp::create(b, loc, e.broadcast(*x, axes),
+                                     e.broadcast(*fractions, axes),
+                                     arith::FastMathFlags::contract);
+  Emitted sums{each, axes}, rows = *x;
+  Axes summed{Place, Half};
+  if (byUnit)
+    summed.push_back(Word);
+  for (int axis : summed) {
     sums = e.reduce(Combiner::Add, f32, sums, axis);
     rows = e.reduce(Combiner::Add, f32, rows, axis);
   }
@@ -213,12 +311,12 @@ FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
                  sums.axes};
 }
 
-/// Sums along all axes but those of the result.
-Emitted BlockMatmul::sumAll(Emitted products) {
-  for (int axis : {Lane, Quad, Word, Block, Warp})
+/// Sums along the axes of a warp.
+Value BlockMatmul::sumInWarp(Emitted products) {
+  for (int axis : {Word, Block})
     if (llvm::is_contained(products.axes, axis))
       products = e.reduce(Combiner::Add, f32, products, axis);
-  return products;
+  return products.value;
 }
 
 LogicalResult BlockMatmul::store(const Emitted &total) {
@@ -236,12 +334,18 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
   if (!rows || !columns)
     return failure();
   Value blockN =
-      e.param("BLOCK_N", chooseBlock(getKnown(result.back()), mostColumns));
+      byUnit ? e.index(mostColumns)
+             : e.param("BLOCK_N",
+                       chooseBlock(getKnown(result.back()), mostColumns));
+  e.pack(op.getRhs(), packBlocks(op, /*hasWords=*/true));
+  e.pack(op.getScales(), packBlocks(op, /*hasWords=*/false));
+  if (op.getZeros())
+    e.pack(op.getZeros(), packBlocks(op, /*hasWords=*/false));
   e.setAxis(Column, blockN);
   e.setAxis(Word, e.index(words));
   e.setAxis(Part, e.index(32 / bits));
-  e.setAxis(Quad, e.index(32 / bits / adjacent));
-  e.setAxis(Lane, e.index(adjacent));
+  e.setAxis(Half, e.index(2));
+  e.setAxis(Place, e.index(halfBits / bits));
   e.setSummed(Block);
   SmallVector<Value> ids =
       e.programIds({countForVersion(e, e.ceilDiv(rows, programRows)),
@@ -252,38 +356,66 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
   return success();
 }
 
-/// Emits one row in a program. All threads have the same columns, which share
-/// the elements of the row, and parts of the depth, which are loaded at once.
+/// Returns the warps that share the depth of a program for the matrix
+/// instruction, so that all programs have about 16 a multiprocessor, and the
+/// elements along the depth that each multiplies at a time: more for less
+/// warps.
+static std::pair<int64_t, int64_t> chooseWarps(int64_t programs,
+                                               tile::CudaTargetAttr target) {
+  constexpr int64_t least = 4, most = 16, ofMultiprocessor = 16, usual = 128;
+  int64_t multiprocessors = target ? target.getMultiprocessors() : usual;
+  int64_t warps = std::clamp<int64_t>(
+      llvm::bit_floor(uint64_t(ofMultiprocessor * multiprocessors / programs)),
+      least, most);
+  return {warps, warps == least ? 256 : 128};
+}
+
+/// Emits one row in a program, or all for the matrix instruction. All threads
+/// have the same columns, which share the elements of the rows, and parts of
+/// the depth, which are loaded at once.
 LogicalResult BlockMatmul::emitFew() {
-  constexpr int64_t mostColumns = 4, ofWarp = 1024, mostWarps = 16;
-  int64_t blockSize = op.getBlock();
+  int64_t mostColumns = 4, most = 16, ofWarp = 1024, blockSize = op.getBlock();
+  if (byUnit) {
+    mostColumns = kUnitColumns;
+    int64_t columns = getKnown(getDims(op.getRhs())[0]);
+    std::tie(most, ofWarp) =
+        chooseWarps(llvm::divideCeil(columns, mostColumns), e.gpu);
+  }
   int64_t step =
-      std::min(blocks, std::max<int64_t>(1, mostWarps * ofWarp / blockSize));
+      std::min(blocks, std::max<int64_t>(1, most * ofWarp / blockSize));
   Value warps = e.param(
-      "PARTS", std::min<int64_t>(mostWarps, llvm::PowerOf2Ceil(llvm::divideCeil(
-                                                step * blockSize, ofWarp))));
+      "PARTS", std::min<int64_t>(most, llvm::PowerOf2Ceil(llvm::divideCeil(
+                                           step * blockSize, ofWarp))));
   Value each = e.ceilDiv(e.index(step), warps);
-  if (failed(setAxes(mostColumns, e.index(1))))
+  if (failed(setAxes(mostColumns, e.index(byUnit ? kUnitRows : 1))))
     return failure();
+  if (byUnit) {
+    rowAxis = Row;
+    e.setAxis(Row, e.index(kUnitRows));
+  }
   Value blockK = e.mul(warps, each);
   e.setAxis(Warp, warps);
   e.setAxis(Block, each);
   e.setAxis(Step, blockK);
   e.setSummed(Step);
-  Axes columns{Column};
+  Axes results{Column};
+  if (byUnit)
+    results.insert(results.begin(), Row);
+  Axes ofWarps = results;
+  ofWarps.push_back(Warp);
   auto sums =
-      e.loop(e.index(blocks), blockK, number(0, columns),
+      e.loop(e.index(blocks), blockK, number(0, ofWarps),
              [&](Value block,
                  ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
                auto products = multiplyBlocks(block);
                if (failed(products))
                  return failure();
                return KernelEmitter::Carried{arith::AddFOp::create(
-                   e.builder(), e.loc(), carried[0], sumAll(*products).value)};
+                   e.builder(), e.loc(), carried[0], sumInWarp(*products))};
              });
   if (failed(sums))
     return failure();
-  return store({(*sums)[0], columns});
+  return store(e.reduce(Combiner::Add, f32, {(*sums)[0], ofWarps}, Warp));
 }
 
 /// Joins the blocks, words and parts of a tile, which are adjacent axes.

@@ -19,6 +19,12 @@ mlir::AffineExpr getRows(graph::BlockMatmulOp op);
 /// Returns the number of rows of a product of all batches by one matrix, or
 /// null if batches have matrices of their own.
 mlir::AffineExpr getFlatRows(graph::MatmulOp op);
+/// The rows that the matrix instruction of a warp multiplies at once, and the
+/// columns of the right operand.
+constexpr int64_t kUnitRows = 8, kUnitColumns = 16;
+/// Returns true if numbers in place of the quantized weights are exact in the
+/// element type of the rows, which a matrix instruction multiplies.
+bool mayUseUnit(graph::BlockMatmulOp op);
 /// Emits the version of a product for few rows.
 mlir::LogicalResult emitFewRows(KernelEmitter &e, graph::MatmulOp op);
 /// Emits a product by blockwise quantized weights (GPUs).

@@ -4,13 +4,17 @@
 
 // Zero points are bytes, which are converted once for each block.
 // CHECK: tile.kernel @zeros(
-// CHECK: arith.uitofp %{{.*}} : tensor<?x?x?xi8> to tensor<?x?x?xf32>
+// CHECK: arith.uitofp %{{.*}} : tensor<16x?x?xi8> to tensor<16x?x?xf32>
 // EMULATED-DAG: zeros: {{[1-9].*}} agree
 
 // Two threads share a word of 16 elements.
 // CHECK: tile.kernel @many(
 // CHECK: tile.dot %{{.*}} : tensor<?x128xf16>, tensor<128x?xf16>, tensor<?x?xf32>
 // EMULATED-DAG: many: {{[1-9].*}} agree
+
+// Blocks of 16 elements have two words, so the four lanes share the places in them.
+// CHECK: tile.kernel @words(
+// EMULATED-DAG: words: {{[1-9].*}} agree
 
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
     units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>]>]} {
@@ -22,5 +26,9 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
   func.func private @many(%x: tensor<33x4x2x16xf16>, %w: tensor<64x4x2xi32>, %s: tensor<64x4xf16>, %z: tensor<64x4xui8>) -> tensor<33x64xf16> attributes {adze.kernel} {
     %0 = graph.block_matmul %x, %w, %s, %z {bits = 2 : i64} : (tensor<33x4x2x16xf16>, tensor<64x4x2xi32>, tensor<64x4xf16>, tensor<64x4xui8>) -> tensor<33x64xf16>
     return %0 : tensor<33x64xf16>
+  }
+  func.func private @words(%x: tensor<3x6x2x8xf16>, %w: tensor<40x6x2xi32>, %s: tensor<40x6xf16>, %o: tensor<40x6xui8>) -> tensor<3x40xf16> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s, %o {bits = 4 : i64} : (tensor<3x6x2x8xf16>, tensor<40x6x2xi32>, tensor<40x6xf16>, tensor<40x6xui8>) -> tensor<3x40xf16>
+    return %0 : tensor<3x40xf16>
   }
 }

@@ -24,7 +24,7 @@
 // CHECK: %[[QUADS:.*]] = tile.reduce add {{.*}} dim 5
 // CHECK: %[[SUMS:.*]] = tile.reduce add %[[QUADS]] dim 4
 // CHECK: math.fma %[[SUMS]], {{.*}} : tensor<?x?x?x4xf32>
-// CHECK: arith.addf %{{.*}} : tensor<?xf32>
+// CHECK: arith.addf %{{.*}} : tensor<?x?xf32>
 
 // FEW-DAG: int4_few: {{[1-9].*}} agree
 // FEW-DAG: int4: 0 programs

@@ -204,10 +204,9 @@ private:
 
   /// Binds the number of parts of a kernel that reduces each of them by a warp,
   /// and joins the results: a cluster of blocks computes a program if programs
-  /// alone do not fill the GPU. Dynamic numbers of programs are assumed to be
-  /// small.
+  /// do not fill the GPU. Dynamic numbers of programs are assumed to be small.
   LogicalResult bindParts() {
-    constexpr int64_t warpThreads = 32, mostWarps = 32;
+    constexpr int64_t warpThreads = 32, mostWarps = 32, usualWarps = 8;
     ParamOp parts;
     int64_t programs = 1;
     kernel.walk([&](Operation *op) {
@@ -220,13 +219,14 @@ private:
     });
     if (!parts || kernel->hasAttr(kCudaBindings))
       return failure();
-    int64_t warps = getValue(parts), blocks;
+    int64_t warps = getValue(parts);
     if (!llvm::isPowerOf2_64(warps) || warps > mostWarps)
       return failure();
-    blocks = std::clamp<int64_t>(
-        llvm::bit_floor(uint64_t(2 * target.getMultiprocessors() /
-                                 std::max<int64_t>(1, programs))),
-        1, target.getMostClusterBlocks());
+    int64_t resident = 2 * usualWarps * target.getMultiprocessors(),
+            all = std::max<int64_t>(1, programs) * std::max(warps, usualWarps),
+            blocks =
+                std::clamp<int64_t>(llvm::bit_floor(uint64_t(resident / all)),
+                                    1, target.getMostClusterBlocks());
     setThreads(warps * warpThreads, blocks);
     params = {parts};
     bind({warps * blocks});

@@ -1,0 +1,58 @@
+// RUN: aopt %s --convert-graph-to-tile -o %t.mlir
+// RUN: FileCheck %s <%t.mlir
+// RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=1 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=FEW
+// RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=3 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=FEW
+// RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=8 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=FEW
+// RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=9 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=MANY
+
+// Few rows of 16 bits are one tile, which the matrix instruction of a warp multiplies. Numbers
+// in place of the weights are placed in the significands of two floats at a time. Products and
+// the elements of the rows are added in the same places, before products are scaled.
+// CHECK: tile.kernel @int4(
+// CHECK-SAME: adze.versions = [@int4_few]
+// CHECK: tile.kernel @int4_few(
+// CHECK: arith.cmpi ule, %{{.*}}, %c8
+// CHECK: %[[BITS:.*]] = arith.andi %{{.*}} : tensor<16x?x?x4x4xi32>
+// CHECK: %[[HIGH:.*]] = arith.shli %[[BITS]]
+// CHECK: %[[BOTH:.*]] = arith.ori %[[HIGH]]
+// CHECK: tile.bitcast %[[BOTH]] to f16 : tensor<16x?x?x4x4xi32> -> tensor<16x?x?x4x4x2xf16>
+// CHECK: tile.transpose %{{.*}} perm [0, 1, 2, 3, 5, 4] : tensor<8x?x?x4x2x4xf16> -> tensor<8x?x?x4x4x2xf16>
+// CHECK: arith.mulf %[[ROWS:.*]], %{{.*}} fastmath<contract> : tensor<8x16x?x?x4x4x2xf32>
+// CHECK: tile.reduce add %[[ROWS]] dim 5
+// CHECK: scf.yield %{{.*}} : tensor<8x16x?xf32>
+// CHECK: tile.reduce add %{{.*}} dim 2 : tensor<8x16x?xf32> -> tensor<8x16xf32>
+
+// Bytes have two places in half a word. A significand of bf16 has 7 bits, so bytes are floats
+// of 32 bits, and a program computes one row.
+// CHECK: tile.kernel @bytes_few(
+// CHECK: tile.bitcast %{{.*}} to f16 : tensor<16x?x?x4x2xi32> -> tensor<16x?x?x4x2x2xf16>
+// CHECK: tile.kernel @brain_bytes_few(
+// CHECK: arith.cmpi ule, %{{.*}}, %c4
+// CHECK-NOT: tile.bitcast
+// CHECK: tile.return
+
+// FEW-DAG: int4_few: {{[1-9].*}} agree
+// FEW-DAG: int4: 0 programs
+// FEW-DAG: bytes_few: {{[1-9].*}} agree
+// MANY-DAG: int4: {{[1-9].*}} agree
+// MANY-DAG: int4_few: 0 programs
+
+#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+    units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>, #tile.unit<"mma", bf16 * bf16 + f32, [16, 8, 16]>]>
+#x = affine_map<()[s0] -> (s0, 80, 4, 8)>
+#b = affine_map<()[s0] -> (s0, 4, 4, 4)>
+#y = affine_map<()[s0] -> (s0, 40)>
+module attributes {tile.targets = [#gpu]} {
+  func.func private @int4(%x: tensor<?x80x4x8xf16, #x>, %w: tensor<40x80x4xi32>, %s: tensor<40x80xf16>) -> tensor<?x40xf16, #y> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s {bits = 4 : i64} : (tensor<?x80x4x8xf16, #x>, tensor<40x80x4xi32>, tensor<40x80xf16>) -> tensor<?x40xf16, #y>
+    return %0 : tensor<?x40xf16, #y>
+  }
+  func.func private @bytes(%x: tensor<?x4x4x4xf16, #b>, %w: tensor<40x4x4xi32>, %s: tensor<40x4xf16>) -> tensor<?x40xf16, #y> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s {bits = 8 : i64} : (tensor<?x4x4x4xf16, #b>, tensor<40x4x4xi32>, tensor<40x4xf16>) -> tensor<?x40xf16, #y>
+    return %0 : tensor<?x40xf16, #y>
+  }
+  func.func private @brain_bytes(%x: tensor<?x4x4x4xbf16, #b>, %w: tensor<40x4x4xi32>, %s: tensor<40x4xbf16>) -> tensor<?x40xbf16, #y> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s {bits = 8 : i64} : (tensor<?x4x4x4xbf16, #b>, tensor<40x4x4xi32>, tensor<40x4xbf16>) -> tensor<?x40xbf16, #y>
+    return %0 : tensor<?x40xbf16, #y>
+  }
+}
