@@ -33,7 +33,8 @@ static bool readsConstants(tile::KernelOp kernel, tile::LoadOp load) {
 /// Returns the constants of a loop that threads copy, and the stages that fit
 /// into shared memory; without stages, threads load what they need.
 Stream KernelLowering::findStream(scf::ForOp loop) {
-  constexpr int64_t leastBytes = 32, mostStages = 8, residentThreads = 768;
+  constexpr int64_t leastBytes = 32, mostStages = 8, residentThreads = 768,
+                    ofReductions = 16384; // bytes
   Stream stream;
   if (!plan.hasContractions() || !onlyLoads(loop))
     return stream;
@@ -53,8 +54,9 @@ Stream KernelLowering::findStream(scf::ForOp loop) {
   emitStream(stream, StreamStep::Count);
   forget(*loop.getBody());
   stream.stageBytes = stream.bytes * plan.getBlockThreads();
-  int64_t share =
-      plan.getSharedBytes() * plan.getBlockThreads() / residentThreads;
+  int64_t all = plan.getSharedBytes(),
+          share = std::min(all * plan.getBlockThreads() / residentThreads,
+                           all - sharedBytes - ofReductions);
   if (stream.bytes < leastBytes || !stream.mayCopy)
     return stream;
   int64_t trips = loop.getStaticTripCount()->getSExtValue();

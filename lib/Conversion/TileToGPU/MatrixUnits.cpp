@@ -151,84 +151,78 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
   return acc;
 }
 
-/// Returns the sums of a contraction over its dims, which are the elements of
-/// one source in registers. A product of the instruction has two blocks of 8
-/// rows, and two pairs of elements along the depth in each lane.
+/// Returns the axes of some dims.
+static Axes select(const Axes &axes, ArrayRef<unsigned> dims) {
+  return llvm::map_to_vector(dims, [&](unsigned dim) { return axes[dim]; });
+}
+
+/// Returns the number of an element over these dims.
+static int64_t getNumber(const Axes &axes, ArrayRef<unsigned> dims,
+                         Registers regs) {
+  int64_t number = 0;
+  for (unsigned dim : dims)
+    number = number * axes[dim]->regs() + regs[dim];
+  return number;
+}
+
+/// Returns the sums of a contraction at the registers of the dims that are not
+/// summed. The instruction multiplies two blocks of 8 rows and one of 8
+/// columns, of each of which a lane has two pairs of elements along the depth.
 Fragment KernelLowering::multiplyByUnit(const Contraction &c) {
   constexpr int64_t both = 2, quad = 4;
-  Axes axes = getClassAxes(c.source), out, depth;
-  for (auto [dim, axis] : llvm::enumerate(axes))
-    (llvm::is_contained(c.summed, dim) ? depth : out).push_back(axis);
-  // Returns the elements of an operand and their number at given registers.
-  auto evaluate = [&](const Contraction::Operand &operand, const Axes &of) {
-    Axes from;
-    for (unsigned dim : operand.dims)
-      from.push_back(of[dim]);
-    return emit(operand.tile, from);
-  };
-  Axes rhsAxes = axes;
+  using Place = SmallVector<int64_t>; // registers of the dims of the source
+  Axes axes = getClassAxes(c.source), rhsAxes = axes;
   rhsAxes[c.columns] = stagingAxis(plan.getOperandColumns(c));
-  Fragment lhs, rhs = evaluate(c.rhs, rhsAxes);
+  SmallVector<unsigned> kept;
+  for (unsigned dim = 0; dim < axes.size(); ++dim)
+    if (!llvm::is_contained(c.summed, dim))
+      kept.push_back(dim);
+  Fragment rhs = emit(c.rhs.tile, select(rhsAxes, c.rhs.dims)), lhs;
   if (c.lhs.tile)
-    lhs = evaluate(c.lhs, axes);
-  WarpProduct product(b, loc, c.unit);
+    lhs = emit(c.lhs.tile, select(axes, c.lhs.dims));
   Value one =
       arith::ConstantOp::create(b, loc, b.getFloatAttr(c.unit.getLhs(), 1.0));
-  // Returns a pair along the depth at the registers of the source.
-  auto getPair = [&](const Contraction::Operand &operand, const Axes &of,
-                     const Fragment &elements, SmallVector<int64_t> regs,
-                     int64_t first) {
+  SmallVector<Place> depth;
+  forEachElement(select(axes, c.summed), [&](Registers regs, int64_t) {
+    depth.push_back(llvm::to_vector(regs));
+  });
+  WarpProduct product(b, loc, c.unit);
+  auto getPair = [&](Place at, bool isRight, int64_t first) {
     SmallVector<Value> pair;
-    for (int64_t i = first; i < first + both; ++i) {
-      int64_t left = i, linear = 0;
-      for (unsigned dim : llvm::reverse(c.summed)) {
-        regs[dim] = left % of[dim]->regs();
-        left /= of[dim]->regs();
-      }
-      for (unsigned dim : operand.dims)
-        linear = linear * of[dim]->regs() + regs[dim];
-      pair.push_back(elements.empty() ? one : elements[linear]);
+    for (const Place &place : ArrayRef(depth).slice(first, both)) {
+      for (auto [dim, reg] : llvm::zip_equal(c.summed, place))
+        at[dim] = reg;
+      pair.push_back(isRight       ? rhs[getNumber(rhsAxes, c.rhs.dims, at)]
+                     : lhs.empty() ? one
+                                   : lhs[getNumber(axes, c.lhs.dims, at)]);
     }
     return product.fromPair(makeVector(pair));
   };
-  int64_t steps = 1, count = 1;
-  for (const Axis *axis : depth)
-    steps *= axis->regs();
-  for (const Axis *axis : out)
-    count *= axis->regs();
+  int64_t count = 1;
+  for (unsigned dim : kept)
+    count *= axes[dim]->regs();
   Fragment sums(count, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
-  auto numberOf = [&](ArrayRef<int64_t> regs) {
-    int64_t linear = 0;
-    for (unsigned dim = 0; dim < axes.size(); ++dim)
-      if (!llvm::is_contained(c.summed, dim))
-        linear = linear * axes[dim]->regs() + regs[dim];
-    return linear;
-  };
-  forEachElement(out, [&](Registers place, int64_t) {
-    SmallVector<int64_t> regs(axes.size(), 0);
-    for (unsigned dim = 0, i = 0; dim < axes.size(); ++dim)
-      if (!llvm::is_contained(c.summed, dim))
-        regs[dim] = place[i++];
-    if (regs[c.rows] % both || regs[c.columns] % both)
+  forEachElement(select(axes, kept), [&](Registers regs, int64_t) {
+    Place at(axes.size(), 0);
+    for (auto [dim, reg] : llvm::zip_equal(kept, regs))
+      at[dim] = reg;
+    if (at[c.rows] % both || at[c.columns] % both)
       return;
-    SmallVector<int64_t> rhsRegs = regs;
-    rhsRegs[c.columns] /= both;
-    SmallVector<int64_t> lower = regs;
+    Place lower = at, right = at;
     ++lower[c.rows];
-    int64_t first = numberOf(regs), second = numberOf(lower);
-    SmallVector<int64_t> next = regs;
-    ++next[c.columns];
-    int64_t step = numberOf(next) - first;
-    Value *results[] = {&sums[first], &sums[first + step], &sums[second],
-                        &sums[second + step]};
-    for (int64_t k = 0; k < steps; k += quad)
-      product.multiply({getPair(c.lhs, axes, lhs, regs, k),
-                        getPair(c.lhs, axes, lhs, lower, k),
-                        getPair(c.lhs, axes, lhs, regs, k + both),
-                        getPair(c.lhs, axes, lhs, lower, k + both)},
-                       {getPair(c.rhs, rhsAxes, rhs, rhsRegs, k),
-                        getPair(c.rhs, rhsAxes, rhs, rhsRegs, k + both)},
-                       results);
+    right[c.columns] /= both;
+    SmallVector<Value *> results;
+    for (const Place &row : {at, lower})
+      for (int64_t i = 0; i < both; ++i) {
+        Place place = row;
+        place[c.columns] += i;
+        results.push_back(&sums[getNumber(axes, kept, place)]);
+      }
+    for (int64_t k = 0; k < int64_t(depth.size()); k += quad)
+      product.multiply(
+          {getPair(at, false, k), getPair(lower, false, k),
+           getPair(at, false, k + both), getPair(lower, false, k + both)},
+          {getPair(right, true, k), getPair(right, true, k + both)}, results);
   });
   return sums;
 }

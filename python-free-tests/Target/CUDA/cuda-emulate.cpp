@@ -44,9 +44,10 @@ static cl::opt<double>
     tolerance("tolerance", cl::desc("error allowed, relative to the range"),
               cl::init(2e-5));
 static cl::opt<unsigned> seed("data-seed", cl::init(1));
-static cl::opt<int64_t> limit("int-limit",
-                              cl::desc("integers are in [-limit, limit]"),
-                              cl::init(100));
+static cl::opt<int64_t>
+    limit("int-limit",
+          cl::desc("integers are in [-limit, limit], and of their type"),
+          cl::init(100));
 static cl::opt<std::string> withoutEach(
     "without-each",
     cl::desc("also run without each operation that synchronises and whose name "
@@ -121,10 +122,13 @@ static Memory makeMemory(tile::KernelOp kernel, unsigned arg,
     }
   }
   bool isFloat = isa<FloatType>(m.elementType);
+  int64_t most = limit;
+  if (m.elementType.isInteger(8))
+    most = std::min<int64_t>(most, INT8_MAX);
   for (int64_t i = 0, n = m.size(); i < n; ++i) {
     int64_t v = m.elementType.isInteger(1)
                     ? int64_t(random() & 1)
-                    : int64_t(random() % (2 * limit + 1)) - limit;
+                    : int64_t(random() % (2 * most + 1)) - most;
     if (isFloat)
       m.floats.push_back(int64_t(random() % 257 - 128) / 64.0);
     else
