@@ -51,7 +51,6 @@ private:
   FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
   FailureOr<Emitted> emitRows(Value block, Type type);
   FailureOr<Emitted> emitFractions(Value block);
-  FailureOr<Emitted> emitHalves(Value block);
   FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block);
   FailureOr<Emitted> emitWeights(Value block);
   FailureOr<Emitted> multiplyBlocks(Value block);
@@ -149,7 +148,7 @@ FailureOr<Emitted> BlockMatmul::emitRows(Value block, Type type) {
   if (!isFew)
     return e.convert(joinDepth(*tile), type);
   Emitted rows = splitAxis(e, divide(*tile), Part, Half, Place);
-  if (byUnit) { // the order of emitHalves
+  if (byUnit) { // the order of emitFractions
     auto perm = llvm::to_vector(llvm::seq<int64_t>(0, rows.axes.size()));
     std::swap(perm[perm.size() - 2], perm.back());
     std::swap(rows.axes[perm.size() - 2], rows.axes.back());
@@ -163,23 +162,29 @@ FailureOr<Emitted> BlockMatmul::emitRows(Value block, Type type) {
 /// in the significand of a float, 1 + q / 2^bits, so that no integer is
 /// converted. For few rows, the adjacent elements of half a word are in one
 /// thread, which shifts its word once to the first of them, and by constants to
-/// each. For many rows, all elements of a word are.
+/// each. For the matrix instruction, elements at equal places of both halves
+/// are placed at once, in two floats of the type of the rows. For many rows, a
+/// thread has all elements of a word.
 FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
-  if (byUnit)
-    return emitHalves(block);
-  constexpr int64_t significandBits = 23, one = 0x3f800000;
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   auto packed = load(op.getRhs(), block, /*hasWords=*/true);
   if (failed(packed))
     return failure();
+  auto element =
+      cast<FloatType>(byUnit ? getElementTypeOrSelf(op.getLhs()) : f32);
   Axes axes = packed->axes;
-  if (isFew)
+  if (byUnit)
+    axes.push_back(Place);
+  else if (isFew)
     axes.append({Half, Place});
   else
     axes.push_back(Part);
   auto word = [&](int64_t value, ArrayRef<int> of) {
     return e.constant(b.getI32IntegerAttr(value), of);
+  };
+  auto inEach = [&](const APInt &bitsOfElement) { // of a word
+    return word(APInt::getSplat(32, bitsOfElement).getZExtValue(), axes);
   };
   auto shift = [&](Value words, int axis, int64_t distance) -> Value {
     Emitted positions = e.emitPositions(axis, b.getI32Type());
@@ -187,52 +192,24 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
                                             word(distance, positions.axes));
     return arith::ShRUIOp::create(b, loc, words, e.broadcast(positions, axes));
   };
-  Value shifted = e.broadcast(*packed, axes);
-  if (isFew)
-    shifted = shift(shifted, Half, halfBits);
-  Value low =
-      arith::AndIOp::create(b, loc, shift(shifted, isFew ? Place : Part, bits),
-                            word((int64_t(1) << bits) - 1, axes));
-  Value element =
-      arith::ShLIOp::create(b, loc, low, word(significandBits - bits, axes));
-  return Emitted{arith::BitcastOp::create(
-                     b, loc, e.tileType(axes, f32),
-                     arith::OrIOp::create(b, loc, element, word(one, axes))),
-                 axes};
-}
-
-/// Returns these numbers in the element type of the rows, two at a time: those
-/// at equal places of the halves of a word.
-FailureOr<Emitted> BlockMatmul::emitHalves(Value block) {
-  OpBuilder &b = e.builder();
-  Location loc = e.loc();
-  auto packed = load(op.getRhs(), block, /*hasWords=*/true);
-  if (failed(packed))
-    return failure();
-  Type element = getElementTypeOrSelf(op.getLhs());
-  Axes axes = packed->axes;
-  axes.push_back(Place);
-  auto inBoth = [&](const APInt &half) {
-    int64_t value = half.getZExtValue();
-    return e.constant(b.getI32IntegerAttr(value << halfBits | value), axes);
-  };
-  auto one = APFloat::getOne(cast<FloatType>(element).getFloatSemantics());
-  Emitted places = e.emitPositions(Place, b.getI32Type());
-  places.value = arith::MulIOp::create(
-      b, loc, places.value, e.constant(b.getI32IntegerAttr(bits), places.axes));
-  Value words = arith::ShRUIOp::create(b, loc, e.broadcast(*packed, axes),
-                                       e.broadcast(places, axes));
-  words = arith::AndIOp::create(b, loc, words,
-                                inBoth(APInt::getLowBitsSet(halfBits, bits)));
-  words = arith::ShLIOp::create(
-      b, loc, words,
-      e.constant(b.getI32IntegerAttr(getSignificandBits(element) - bits),
-                 axes));
-  words = arith::OrIOp::create(b, loc, words, inBoth(one.bitcastToAPInt()));
+  Value words = e.broadcast(*packed, axes);
+  if (isFew && !byUnit)
+    words = shift(words, Half, halfBits);
+  unsigned width = element.getWidth();
+  auto one = APFloat::getOne(element.getFloatSemantics());
+  words =
+      arith::AndIOp::create(b, loc, shift(words, isFew ? Place : Part, bits),
+                            inEach(APInt::getLowBitsSet(width, bits)));
+  words = arith::ShLIOp::create(b, loc, words,
+                                word(getSignificandBits(element) - bits, axes));
+  words = arith::OrIOp::create(b, loc, words, inEach(one.bitcastToAPInt()));
+  if (!byUnit)
+    return Emitted{
+        arith::BitcastOp::create(b, loc, e.tileType(axes, f32), words), axes};
   axes.push_back(Half);
-  Emitted halves{tile::BitcastOp::create(b, loc, words, TypeAttr::get(element)),
-                 axes};
-  return e.convert(halves, f32);
+  return e.convert(
+      {tile::BitcastOp::create(b, loc, words, TypeAttr::get(element)), axes},
+      f32);
 }
 
 /// Returns the numbers s and o of each block for which a weight is
