@@ -52,6 +52,17 @@ Value widen(OpBuilder &b, Location loc, Value value, Type to,
                : arith::TruncIOp::create(b, loc, to, value).getResult();
 }
 
+/// Returns the element of a word that begins at this bit.
+static Value takeBits(OpBuilder &b, Location loc, Value word, Value first,
+                      Type element) {
+  Value low =
+      arith::TruncIOp::create(b, loc, b.getIntegerType(getStorageBits(element)),
+                              arith::ShRUIOp::create(b, loc, word, first));
+  if (isa<FloatType>(element))
+    low = arith::BitcastOp::create(b, loc, element, low);
+  return low;
+}
+
 /// Returns element `i` of an operand of a product, which may be a word,
 /// converted to the type of the sum.
 static Value takeElement(OpBuilder &b, Location loc, Value operand, int64_t i,
@@ -60,10 +71,7 @@ static Value takeElement(OpBuilder &b, Location loc, Value operand, int64_t i,
   if (operand.getType().getIntOrFloatBitWidth() > width) {
     Value by = arith::ConstantOp::create(
         b, loc, b.getIntegerAttr(operand.getType(), i * width));
-    Value low = arith::ShRUIOp::create(b, loc, operand, by);
-    operand = arith::TruncIOp::create(b, loc, b.getIntegerType(width), low);
-    if (isa<FloatType>(element))
-      operand = arith::BitcastOp::create(b, loc, element, operand);
+    operand = takeBits(b, loc, operand, by, element);
   }
   return widen(b, loc, operand, sum, element.isUnsignedInteger());
 }
@@ -205,12 +213,8 @@ struct LowerBitcast final : OpRewritePattern<BitcastOp> {
           arith::IndexCastOp::create(inner, loc, word.getType(), at.back()),
           arith::ConstantOp::create(
               inner, loc, inner.getIntegerAttr(word.getType(), width)));
-      Value low = arith::TruncIOp::create(
-          inner, loc, inner.getIntegerType(width),
-          arith::ShRUIOp::create(inner, loc, word, first));
-      if (low.getType() != element)
-        low = arith::BitcastOp::create(inner, loc, element, low);
-      tensor::YieldOp::create(inner, loc, low);
+      tensor::YieldOp::create(inner, loc,
+                              takeBits(inner, loc, word, first, element));
     };
     b.replaceOpWithNewOp<tensor::GenerateOp>(op, op.getType(), ValueRange(),
                                              build);
