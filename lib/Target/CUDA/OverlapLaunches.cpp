@@ -23,6 +23,7 @@ static Operation *waitForLaunches(OpBuilder &b, Location loc) {
       /*operand_attrs=*/ArrayAttr());
 }
 
+/// Returns the arguments that are constants.
 static DenseSet<Value> getConstants(LLVM::LLVMFuncOp function) {
   DenseSet<Value> constants;
   for (BlockArgument argument : function.getArguments())
@@ -49,23 +50,30 @@ static void moveBefore(Operation *op, Operation *end) {
   op->moveBefore(end);
 }
 
+static bool canMove(Operation *op, Operation *end);
+
+/// Returns true if the ops that compute the operands can be moved.
+static bool canMoveOperands(Operation *op, Operation *end) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *source = operand.getDefiningOp();
+    return !source || canMove(source, end);
+  });
+}
+
 /// Returns true if the op and all that compute its operands can be moved.
 static bool canMove(Operation *op, Operation *end) {
   if (op->getBlock() != end->getBlock() || op->isBeforeInBlock(end))
     return true;
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           Operation *source = operand.getDefiningOp();
-           return !source || canMove(source, end);
-         });
+         canMoveOperands(op, end);
 }
 
 /// Loads from constants before the wait: while the previous launches end, a
 /// kernel reads its weights.
-static void prefetchConstants(LLVM::LLVMFuncOp function, Operation *wait) {
+static void prefetchConstants(const DenseSet<Value> &constants,
+                              Operation *wait) {
   // More would take registers from the rest of the kernel.
   constexpr int64_t mostBits = 128 * 8;
-  DenseSet<Value> constants = getConstants(function);
   int64_t bits = 0;
   for (auto load :
        llvm::make_early_inc_range(wait->getBlock()->getOps<LLVM::LoadOp>())) {
@@ -88,8 +96,7 @@ static void prefetchConstants(LLVM::LLVMFuncOp function, Operation *wait) {
 
 /// Starts copies from constants to shared memory before the wait: the first
 /// groups of copies, up to one of other memory.
-static void copyConstants(LLVM::LLVMFuncOp function, Operation *wait) {
-  DenseSet<Value> constants = getConstants(function);
+static void copyConstants(const DenseSet<Value> &constants, Operation *wait) {
   SmallVector<Operation *> copies;
   for (Operation &op : llvm::make_early_inc_range(llvm::make_range(
            std::next(wait->getIterator()), wait->getBlock()->end()))) {
@@ -100,12 +107,8 @@ static void copyConstants(LLVM::LLVMFuncOp function, Operation *wait) {
         op.moveBefore(wait);
       copies.clear();
     } else if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op)) {
-      bool mayMove = isInConstant(copy.getSrc(), constants) &&
-                     llvm::all_of(op.getOperands(), [&](Value operand) {
-                       Operation *source = operand.getDefiningOp();
-                       return !source || canMove(source, wait);
-                     });
-      if (!mayMove)
+      if (!isInConstant(copy.getSrc(), constants) ||
+          !canMoveOperands(copy, wait))
         return;
       copies.push_back(copy);
     } else if (isa<gpu::BarrierOp, NVVM::BarrierOp, NVVM::CpAsyncWaitGroupOp>(
@@ -133,8 +136,9 @@ void overlapLaunches(gpu::GPUModuleOp module) {
     NVVM::GriddepcontrolOp::create(b, loc,
                                    NVVM::GridDepActionKind::launch_dependents);
     Operation *wait = waitForLaunches(b, loc);
-    copyConstants(function, wait);
-    prefetchConstants(function, wait);
+    DenseSet<Value> constants = getConstants(function);
+    copyConstants(constants, wait);
+    prefetchConstants(constants, wait);
     function->setAttr("adze.waits", b.getUnitAttr());
   }
 }
