@@ -22,24 +22,16 @@ static bool onlyLoads(scf::ForOp loop) {
          });
 }
 
-/// Returns true if the load reads a matrix of constants, and elements out of
-/// bounds are zero.
-static bool readsConstants(tile::KernelOp kernel, tile::LoadOp load) {
-  auto argument = dyn_cast<BlockArgument>(argumentOf(load.getMemref()));
-  return argument && load.getType().getRank() > 1 && !load.getPad() &&
-         kernel.getArgAttr(argument.getArgNumber(), tile::kConstantAttribute);
-}
-
 /// Returns the constants of a loop that threads copy, and the stages that fit
 /// into shared memory; without stages, threads load what they need.
 Stream KernelLowering::findStream(scf::ForOp loop) {
-  constexpr int64_t leastBytes = 32, mostStages = 8, residentThreads = 768,
-                    ofReductions = 16384; // bytes
+  constexpr int64_t leastBytes = 32, ofCopy = 4, ofReductions = 16384;
+  constexpr int64_t mostStages = 8, residentThreads = 768;
   Stream stream;
   if (!plan.hasContractions() || !onlyLoads(loop))
     return stream;
   for (auto load : loop.getBody()->getOps<tile::LoadOp>()) {
-    if (!readsConstants(kernel, load) ||
+    if (!readsConstants(load) || load.getPad() ||
         !frame.views.contains(load.getMemref()))
       continue;
     Value tile = load.getResult();
@@ -57,7 +49,7 @@ Stream KernelLowering::findStream(scf::ForOp loop) {
   int64_t all = plan.getSharedBytes(),
           share = std::min(all * plan.getBlockThreads() / residentThreads,
                            all - sharedBytes - ofReductions);
-  if (stream.bytes < leastBytes || !stream.mayCopy)
+  if (stream.bytes < leastBytes || stream.narrowest < ofCopy)
     return stream;
   int64_t trips = loop.getStaticTripCount()->getSExtValue();
   stream.stages = std::min({mostStages, share / stream.stageBytes, trips});
@@ -124,20 +116,15 @@ Value KernelLowering::advanceStream(Stream &stream, scf::ForOp loop, Value at,
   NVVM::CpAsyncWaitGroupOp::create(b, loc, stream.ahead - 1);
   lowerScalars(loop, at);
   emitStream(stream, StreamStep::Read, stage);
-  auto wrap = [&](int64_t last, int64_t first, int64_t step) -> Value {
-    Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, stage,
-                                        constant(last));
-    return arith::SelectOp::create(b, loc, wraps, constant(first),
-                                   add(stage, constant(step)));
-  };
+  DeviceBuilder d(b, loc);
   if (stream.ahead < stream.stages)
     copyAhead(stream, loop,
               add(at, multiplyBy(map.lookup(loop.getStep()), stream.ahead)),
-              wrap(0, stream.ahead, -1));
+              d.getPrevious(stage, stream.stages));
   else // the number of groups states which ones are complete
     NVVM::CpAsyncCommitGroupOp::create(b, loc);
   map.map(loop.getInductionVar(), at);
-  return wrap(stream.stages - 1, 0, 1);
+  return d.getNext(stage, stream.stages);
 }
 
 } // namespace adze::togpu

@@ -11,6 +11,30 @@ using namespace mlir;
 
 namespace adze::togpu {
 
+tile::ReduceOp getNext(tile::ReduceOp reduce) {
+  Value result = reduce.getResult();
+  auto next = result.hasOneUse()
+                  ? dyn_cast<tile::ReduceOp>(*result.user_begin())
+                  : tile::ReduceOp();
+  bool isAlike = next && next->getBlock() == reduce->getBlock() &&
+                 next.getKind() == reduce.getKind();
+  return isAlike ? next : tile::ReduceOp();
+}
+
+Reduced getReduced(tile::ReduceOp last,
+                   function_ref<bool(tile::ReduceOp)> joinsNext) {
+  Reduced reduced{last.getSource(), {unsigned(last.getDim())}};
+  while (auto before = reduced.source.getDefiningOp<tile::ReduceOp>()) {
+    if (!joinsNext(before))
+      break;
+    for (unsigned &dim : reduced.dims)
+      dim += dim >= before.getDim();
+    reduced.dims.push_back(before.getDim());
+    reduced.source = before.getSource();
+  }
+  return reduced;
+}
+
 /// Returns the tile of 16-bit floats that is extended and repeated, or a null
 /// operand.
 static Contraction::Operand findOperand(Value tile) {
@@ -71,29 +95,13 @@ static bool suitsUnit(const Contraction &c) {
 
 /// Sets the source and the summed dims of consecutive sums that end here.
 static bool findSums(tile::ReduceOp last, Contraction &c) {
-  auto isSum = [](tile::ReduceOp op) {
-    return op && op.getKind() == tile::ReduceKind::add &&
-           op.getType().getElementType().isF32();
-  };
-  auto findNext = [&](tile::ReduceOp op) {
-    Value result = op.getResult();
-    auto next = result.hasOneUse()
-                    ? dyn_cast<tile::ReduceOp>(*result.user_begin())
-                    : tile::ReduceOp();
-    return isSum(next) ? next : tile::ReduceOp();
-  };
-  if (!isSum(last) || findNext(last))
+  if (last.getKind() != tile::ReduceKind::add ||
+      !last.getType().getElementType().isF32() || getNext(last))
     return false;
-  tile::ReduceOp op = last, next;
-  do {
-    unsigned reduced = op.getDim();
-    for (unsigned &dim : c.summed)
-      dim += dim >= reduced;
-    c.summed.push_back(reduced);
-    c.source = op.getSource();
-    next = op;
-    op = op.getSource().getDefiningOp<tile::ReduceOp>();
-  } while (op && findNext(op) == next);
+  Reduced sums = getReduced(
+      last, [](tile::ReduceOp before) { return bool(getNext(before)); });
+  c.source = sums.source;
+  c.summed = sums.dims;
   llvm::sort(c.summed);
   return true;
 }
@@ -138,7 +146,6 @@ static std::optional<Contraction> findProduct(tile::ReduceOp last,
 static std::optional<Contraction> findSum(tile::ReduceOp last,
                                           const Contraction &product) {
   Contraction c = product;
-  c.summed.clear();
   c.lhs.tile = {};
   if (!findSums(last, c) || c.summed != product.summed ||
       tileType(c.source).getShape() != tileType(product.source).getShape())

@@ -9,6 +9,20 @@
 
 namespace adze::togpu {
 
+/// A tile, and the dims of it that consecutive reductions reduce.
+struct Reduced {
+  mlir::Value source;
+  llvm::SmallVector<unsigned> dims;
+};
+
+/// Returns the only user of a reduction if it reduces the result in the same
+/// block and way, or null.
+tile::ReduceOp getNext(tile::ReduceOp reduce);
+/// Returns what `last` and the reductions before it reduce that are joined with
+/// the next one.
+Reduced getReduced(tile::ReduceOp last,
+                   llvm::function_ref<bool(tile::ReduceOp)> joinsNext);
+
 /// Consecutive sums of a tile that is the product of two narrower ones, each
 /// repeated along the dims that it does not have. The left operand has `rows`,
 /// the right one has `columns`, and both have all other dims.

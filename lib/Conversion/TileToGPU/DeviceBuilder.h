@@ -48,6 +48,13 @@ public:
   mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) {
     return mlir::arith::SelectOp::create(b, loc, c, x, y);
   }
+  /// Return the stage of a ring after this one, or before it.
+  mlir::Value getNext(mlir::Value stage, int64_t stages) {
+    return wrap(stage, stages - 1, 0, 1);
+  }
+  mlir::Value getPrevious(mlir::Value stage, int64_t stages) {
+    return wrap(stage, 0, stages - 1, -1);
+  }
   mlir::Value toI32(mlir::Value index) {
     return mlir::arith::IndexCastOp::create(b, loc, b.getI32Type(), index);
   }
@@ -91,6 +98,12 @@ public:
   mlir::Location loc;
 
 private:
+  /// Returns `first` after the last stage, and otherwise stage + step.
+  mlir::Value wrap(mlir::Value stage, int64_t last, int64_t first,
+                   int64_t step) {
+    return select(equal(stage, last), constant(stage.getType(), first),
+                  add(stage, step));
+  }
   mlir::Value constant(mlir::Type type, int64_t v) {
     return mlir::arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, v));
   }

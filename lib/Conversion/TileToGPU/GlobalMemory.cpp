@@ -114,6 +114,24 @@ public:
     return p;
   }
 
+  int64_t bytes() const { return width * bytesOf(type()); }
+  /// Starts to copy an access to shared memory; zeros if it is out of bounds.
+  void copy(Registers regs, Value to) {
+    constexpr int64_t mostBytes = 16;
+    Value inBounds = guard(regs), size;
+    auto i32 = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+    };
+    if (inBounds)
+      size = arith::SelectOp::create(b, loc, inBounds, i32(bytes()), i32(0));
+    // Nothing is read at an address out of bounds.
+    NVVM::CpAsyncOp::create(b, loc, to, pointer(regs), bytes(),
+                            bytes() == mostBytes
+                                ? NVVM::LoadCacheModifierKind::CG
+                                : NVVM::LoadCacheModifierKind::CA,
+                            size);
+  }
+
 private:
   Value sum(Value x, Value y) { return k.add(x, y); }
   Value both(Value x, Value y) {
@@ -353,10 +371,9 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
 /// Emits a step of a stream of constants for a tile: copies to shared memory,
 /// where a thread has one place for each access, or reads from there.
 Fragment KernelLowering::streamTile(tile::LoadOp op, const Axes &axes) {
-  constexpr int64_t leastBytes = 4, mostBytes = 16;
   Type elementType = tileType(op.getResult()).getElementType();
   Access access(*this, op, axes);
-  int64_t bytes = access.width * bytesOf(access.type()), stride = 1;
+  int64_t stride = 1;
   for (unsigned d = access.vectorDim + 1; d < axes.size(); ++d)
     stride *= axes[d]->regs();
   DeviceBuilder d(b, loc);
@@ -365,24 +382,14 @@ Fragment KernelLowering::streamTile(tile::LoadOp op, const Axes &axes) {
     if (access.width > 1 && regs[access.vectorDim] % access.width)
       return;
     int64_t before = streamed->bytes * plan.getBlockThreads();
-    streamed->bytes += bytes;
-    if (streamed->step == StreamStep::Count) {
-      streamed->mayCopy &= bytes >= leastBytes;
+    streamed->bytes += access.bytes();
+    streamed->narrowest = std::min(streamed->narrowest, access.bytes());
+    if (streamed->step == StreamStep::Count)
       return;
-    }
     Value own = d.at(d.at(streamed->stage, before),
-                     d.mul(d.toI32(getThreadInBlock()), bytes));
-    if (streamed->step == StreamStep::Copy) {
-      Value guard = access.guard(regs), size;
-      if (guard)
-        size = d.select(guard, d.i32(bytes), d.i32(0));
-      NVVM::CpAsyncOp::create(b, loc, own, access.pointer(regs), bytes,
-                              bytes == mostBytes
-                                  ? NVVM::LoadCacheModifierKind::CG
-                                  : NVVM::LoadCacheModifierKind::CA,
-                              size);
-      return;
-    }
+                     d.mul(d.toI32(getThreadInBlock()), access.bytes()));
+    if (streamed->step == StreamStep::Copy)
+      return access.copy(regs, own);
     Value loaded = loadVector(access.type(), own, access.width);
     for (int64_t j = 0; j < access.width; ++j)
       f[i + j * stride] =
@@ -393,8 +400,7 @@ Fragment KernelLowering::streamTile(tile::LoadOp op, const Axes &axes) {
 
 /// Returns the bytes of an access to a window.
 int64_t KernelLowering::getAccessBytes(tile::LoadOp op, const Axes &axes) {
-  Access access(*this, op, axes);
-  return access.width * bytesOf(access.type());
+  return Access(*this, op, axes).bytes();
 }
 
 /// Starts to copy the window at the positions `from` to those `to` in shared
@@ -402,28 +408,16 @@ int64_t KernelLowering::getAccessBytes(tile::LoadOp op, const Axes &axes) {
 /// bounds.
 void KernelLowering::copyTile(tile::LoadOp op, const Axes &from,
                               const SharedTile &tile, const Axes &to) {
-  constexpr int64_t mostBytes = 16;
   Access access(*this, op, from);
-  int64_t bytes = access.width * bytesOf(access.type());
-  auto modifier = bytes == mostBytes ? NVVM::LoadCacheModifierKind::CG
-                                     : NVVM::LoadCacheModifierKind::CA;
   Axes all = withoutBounds(to);
   SmallVector<SmallVector<int64_t>> targets;
   forEachElement(all, [&](Registers regs, int64_t) {
     targets.push_back(llvm::to_vector(regs));
   });
-  auto i32 = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
-  };
   forEachElement(from, [&](Registers regs, int64_t i) {
     if (access.width > 1 && regs[access.vectorDim] % access.width)
       return;
-    Value guard = access.guard(regs), size;
-    if (guard)
-      size = arith::SelectOp::create(b, loc, guard, i32(bytes), i32(0));
-    // Nothing is read at an address out of bounds.
-    NVVM::CpAsyncOp::create(b, loc, sharedPointer(tile, all, targets[i]),
-                            access.pointer(regs), bytes, modifier, size);
+    access.copy(regs, sharedPointer(tile, all, targets[i]));
   });
 }
 

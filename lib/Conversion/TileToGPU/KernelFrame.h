@@ -92,8 +92,8 @@ struct Stream {
   llvm::SmallVector<mlir::Value> tiles;
   llvm::DenseSet<mlir::Operation *> loads;
   StreamStep step = StreamStep::Count;
-  int64_t bytes = 0;   ///< of a thread, up to the access that is emitted
-  bool mayCopy = true; ///< all accesses have the bytes of a copy
+  /// Bytes of a thread, up to the access that is emitted; of the narrowest one.
+  int64_t bytes = 0, narrowest = 16;
   /// The iterations in shared memory, the bytes of each in a block of threads,
   /// and the iterations from a copy to its use.
   int64_t stages = 0, stageBytes = 0, ahead = 0;

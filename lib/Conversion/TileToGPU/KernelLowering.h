@@ -183,13 +183,7 @@ private:
   Fragment multiplyByUnit(const Contraction &contraction);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);
-  /// A tile, and the dims of it that consecutive reductions reduce.
-  struct Reduced {
-    mlir::Value source;
-    llvm::SmallVector<unsigned> dims;
-  };
   bool joinsNext(tile::ReduceOp reduce);
-  Reduced getReduced(tile::ReduceOp reduce);
   uint64_t accumulate(tile::ReduceKind kind, const Reduced &reduced,
                       mlir::Value neutral, Fragment &sums);
   void combineThreads(tile::ReduceKind kind, Fragment &values, uint64_t mask);

@@ -173,6 +173,8 @@ bool runsOnce(mlir::scf::ForOp loop);
 
 /// Returns the argument of the kernel that a view refers to.
 mlir::Value argumentOf(mlir::Value memory);
+/// Returns true if a load reads a matrix of constants.
+bool readsConstants(tile::LoadOp load);
 /// Returns the programs of a group that wait for each other in the kernel, or 0
 /// if programs do not wait.
 int64_t getGroup(tile::KernelOp kernel);

@@ -383,16 +383,13 @@ Fragment KernelLowering::multiplyRing(tile::DotOp dot, const Operands &operands,
   Fragment sums(arguments.take_front(acc.size()));
   place = counter.fromCarried(arguments.drop_front(acc.size()).drop_back());
   Value stage = arguments.back();
-  auto wrap = [&](int64_t last, int64_t first, int64_t step) {
-    return d.select(d.equal(stage, last), d.i32(first), d.add(stage, step));
-  };
   NVVM::CpAsyncWaitGroupOp::create(b, loc, stages - 2);
   barrier();
   copyChunk(d.add(loop.getInductionVar(), stages - 1), place,
-            wrap(0, stages - 1, -1));
+            d.getPrevious(stage, stages));
   sums = multiply(dot, inStage(counter.widen(stage)), constant(0), sums, out);
   llvm::append_range(sums, counter.toCarried(counter.getNext(place)));
-  sums.push_back(wrap(stages - 1, 0, 1));
+  sums.push_back(d.getNext(stage, stages));
   scf::YieldOp::create(b, loc, sums);
   b.setInsertionPointAfter(loop);
   Fragment results(loop.getResults().take_front(acc.size()));

@@ -212,33 +212,15 @@ void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
     combineThroughShared(kind, values, mask);
 }
 
-/// Returns true for a reduction of which the only user reduces its result in
-/// the same way: that one reduces both dims at once, so that threads exchange
-/// their values once.
+/// Returns true for a reduction that the next one computes, too: it reduces
+/// both dims at once, so that threads exchange their values once.
 bool KernelLowering::joinsNext(tile::ReduceOp reduce) {
-  Value result = reduce.getResult();
-  auto next = result.hasOneUse()
-                  ? dyn_cast<tile::ReduceOp>(*result.user_begin())
-                  : tile::ReduceOp();
   auto isWhole = [&](tile::ReduceOp op) {
     return plan.spreadOf(plan.classesOf(op.getSource())[op.getDim()]).chunks ==
            1;
   };
-  return next && next->getBlock() == reduce->getBlock() &&
-         next.getKind() == reduce.getKind() && isWhole(reduce) && isWhole(next);
-}
-
-KernelLowering::Reduced KernelLowering::getReduced(tile::ReduceOp reduce) {
-  Reduced reduced{reduce.getSource(), {unsigned(reduce.getDim())}};
-  while (auto before = reduced.source.getDefiningOp<tile::ReduceOp>()) {
-    if (!joinsNext(before))
-      break;
-    for (unsigned &dim : reduced.dims)
-      dim += dim >= before.getDim();
-    reduced.dims.push_back(before.getDim());
-    reduced.source = before.getSource();
-  }
-  return reduced;
+  tile::ReduceOp next = getNext(reduce);
+  return next && isWhole(reduce) && isWhole(next);
 }
 
 /// Adds the elements of the source in this thread to `sums`. Returns the bits
@@ -278,7 +260,8 @@ uint64_t KernelLowering::accumulate(tile::ReduceKind kind,
 void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
   if (joinsNext(reduce))
     return;
-  Reduced reduced = getReduced(reduce);
+  Reduced reduced = getReduced(
+      reduce, [&](tile::ReduceOp before) { return joinsNext(before); });
   Value source = reduced.source;
   tile::ReduceKind kind = reduce.getKind();
   Value zero =

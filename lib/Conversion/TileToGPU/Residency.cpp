@@ -13,6 +13,13 @@ bool runsOnce(scf::ForOp loop) {
   return trips && trips->isOne();
 }
 
+bool readsConstants(tile::LoadOp load) {
+  auto argument = dyn_cast<BlockArgument>(argumentOf(load.getMemref()));
+  return argument && load.getType().getRank() > 1 &&
+         load->getParentOfType<tile::KernelOp>().getArgAttr(
+             argument.getArgNumber(), tile::kConstantAttribute);
+}
+
 /// Returns true if a program reads matrices of constants at once, and threads
 /// hold at most 96 bytes of them.
 bool KernelPlan::readsConstantsOnce() {
@@ -23,10 +30,7 @@ bool KernelPlan::readsConstantsOnce() {
     auto loop = dyn_cast<scf::ForOp>(op);
     isOnce &= !isa<tile::DotOp>(op) && (!loop || runsOnce(loop));
     auto load = dyn_cast<tile::LoadOp>(op);
-    auto argument = load ? dyn_cast<BlockArgument>(argumentOf(load.getMemref()))
-                         : BlockArgument();
-    if (!argument || tileType(load.getResult()).getRank() < 2 ||
-        !kernel.getArgAttr(argument.getArgNumber(), tile::kConstantAttribute))
+    if (!load || !readsConstants(load))
       return;
     RankedTensorType type = tileType(load.getResult());
     bytes += type.getNumElements() * bytesOf(type.getElementType());
