@@ -2,7 +2,7 @@
 //
 // Windows of global memory: addresses, bounds and wide accesses.
 #include "DeviceBuilder.h"
-#include "IndexFacts.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -55,14 +55,14 @@ public:
       auto *it = llvm::find(dims, int64_t(d));
       axisOfDim.push_back(it == dims.end() ? -1 : it - dims.begin());
       start.push_back(k.scalar(offset));
-      divisors.push_back(getDivisor(offset));
+      divisors.push_back(tile::getKnownDivisor(offset));
       int64_t span = axisOfDim[d] < 0
                          ? 0
                          : (sizes[axisOfDim[d]] - 1) * steps[axisOfDim[d]];
-      auto range = getRange(offset);
+      auto range = tile::getIndexRange(offset);
       auto extent = getConstantIntValue(view.sizes[d]);
-      inside.push_back(range && extent && range->low >= 0 &&
-                       range->high + span < *extent);
+      inside.push_back(range && extent && range->min >= 0 &&
+                       range->max + span < *extent);
     }
     chooseVector();
   }

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Views of kernel arguments.
-#include "IndexFacts.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -130,8 +130,8 @@ static void subview(OpBuilder &b, Location loc, memref::SubViewOp op,
   for (auto [d, offset, size, step] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
     OpFoldResult move = times(b, loc, mapped(offset), from.strides[d]);
-    divisor =
-        std::gcd(divisor, getDivisor(offset) * getDivisor(from.strides[d]));
+    divisor = std::gcd(divisor, tile::getKnownDivisor(offset) *
+                                    tile::getKnownDivisor(from.strides[d]));
     auto a = getConstantIntValue(start), c = getConstantIntValue(move);
     start =
         a && c ? OpFoldResult(b.getIndexAttr(*a + *c))

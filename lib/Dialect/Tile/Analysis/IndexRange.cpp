@@ -21,6 +21,7 @@ constexpr int64_t unbounded = IndexRange::unbounded;
 constexpr int maxDepth = 32;
 
 OptionalRange rangeOf(OpFoldResult index, int depth);
+int64_t divisorOf(OpFoldResult index, int depth);
 
 /// Returns the loop whose variable `value` is, or null.
 scf::ForOp loopOf(Value value) {
@@ -73,10 +74,11 @@ OptionalRange divRanges(IndexRange x, IndexRange y, bool up) {
   return IndexRange{min, x.isBounded() ? divide(x.max, y.min) : unbounded};
 }
 
-OptionalRange remRanges(OptionalRange x, IndexRange y) {
+/// Remainders are multiples of `divisor`, which divides x and y.
+OptionalRange remRanges(OptionalRange x, IndexRange y, int64_t divisor) {
   if (!x || x->min < 0 || y.min < 1)
     return {};
-  int64_t max = std::min(x->max, y.isBounded() ? y.max - 1 : unbounded);
+  int64_t max = std::min(x->max, y.isBounded() ? y.max - divisor : unbounded);
   return IndexRange{0, max};
 }
 
@@ -88,7 +90,9 @@ OptionalRange binaryRange(Operation *op, int depth) {
   if (!y)
     return {};
   if (isa<arith::RemUIOp, arith::RemSIOp>(op))
-    return remRanges(x, *y);
+    return remRanges(x, *y,
+                     std::gcd(divisorOf(op->getOperand(0), depth),
+                              divisorOf(op->getOperand(1), depth)));
   // Negative values count as large ones.
   if (isa<arith::MinUIOp>(op) && y->min >= 0)
     return IndexRange{x && x->min >= 0 ? std::min(x->min, y->min) : 0, y->max};
@@ -168,10 +172,15 @@ int64_t divisorOf(OpFoldResult index, int depth) {
     return range[2];
   if (!op || op->getNumOperands() != 2)
     return 1;
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::MinSIOp,
+           arith::MaxSIOp, arith::DivUIOp, arith::RemUIOp>(op))
     return 1;
   int64_t x = divisorOf(op->getOperand(0), depth - 1);
   int64_t y = divisorOf(op->getOperand(1), depth - 1);
+  if (isa<arith::DivUIOp>(op)) {
+    auto by = getConstantIntValue(op->getOperand(1));
+    return by && *by > 0 && x % *by == 0 ? x / *by : 1;
+  }
   if (isa<arith::MulIOp>(op)) // one factor suffices if the product is huge
     return x != 0 && y > (int64_t(1) << 30) / x ? x : x * y;
   return std::gcd(x, y);
