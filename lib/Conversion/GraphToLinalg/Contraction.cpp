@@ -464,8 +464,9 @@ LogicalResult lowerBlockMatmul(BlockMatmulOp op, KernelLowering &k) {
                 for (int64_t part = 0; part < parts; ++part) {
                   SmallVector<Value> from(at.drop_back());
                   from.append({block, j[0], k.index(part)});
-                  Value q = arith::ShRUIOp::create(b, k.loc, word,
-                                                   number(part * bits));
+                  int64_t start = part % 2 * wordBits / 2 + part / 2 * bits;
+                  Value q =
+                      arith::ShRUIOp::create(b, k.loc, word, number(start));
                   q = arith::AndIOp::create(b, k.loc, q,
                                             number((1 << bits) - 1));
                   Value w = arith::SubFOp::create(b, k.loc, toFloat(q), zero);

@@ -37,9 +37,23 @@ public:
 
 private:
   /// `Step`: the blocks of a step, which are divided among warps. `Part`: the
-  /// elements of a word, of which each half has adjacent ones. `Depth`: the
-  /// elements of several blocks.
-  enum Axis { Row, Column, Depth, Step, Warp, Block, Word, Part, Half, Place };
+  /// elements of a word, which are pairs of elements at equal places of its
+  /// halves. `Side`: the first or second half of these pairs, each in a thread.
+  /// `Depth`: the elements of several blocks.
+  enum Axis {
+    Row,
+    Column,
+    Depth,
+    Step,
+    Warp,
+    Block,
+    Word,
+    Part,
+    Side,
+    OfSide,
+    Pair,
+    Half
+  };
 
   LogicalResult emitFew();
   LogicalResult emitMany();
@@ -48,31 +62,35 @@ private:
   Emitted divide(const Emitted &tile) {
     return isFew ? splitAxis(e, tile, Step, Warp, Block) : tile;
   }
+  bool hasSides() const { return isFew && !byUnit; }
   FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
-  FailureOr<Emitted> emitRows(Value block, Type type);
-  FailureOr<Emitted> emitFractions(Value block);
-  FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block);
-  FailureOr<Emitted> emitWeights(Value block);
+  FailureOr<Emitted> emitRows(Value block);
+  FailureOr<Emitted> emitFractions(Value block, FloatType type);
+  FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block, Type type);
+  FailureOr<Emitted> emitWeights(Value block, FloatType type);
   FailureOr<Emitted> multiplyBlocks(Value block);
-  FailureOr<Emitted> emitFloats(Value operand, Value block);
+  FailureOr<Emitted> emitFloats(Value operand, Value block, Type type);
   Emitted joinDepth(const Emitted &tile);
   Value sumInWarp(Emitted products);
   LogicalResult store(const Emitted &total);
   static constexpr int64_t halfBits = 16; ///< of a word
   double getLevels() const { return int64_t(1) << bits; }
+  Value number(double value, ArrayRef<int> axes, Type type) {
+    return e.constant(e.builder().getFloatAttr(type, value), axes);
+  }
   Value number(double value, ArrayRef<int> axes) {
-    return e.constant(e.builder().getF32FloatAttr(value), axes);
+    return number(value, axes, f32);
   }
 
   KernelEmitter &e;
   BlockMatmulOp op;
-  Type f32;
+  FloatType f32;
   int64_t bits;
   bool isFew;
   bool byUnit; ///< few rows are one tile, for the matrix instruction of a warp
   int64_t blocks, words; ///< of a column, of a block
   int rowAxis = -1;
-  Value row, column;
+  Value row, column, word; ///< the first ones
   unsigned rowSpan = 1;
 };
 } // namespace
@@ -115,7 +133,7 @@ FailureOr<Emitted> BlockMatmul::load(Value operand, Value block,
   DimRanges ranges{{column, Column, 1, 1}, {block, getStepAxis(), 1, 1}};
   Axes axes{Column, getStepAxis()};
   if (hasWords) {
-    ranges.push_back({e.index(0), Word, 1, 1});
+    ranges.push_back({word, Word, 1, 1});
     axes.push_back(Word);
   }
   auto tile = e.emitOn(operand, ranges, axes);
@@ -125,61 +143,52 @@ FailureOr<Emitted> BlockMatmul::load(Value operand, Value block,
 }
 
 /// Returns the scales or zero points of blocks as floats.
-FailureOr<Emitted> BlockMatmul::emitFloats(Value operand, Value block) {
+FailureOr<Emitted> BlockMatmul::emitFloats(Value operand, Value block,
+                                           Type type) {
   auto tile = load(operand, block, /*hasWords=*/false);
   if (failed(tile))
     return failure();
   if (isa<FloatType>(getElementTypeOrSelf(tile->value)))
-    return e.convert(*tile, f32);
+    return e.convert(*tile, type);
   return Emitted{arith::UIToFPOp::create(e.builder(), e.loc(),
-                                         e.tileType(tile->axes, f32),
+                                         e.tileType(tile->axes, type),
                                          tile->value),
                  tile->axes};
 }
 
-/// Returns the elements of the rows that the blocks from `block` on multiply.
-FailureOr<Emitted> BlockMatmul::emitRows(Value block, Type type) {
+/// Returns the elements of few rows that the blocks from `block` on multiply.
+FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
   auto tile = e.emit(op.getLhs(), {{row, rowAxis, 1, rowSpan},
-                                   {block, getStepAxis(), 1, 1},
-                                   {e.index(0), Word, 1, 1},
+                                   {block, Step, 1, 1},
+                                   {word, Word, 1, 1},
                                    {e.index(0), Part, 1, 1}});
   if (failed(tile))
     return failure();
-  if (!isFew)
-    return e.convert(joinDepth(*tile), type);
-  Emitted rows = splitAxis(e, divide(*tile), Part, Half, Place);
-  if (byUnit) { // the order of emitFractions
-    auto perm = llvm::to_vector(llvm::seq<int64_t>(0, rows.axes.size()));
-    std::swap(perm[perm.size() - 2], perm.back());
-    std::swap(rows.axes[perm.size() - 2], rows.axes.back());
-    rows.value =
-        tile::TransposeOp::create(e.builder(), e.loc(), rows.value, perm);
-  }
-  return e.convert(rows, type);
+  Emitted rows = divide(*tile);
+  if (hasSides())
+    rows = splitAxis(e, rows, Part, Side, OfSide);
+  return e.convert(splitAxis(e, rows, hasSides() ? OfSide : Part, Pair, Half),
+                   f32);
 }
 
 /// Returns numbers for the weights q of the blocks from `block` on: q is placed
 /// in the significand of a float, 1 + q / 2^bits, so that no integer is
-/// converted. For few rows, the adjacent elements of half a word are in one
-/// thread, which shifts its word once to the first of them, and by constants to
-/// each. For the matrix instruction, elements at equal places of both halves
-/// are placed at once, in two floats of the type of the rows. For many rows, a
-/// thread has all elements of a word.
-FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
+/// converted. Both elements of a pair are placed at once in two floats of 16
+/// bits. For few rows without a matrix instruction, a thread has one side of a
+/// word, which it shifts to its first element.
+FailureOr<Emitted> BlockMatmul::emitFractions(Value block, FloatType type) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   auto packed = load(op.getRhs(), block, /*hasWords=*/true);
   if (failed(packed))
     return failure();
-  auto element =
-      cast<FloatType>(byUnit ? getElementTypeOrSelf(op.getLhs()) : f32);
+  bool inPairs = type.getWidth() == halfBits;
   Axes axes = packed->axes;
-  if (byUnit)
-    axes.push_back(Place);
-  else if (isFew)
-    axes.append({Half, Place});
-  else
-    axes.push_back(Part);
+  if (hasSides())
+    axes.push_back(Side);
+  axes.push_back(Pair);
+  if (!inPairs)
+    axes.push_back(Half);
   auto word = [&](int64_t value, ArrayRef<int> of) {
     return e.constant(b.getI32IntegerAttr(value), of);
   };
@@ -193,75 +202,91 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block) {
     return arith::ShRUIOp::create(b, loc, words, e.broadcast(positions, axes));
   };
   Value words = e.broadcast(*packed, axes);
-  if (isFew && !byUnit)
+  if (hasSides())
+    words = shift(words, Side, halfBits / 2);
+  words = shift(words, Pair, bits);
+  if (!inPairs)
     words = shift(words, Half, halfBits);
-  unsigned width = element.getWidth();
-  auto one = APFloat::getOne(element.getFloatSemantics());
-  words =
-      arith::AndIOp::create(b, loc, shift(words, isFew ? Place : Part, bits),
-                            inEach(APInt::getLowBitsSet(width, bits)));
+  auto one = APFloat::getOne(type.getFloatSemantics());
+  words = arith::AndIOp::create(
+      b, loc, words, inEach(APInt::getLowBitsSet(type.getWidth(), bits)));
   words = arith::ShLIOp::create(b, loc, words,
-                                word(getSignificandBits(element) - bits, axes));
+                                word(getSignificandBits(type) - bits, axes));
   words = arith::OrIOp::create(b, loc, words, inEach(one.bitcastToAPInt()));
-  if (!byUnit)
+  if (!inPairs)
     return Emitted{
-        arith::BitcastOp::create(b, loc, e.tileType(axes, f32), words), axes};
+        arith::BitcastOp::create(b, loc, e.tileType(axes, type), words), axes};
   axes.push_back(Half);
-  return e.convert(
-      {tile::BitcastOp::create(b, loc, words, TypeAttr::get(element)), axes},
-      f32);
+  return Emitted{tile::BitcastOp::create(b, loc, words, TypeAttr::get(type)),
+                 axes};
 }
 
 /// Returns the numbers s and o of each block for which a weight is
 /// s * (2^bits * x + o), where x is the number of emitFractions.
-FailureOr<std::pair<Emitted, Emitted>> BlockMatmul::emitFactors(Value block) {
+FailureOr<std::pair<Emitted, Emitted>> BlockMatmul::emitFactors(Value block,
+                                                                Type type) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
-  auto scales = emitFloats(op.getScales(), block);
+  auto scales = emitFloats(op.getScales(), block, type);
   if (failed(scales))
     return failure();
   Axes axes = scales->axes;
-  FailureOr<Emitted> zeros = Emitted{number(getLevels() / 2, axes), axes};
+  FailureOr<Emitted> zeros;
   if (op.getZeros())
-    zeros = emitFloats(op.getZeros(), block);
+    zeros = emitFloats(op.getZeros(), block, type);
+  else
+    zeros = Emitted{number(getLevels() / 2, axes, type), axes};
   if (failed(zeros))
     return failure();
-  Value offsets =
-      arith::SubFOp::create(b, loc, number(-getLevels(), axes), zeros->value);
+  Value offsets = arith::SubFOp::create(
+      b, loc, number(-getLevels(), axes, type), zeros->value);
   return std::pair(*scales, Emitted{offsets, axes});
 }
 
-/// Returns the dequantized weights of the blocks from `block` on.
-FailureOr<Emitted> BlockMatmul::emitWeights(Value block) {
-  auto fractions = emitFractions(block);
-  auto factors = emitFactors(block);
+/// Returns the dequantized weights of the blocks from `block` on. A number of
+/// 16 bits has q minus the zero point exactly, so that their product with the
+/// scale is rounded once; f32 needs one operation.
+FailureOr<Emitted> BlockMatmul::emitWeights(Value block, FloatType type) {
+  auto fractions = emitFractions(block, type);
+  auto factors = emitFactors(block, type);
   if (failed(fractions) || failed(factors))
     return failure();
   OpBuilder &b = e.builder();
   Location loc = e.loc();
-  ArrayRef<int> axes = fractions->axes;
+  const Emitted &scales = factors->first, &offsets = factors->second;
+  Axes axes = fractions->axes;
+  if (type.getWidth() == halfBits) {
+    Value levels = number(getLevels(), axes, type),
+          numbers = math::FmaOp::create(b, loc, fractions->value, levels,
+                                        e.broadcast(offsets, axes));
+    return Emitted{
+        arith::MulFOp::create(b, loc, numbers, e.broadcast(scales, axes)),
+        axes};
+  }
   auto scale = [&](Value by) {
-    const Emitted &scales = factors->first;
     Value product = arith::MulFOp::create(b, loc, scales.value, by);
     return e.broadcast({product, scales.axes}, axes);
   };
-  return Emitted{
-      math::FmaOp::create(b, loc, fractions->value,
-                          scale(number(getLevels(), factors->first.axes)),
-                          scale(factors->second.value)),
-      fractions->axes};
+  return Emitted{math::FmaOp::create(b, loc, fractions->value,
+                                     scale(number(getLevels(), scales.axes)),
+                                     scale(offsets.value)),
+                 axes};
 }
 
 /// Returns products by the blocks from `block` on, of which the sum along all
 /// axes but that of the columns is the result. The elements of a word are
 /// summed before they are scaled.
 FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
-  auto fractions = emitFractions(block), x = emitRows(block, f32);
-  auto factors = emitFactors(block);
+  Type element = getElementTypeOrSelf(op.getLhs());
+  auto fractions =
+      emitFractions(block, byUnit ? cast<FloatType>(element) : f32);
+  auto x = emitRows(block);
+  auto factors = emitFactors(block, f32);
   if (failed(fractions) || failed(x) || failed(factors))
     return failure();
   OpBuilder &b = e.builder();
   Location loc = e.loc();
+  *fractions = e.convert(*fractions, f32);
   Axes axes = fractions->axes;
   if (byUnit) {
     axes.insert(axes.begin(), Row);
@@ -272,9 +297,8 @@ FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
                                      e.broadcast(*fractions, axes),
                                      arith::FastMathFlags::contract);
   Emitted sums{each, axes}, rows = *x;
-  Axes summed{Place, Half};
-  if (byUnit)
-    summed.push_back(Word);
+  Axes summed{Pair, Half};
+  summed.push_back(byUnit ? Word : Side);
   for (int axis : summed) {
     sums = e.reduce(Combiner::Add, f32, sums, axis);
     rows = e.reduce(Combiner::Add, f32, rows, axis);
@@ -318,11 +342,15 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
   e.pack(op.getScales(), packBlocks(op, /*hasWords=*/false));
   if (op.getZeros())
     e.pack(op.getZeros(), packBlocks(op, /*hasWords=*/false));
+  word = e.index(0);
   e.setAxis(Column, blockN);
   e.setAxis(Word, e.index(words));
   e.setAxis(Part, e.index(32 / bits));
-  e.setAxis(Half, e.index(2));
-  e.setAxis(Place, e.index(halfBits / bits));
+  constexpr int64_t sides = 2, halves = 2;
+  e.setAxis(Side, e.index(sides));
+  e.setAxis(OfSide, e.index(32 / bits / sides));
+  e.setAxis(Half, e.index(halves));
+  e.setAxis(Pair, e.index(halfBits / bits / (hasSides() ? sides : 1)));
   e.setSummed(Block);
   SmallVector<Value> ids =
       e.programIds({countForVersion(e, e.ceilDiv(rows, programRows)),
@@ -395,49 +423,65 @@ LogicalResult BlockMatmul::emitFew() {
   return store(e.reduce(Combiner::Add, f32, {(*sums)[0], ofWarps}, Warp));
 }
 
-/// Joins the blocks, words and parts of a tile, which are adjacent axes.
+/// Joins the blocks, words and elements of a tile, which are adjacent axes.
 Emitted BlockMatmul::joinDepth(const Emitted &tile) {
   Axes axes;
   for (int axis : tile.axes)
     if (axis == Block)
       axes.push_back(Depth);
-    else if (axis != Word && axis != Part)
+    else if (axis == Column)
       axes.push_back(axis);
   return reshapeOn(e, tile.value, axes);
 }
 
-/// Emits a product of tiles in the type to which its operands may be rounded.
+/// Emits a product of tiles in the type to which its operands may be rounded. A
+/// step along the depth has whole blocks, or whole words of one block.
 LogicalResult BlockMatmul::emitMany() {
   constexpr int64_t rowsAtOnce = 64, mostColumns = 64, mostDepth = 2048;
   OpBuilder &b = e.builder();
-  int64_t atOnce =
-      largestDivisor(blocks, std::max<int64_t>(1, mostDepth / op.getBlock()));
+  Location loc = e.loc();
+  int64_t block = op.getBlock(), parts = 32 / bits;
   Value blockM = e.param("BLOCK_M", rowsAtOnce);
   if (failed(setAxes(mostColumns, blockM)))
     return failure();
+  Value blockK = e.param(
+      "BLOCK_K",
+      block * largestDivisor(blocks, std::max<int64_t>(1, mostDepth / block)));
   rowAxis = Row;
   e.setAxis(Row, blockM);
-  e.setAxis(Block, e.index(atOnce));
-  e.setAxis(Depth, e.index(atOnce * op.getBlock()));
+  e.setAxis(Depth, blockK);
+  e.setAxis(Block, e.ceilDiv(blockK, e.index(block)));
+  e.setAxis(Word,
+            arith::MinUIOp::create(b, loc, e.ceilDiv(blockK, e.index(parts)),
+                                   e.index(words)));
   std::optional<Type> precision = getPrecision(op);
   Type element = getSignlessType(getElementTypeOrSelf(op.getLhs())),
        type =
            precision && !isa<FloatTF32Type>(*precision) ? *precision : element;
+  // Scales of other types may not fit into 16 bits.
+  bool isExact =
+      mayUseUnit(op) && getElementTypeOrSelf(op.getScales()) == element;
+  FloatType arithmetic = isExact ? cast<FloatType>(element) : f32;
   Axes axes{Row, Column};
-  auto sums =
-      e.loop(e.index(blocks), e.index(atOnce), number(0, axes),
-             [&](Value block,
-                 ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-               auto weights = emitWeights(block), x = emitRows(block, type);
-               if (failed(weights) || failed(x))
-                 return failure();
-               Emitted columns = e.convert(joinDepth(*weights), type);
-               Value rhs = tile::TransposeOp::create(b, e.loc(), columns.value,
-                                                     ArrayRef<int64_t>{1, 0});
-               return KernelEmitter::Carried{
-                   createDot(e, x->value, rhs, carried[0],
-                             getCompute(x->value, rhs, f32, precision))};
-             });
+  auto step = [&](Value k,
+                  ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+    Value inBlock = arith::RemUIOp::create(b, loc, k, e.index(block));
+    word = arith::DivUIOp::create(b, loc, inBlock, e.index(parts));
+    auto weights = emitWeights(
+        arith::DivUIOp::create(b, loc, k, e.index(block)), arithmetic);
+    auto x = e.emit(op.getLhs(),
+                    {{row, rowAxis, 1, rowSpan}, {k, Depth, 1, /*span=*/3}});
+    if (failed(weights) || failed(x))
+      return failure();
+    Emitted lhs = e.convert(*x, type),
+            columns = e.convert(joinDepth(*weights), type);
+    Value rhs = tile::TransposeOp::create(b, loc, columns.value,
+                                          ArrayRef<int64_t>{1, 0});
+    return KernelEmitter::Carried{
+        createDot(e, lhs.value, rhs, carried[0],
+                  getCompute(lhs.value, rhs, f32, precision))};
+  };
+  auto sums = e.loop(e.index(blocks * block), blockK, number(0, axes), step);
   if (failed(sums))
     return failure();
   return store({(*sums)[0], axes});

@@ -82,8 +82,8 @@ SmallVector<RowVersion>
 adze::chooseRowVersions(Operation *anchor,
                         function_ref<bool(Value)> isConstant) {
   if (auto op = dyn_cast_or_null<BlockMatmulOp>(anchor))
-    return chooseByRows(getRows(op), /*bounds=*/{},
-                        mayUseUnit(op) ? kUnitRows : kFewRows);
+    return mayUseUnit(op) ? chooseByRows(getRows(op), kRowBounds, kUnitRows)
+                          : chooseByRows(getRows(op));
   if (auto op = dyn_cast_or_null<AttentionOp>(anchor)) {
     Dims dims = getDims(op.getQuery());
     return chooseByRows(dims[dims.size() - 2]);

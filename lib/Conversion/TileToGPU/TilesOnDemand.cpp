@@ -368,9 +368,22 @@ static bool isWhole(const Axis *axis, int64_t size) {
   return axis->regs() == size;
 }
 
+/// Returns true if a run of elements, which starts at a multiple of its length,
+/// consists of whole inner dimensions and a part of the next one.
+static bool isRunOf(ArrayRef<unsigned> dims, ArrayRef<int64_t> sizes,
+                    int64_t length) {
+  for (unsigned dim : llvm::reverse(dims)) {
+    int64_t part = std::min(length, sizes[dim]);
+    if (length % part || sizes[dim] % part)
+      return false;
+    length /= part;
+  }
+  return length == 1;
+}
+
 /// Sets how many adjacent registers of the dimensions of a reshape's group are
-/// adjacent along the last dimension of the source, too. Their first position
-/// is a multiple of their number, which is returned.
+/// adjacent in the source, too. Their first position is a multiple of their
+/// number, which is returned.
 static int64_t setTogether(const ReshapeGroup &group, ArrayRef<int64_t> from,
                            ArrayRef<int64_t> to, const Axes &axes,
                            MutableArrayRef<int64_t> step) {
@@ -379,7 +392,7 @@ static int64_t setTogether(const ReshapeGroup &group, ArrayRef<int64_t> from,
     // Wide accesses have powers of two elements.
     bool isRun = llvm::isPowerOf2_64(to[dim]) && isWhole(axes[dim], to[dim]);
     int64_t vec = isRun ? to[dim] : axes[dim]->vec;
-    if (group.from.size() > 1 && from[group.from.back()] % (together * vec))
+    if (group.from.size() > 1 && !isRunOf(group.from, from, together * vec))
       break;
     step[dim] = vec;
     together *= vec;
@@ -424,14 +437,19 @@ void KernelLowering::forParts(
         points[dim] = pointAxis(axes[dim], first[dim]);
       }
       splitPosition(group.from, from, group.to, to, points, at);
-      unsigned last = group.from.back();
-      if (count > 1 && count == from[last]) {
-        SmallVector<Value> valid = at[last]->valid;
-        at[last] = positionAxis(constant(0));
-        axisPool.back()->valid = valid;
+      int64_t left = count;
+      for (unsigned dim : llvm::reverse(group.from)) {
+        int64_t part = std::min(left, from[dim]);
+        left /= part;
+        if (part == 1)
+          continue;
+        SmallVector<Value> valid = at[dim]->valid;
+        if (part == from[dim]) {
+          at[dim] = positionAxis(constant(0));
+          axisPool.back()->valid = valid;
+        }
+        at[dim] = extend(at[dim], part);
       }
-      if (count > 1)
-        at[last] = extend(at[last], count);
     }
     body(at, kept, first);
   });

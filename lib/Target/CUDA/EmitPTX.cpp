@@ -20,6 +20,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -70,13 +71,22 @@ static void optimize(Module &module, TargetMachine &machine) {
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
   PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = false;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = true; // for pairs of f16 and bf16
   PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  // Other vectors have no instructions, but hide scalars from patterns.
+  constexpr unsigned registerBits = 32;
+  builder.registerVectorizerEndEPCallback(
+      [&](FunctionPassManager &passes, OptimizationLevel) {
+        ScalarizerPassOptions options;
+        options.ScalarizeMinBits = registerBits;
+        passes.addPass(ScalarizerPass(options));
+      });
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
       .run(module, modules);
 }

@@ -71,15 +71,15 @@ func.func @pool() -> (tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x1x2xf32>) {
   return %0, %1, %2 : tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x1x2xf32>
 }
 
-// Elements 1 to 8 of a word, from the low bits on: with the zero point 8 the sum
-// of k * (k - 8) is -84, with 1 it is 168.
+// Elements 1 to 8 of a word, of which adjacent ones are at equal places of its
+// halves: with the zero point 8 the sum of k * (k - 8) is -84, with 1 it is 168.
 // CHECK-LABEL: func @blocks
 // CHECK-DAG: dense<-4.200000e+01> : tensor<1x1xf32>
 // CHECK-DAG: dense<8.400000e+01> : tensor<1x1xf16>
 func.func @blocks() -> (tensor<1x1xf32>, tensor<1x1xf16>) {
   %x = graph.constant dense<[[[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]]]]> : tensor<1x1x1x8xf32>
   %h = graph.constant dense<[[[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]]]]> : tensor<1x1x1x8xf16>
-  %w = graph.constant dense<0x87654321> : tensor<1x1x1xi32>
+  %w = graph.constant dense<0x86427531> : tensor<1x1x1xi32>
   %s = graph.constant dense<0.5> : tensor<1x1xf32>
   %t = graph.constant dense<0.5> : tensor<1x1xf16>
   %z = graph.constant dense<1> : tensor<1x1xui8>

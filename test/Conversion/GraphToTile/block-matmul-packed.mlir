@@ -18,8 +18,8 @@
 // FEW-DAG: packed_few: {{[1-9].*}} agree
 // FEW-DAG: blocks_few: {{[1-9].*}} agree
 // FEW-DAG: columns_few: {{[1-9].*}} agree
-// MANY-DAG: packed: {{[1-9].*}} agree
-// MANY-DAG: blocks: {{[1-9].*}} agree
+// MANY-DAG: packed_to_256: {{[1-9].*}} agree
+// MANY-DAG: blocks_to_256: {{[1-9].*}} agree
 
 // GPU: llvm.func @packed_few(
 // GPU: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>

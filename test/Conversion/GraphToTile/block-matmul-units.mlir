@@ -7,17 +7,17 @@
 // get small blocks.
 // CHECK: tile.kernel @rounded(
 // CHECK-SAME: tile.params.cuda = {BLOCK_M = 64 : i64, BLOCK_N = 32 : i64}
-// CHECK: arith.truncf %{{.*}} : tensor<?x128xf32> to tensor<?x128xbf16>
-// CHECK: %[[W:.*]] = arith.truncf %{{.*}} : tensor<?x128xf32> to tensor<?x128xbf16>
+// CHECK: arith.truncf %{{.*}} : tensor<?x?xf32> to tensor<?x?xbf16>
+// CHECK: %[[W:.*]] = arith.truncf %{{.*}} : tensor<?x?xf32> to tensor<?x?xbf16>
 // CHECK: %[[RIGHT:.*]] = tile.transpose %[[W]] perm [1, 0]
-// CHECK: tile.dot %{{.*}}, %[[RIGHT]], %{{.*}} : tensor<?x128xbf16>, tensor<128x?xbf16>, tensor<?x?xf32>
+// CHECK: tile.dot %{{.*}}, %[[RIGHT]], %{{.*}} : tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xf32>
 // EMULATED: rounded: {{[1-9].*}} agree
 
 // A thread loads a word once for its eight elements, which it stores as one vector.
 // GPU-LABEL: llvm.func @rounded(
 // GPU-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<1> -> i32
 // GPU-NOT: llvm.load %{{.*}} -> i32
-// GPU: arith.shrui %{{.*}}, %c28_i32
+// GPU: arith.shrui %{{.*}}, %c12_i32
 // GPU: llvm.store %{{.*}} : vector<8xbf16>, !llvm.ptr<3>
 // GPU: nvvm.ldmatrix
 // GPU: nvvm.mma.sync

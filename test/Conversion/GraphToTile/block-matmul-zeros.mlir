@@ -7,9 +7,14 @@
 // CHECK: arith.uitofp %{{.*}} : tensor<16x?x?xi8> to tensor<16x?x?xf32>
 // EMULATED-DAG: zeros: {{[1-9].*}} agree
 
-// Two threads share a word of 16 elements.
+// Many rows are multiplied by weights of 16 bits: the difference from the zero point is exact, so
+// that the product with the scale is rounded once.
 // CHECK: tile.kernel @many(
-// CHECK: tile.dot %{{.*}} : tensor<?x128xf16>, tensor<128x?xf16>, tensor<?x?xf32>
+// CHECK: %[[ONES:.*]] = tile.bitcast %{{.*}} to f16 : tensor<?x?x?x8xi32> -> tensor<?x?x?x8x2xf16>
+// CHECK: arith.uitofp %{{.*}} : tensor<?x?xi8> to tensor<?x?xf16>
+// CHECK: %[[NUMBERS:.*]] = math.fma %[[ONES]], {{.*}} : tensor<?x?x?x8x2xf16>
+// CHECK: arith.mulf %[[NUMBERS]], {{.*}} : tensor<?x?x?x8x2xf16>
+// CHECK: tile.dot %{{.*}} : tensor<?x?xf16>, tensor<?x?xf16>, tensor<?x?xf32>
 // EMULATED-DAG: many: {{[1-9].*}} agree
 
 // Blocks of 16 elements have two words, so the four lanes share the places in them.

@@ -6,23 +6,35 @@
 // The bits of an element are placed below the first bit of the significand of
 // 1.0, and no integer is converted. The version for few rows computes one row
 // in a program, and divides the depth among warps: four adjacent products are
-// added before they are scaled. That for many rows is a product of tiles: a
-// thread dequantizes the elements of a word, which are adjacent along the depth.
+// added before they are scaled. That for many rows is a product of tiles in steps
+// along the depth. A step has whole blocks, or whole words of a block. The
+// elements of a word are pairs at equal places of its halves.
 // CHECK: tile.kernel @int4(
 // CHECK-SAME: adze.versions = [@int4_few]
-// CHECK: tile.load %{{.*}} : memref<24x4x4xi32> -> tensor<?x4x4xi32>
+// CHECK: %[[K:.*]] = tile.param "BLOCK_K"
+// CHECK: %[[X:.*]] = memref.collapse_shape %{{.*}} {{\[}}[0], [1, 2, 3]] : memref<?x4x4x8xf32> into memref<?x128xf32>
+// CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[K]], %c32
+// CHECK: %[[OF_STEP:.*]] = arith.ceildivui %[[K]], %c8
+// CHECK: %[[WORDS:.*]] = arith.minui %[[OF_STEP]], %c4
+// CHECK: scf.for %[[AT:.*]] = %{{.*}} to %c128 step %[[K]]
+// CHECK: %[[IN_BLOCK:.*]] = arith.remui %[[AT]], %c32
+// CHECK: %[[WORD:.*]] = arith.divui %[[IN_BLOCK]], %c8
+// CHECK: %[[BLOCK:.*]] = arith.divui %[[AT]], %c32
+// CHECK: tile.load %{{.*}}[%{{.*}}, %[[BLOCK]], %[[WORD]]] sizes [%{{.*}}, %[[BLOCKS]], %[[WORDS]]] : memref<24x4x4xi32>
 // CHECK: %[[HIGH:.*]] = arith.shli
 // CHECK: %[[ONE:.*]] = arith.ori %[[HIGH]]
-// CHECK: arith.bitcast %[[ONE]] : tensor<?x4x4x8xi32> to tensor<?x4x4x8xf32>
-// CHECK-COUNT-2: tile.reshape %{{.*}} : tensor<?x4x4x8xf32> -> tensor<?x128xf32>
-// CHECK-NEXT: %[[RIGHT:.*]] = tile.transpose %{{.*}} perm [1, 0]
-// CHECK: tile.dot %{{.*}}, %[[RIGHT]], %{{.*}} : tensor<?x128xf32>, tensor<128x?xf32>, tensor<?x?xf32>
+// CHECK: arith.bitcast %[[ONE]] : tensor<?x?x?x4x2xi32> to tensor<?x?x?x4x2xf32>
+// CHECK: %[[LEFT:.*]] = tile.load %[[X]][%{{.*}}, %[[AT]]]
+// CHECK: %[[ROWS:.*]] = tile.reshape %{{.*}} : tensor<?x?x?x4x2xf32> -> tensor<?x?xf32>
+// CHECK-NEXT: %[[RIGHT:.*]] = tile.transpose %[[ROWS]] perm [1, 0]
+// CHECK: tile.dot %[[LEFT]], %[[RIGHT]], %{{.*}} : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
 // CHECK: tile.kernel @int4_few(
 // CHECK: %[[PARTS:.*]] = tile.param "PARTS"
 // CHECK: arith.ceildivui %c4{{.*}}, %[[PARTS]]
 // CHECK: tile.reshape {{.*}} to [%{{.*}}, %[[PARTS]], %{{.*}}, 4]
-// CHECK: %[[QUADS:.*]] = tile.reduce add {{.*}} dim 5
-// CHECK: %[[SUMS:.*]] = tile.reduce add %[[QUADS]] dim 4
+// CHECK: %[[PAIRS:.*]] = tile.reduce add {{.*}} dim 5 : tensor<?x?x?x4x2x2x2xf32>
+// CHECK: %[[HALVES:.*]] = tile.reduce add %[[PAIRS]] dim 5
+// CHECK: %[[SUMS:.*]] = tile.reduce add %[[HALVES]] dim 4
 // CHECK: math.fma %[[SUMS]], {{.*}} : tensor<?x?x?x4xf32>
 // CHECK: arith.addf %{{.*}} : tensor<?x?xf32>
 

@@ -80,15 +80,16 @@ def Graph_BlockMatmulOp : Graph_InferredOp<"block_matmul"> {
   let summary = "Product of rows of floats by blockwise quantized columns";
   let description = [{
     The right operand is quantized as in `graph.dequantize_blocks`, with as many
-    elements as its blocks have, and its bytes are in words of i32: element k of
-    a block is the number of `bits` bits that starts at bit
-    `bits * (k mod (32 / bits))` of word `k / (32 / bits)`. The left operand has
-    dims for the blocks, the words of a block, and the elements of a word.
+    elements as its blocks have, in words of i32: element p of a word is the
+    number of `bits` bits that starts at bit `16 * (p mod 2) + bits * (p / 2)`, so
+    that one operation extracts two adjacent elements to the halves of a word.
+    The left operand has dims for the blocks, the words of a block, and the
+    elements of a word.
 
         result[m, n] = sum over blocks b of scales[n, b] *
             sum over k of lhs[m, b, w, p] * (rhs[n, b, k] - zeros[n, b])
 
-    where element p of word w is k. Without `zeros`, a zero point is
+    where k is the number of element p of word w: `w * 32 / bits + p`. Without `zeros`, a zero point is
     `2^(bits - 1)`. Sums are computed in f32.
 
     Shapes: `lhs` [.., M, B, W, 32 / bits], `rhs` [N, B, W] of i32, `scales`

@@ -180,8 +180,24 @@ Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
              : Value();
 }
 
-/// Returns the bytes [N, B, W * 4] of weights as words [N, B, W], or null if
-/// they are not constant.
+/// Moves the elements at even places of words to their lower halves, and the
+/// others to the upper halves, so that adjacent ones are at equal places of the
+/// halves: exchanges the inner two of four adjacent runs, of one element and
+/// then of twice as many.
+void pairElements(MutableArrayRef<uint32_t> words, unsigned bits) {
+  constexpr unsigned halfBits = 16, wordBits = 32;
+  for (unsigned run = bits; run < halfBits; run *= 2) {
+    APInt second = APInt::getBitsSet(4 * run, run, 2 * run);
+    uint32_t mask = APInt::getSplat(wordBits, second).getZExtValue();
+    for (uint32_t &word : words) {
+      uint32_t differ = (word ^ word >> run) & mask;
+      word ^= differ ^ differ << run;
+    }
+  }
+}
+
+/// Returns the bytes [N, B, W * 4] of weights as words [N, B, W] with pairs of
+/// elements, or null if they are not constant.
 Value joinWords(DequantizeBlocksOp op, OpBuilder &b) {
   ElementsAttr packed = getProducingConstant(op.getPacked());
   std::vector<char> storage;
@@ -193,8 +209,14 @@ Value joinWords(DequantizeBlocksOp op, OpBuilder &b) {
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(op.getPacked().getType()).getShape());
   shape.back() /= wordBytes;
-  auto elements = makeElements(RankedTensorType::get(shape, b.getI32Type()),
-                               *bytes, [&] { return op.emitError(); });
+  std::vector<uint32_t> paired(bytes->size() / wordBytes);
+  for (auto [i, word] : llvm::enumerate(paired))
+    word = llvm::support::endian::read32le(bytes->data() + i * wordBytes);
+  pairElements(paired, op.getBits());
+  auto elements = makeElements(
+      RankedTensorType::get(shape, b.getI32Type()),
+      {reinterpret_cast<const char *>(paired.data()), bytes->size()},
+      [&] { return op.emitError(); });
   return succeeded(elements)
              ? Value(ConstantOp::create(b, op.getLoc(), *elements))
              : Value();

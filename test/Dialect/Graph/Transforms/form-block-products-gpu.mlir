@@ -1,15 +1,16 @@
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --graph-form-block-products --split-input-file | FileCheck %s
 
-// GPUs multiply floats by packed elements: the bytes become words, and the left
+// GPUs multiply floats by packed elements: the bytes become words, in whose halves
+// adjacent elements are at equal places (1 to 8 are 0x86427531), and the left
 // operand gets a dim for the blocks. Zero points stay. Where 8 bits suffice, the
 // left operand may be rounded.
 // CHECK-LABEL: func.func @products(
-// CHECK-DAG: %[[W:.*]] = graph.constant dense<555819297> : tensor<2x2x2xi32>
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<-2042464975> : tensor<2x2x2xi32>
 // CHECK-DAG: %[[X:.*]] = graph.reshape %arg0 {{.*}} -> tensor<?x2x2x8xf32
 // CHECK: graph.block_matmul %[[X]], %[[W]], %{{.*}}, %arg1 {bits = 4 : i64, graph.precision = bf16}
 // CHECK-NOT: graph.dequantize_blocks
 func.func @products(%x: tensor<?x32xf32, affine_map<()[s0] -> (s0, 32)>>, %z: tensor<2x2xui8>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>> {
-  %p = graph.constant dense<0x21> : tensor<2x2x8xui8>
+  %p = graph.constant dense<"0x2143658721436587214365872143658721436587214365872143658721436587"> : tensor<2x2x8xui8>
   %s = graph.constant dense<0.5> : tensor<2x2xf32>
   %w = graph.dequantize_blocks %p, %s, %z {bits = 4 : i64, block = 16 : i64, int8_products} : (tensor<2x2x8xui8>, tensor<2x2xf32>, tensor<2x2xui8>) -> tensor<2x32xf32>
   %y = graph.matmul %x, %w {transpose_b = true} : (tensor<?x32xf32, affine_map<()[s0] -> (s0, 32)>>, tensor<2x32xf32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
