@@ -72,6 +72,13 @@ std::pair<Value, Value> DeviceBuilder::advance(Value stage, Value phase,
   return {fold<arith::RemUIOp>(place, size), fold<arith::XOrIOp>(phase, wraps)};
 }
 
+void DeviceBuilder::fenceShared() {
+  create<NVVM::FenceProxyOp>(
+      NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+
 void DeviceBuilder::waitWarpgroup(Value number) {
   // Barrier 0 is that of the whole block.
   create<NVVM::BarrierOp>(/*res=*/Type(), add(number, 1),

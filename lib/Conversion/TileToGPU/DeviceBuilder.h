@@ -91,6 +91,9 @@ public:
   std::pair<mlir::Value, mlir::Value> advance(mlir::Value stage,
                                               mlir::Value phase, int64_t stages,
                                               mlir::Value number);
+  /// Orders stores to shared memory before the accesses of units that read it:
+  /// matrix instructions, and copies by tensor maps.
+  void fenceShared();
   /// Waits for the threads of one warpgroup.
   void waitWarpgroup(mlir::Value number);
 

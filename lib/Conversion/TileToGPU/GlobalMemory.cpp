@@ -342,6 +342,8 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
   }
   if (streamed && streamed->loads.contains(op))
     return streamTile(op, axes);
+  if (held.contains(op))
+    return takeHeld(op, axes);
   Access access(*this, op, axes);
   Value pad;
   if (auto attr = op.getPad(); attr && *attr != b.getZeroAttr(elementType))

@@ -32,6 +32,7 @@ public:
 
 private:
   friend class Access;
+  friend class OperandProducer;
   struct Entry {
     Axes axes;
     Fragment fragment;
@@ -121,6 +122,7 @@ private:
   mlir::Value advanceStream(Stream &stream, mlir::scf::ForOp loop,
                             mlir::Value at, mlir::Value stage);
   Fragment streamTile(tile::LoadOp op, const Axes &axes);
+  Fragment takeHeld(tile::LoadOp op, const Axes &axes);
 
   // Shared memory.
   SharedTile allocateShared(mlir::Type elementType,
@@ -226,7 +228,8 @@ private:
   mlir::Location loc;
   mlir::Block *entry = nullptr;
   llvm::SmallVector<Scope> scopes;
-  unsigned sharedLoops = 0; ///< around the insertion point
+  llvm::DenseMap<mlir::Operation *, Entry> held; ///< loaded in advance
+  unsigned sharedLoops = 0;                      ///< around the insertion point
   Stream *streamed = nullptr; ///< while its loads are emitted
   std::vector<std::unique_ptr<Axis>> axisPool;
   llvm::DenseMap<int, const Axis *> homes, chunkAxes;

@@ -92,7 +92,9 @@ getResultBox(const PipelinePlan &plan, const PipelineResult &result) {
 static LogicalResult checkLoops(tile::Product &product, std::string &why) {
   for (scf::ForOp loop : product.loops)
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!isa<tile::LoadOp, tile::ReshapeOp, tile::DotOp, scf::ForOp>(op) &&
+      if (!isa<scf::ForOp>(op) &&
+          !isa_and_present<RankedTensorType>(
+              op.getNumResults() ? op.getResult(0).getType() : Type()) &&
           (op.getNumRegions() || !isMemoryEffectFree(&op) ||
            isa<memref::DimOp>(op)))
         return why = "the loop of a product contains '" +
@@ -147,6 +149,22 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
   return planResults(plan, attention.stores);
 }
 
+/// Plans right operands that threads compute: rows of 128 bytes along the
+/// depth.
+static LogicalResult planComputed(PipelinePlan &plan, std::string &why) {
+  constexpr int64_t rowBytes = 128;
+  int64_t depth = rowBytes / plan.getElementBytes();
+  Type element = plan.product.dots.front().getRhs().getType().getElementType();
+  if (plan.product.loops.size() > 1 || plan.k % depth != 0 ||
+      plan.n % kWarpgroupThreads != 0 || element != plan.types.getRhs())
+    return why = "a warpgroup can't compute right operands of these blocks",
+           failure();
+  plan.rhs.box = {plan.n, depth};
+  plan.rhs.alongSum = true;
+  plan.rhs.rowBytes = rowBytes;
+  return success();
+}
+
 int64_t PipelinePlan::countSegments(int64_t columns) const {
   int64_t segments = 0;
   for (const PipelineResult &result : results)
@@ -183,12 +201,13 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   plan.inflight = gpu.getInflight();
   plan.tilesTogether = gpu.getPersistent();
   plan.split = std::max<int64_t>(1, schedule.getBlock("split"));
+  plan.producers = gpu.getWarps()[0] / warps;
   plan.warpgroups = gpu.getWarps()[1] / warps;
   plan.tiles = std::max<int64_t>(1, schedule.getBlock("tiles"));
   plan.stagingParts = stagingParts;
   if (plan.split > mostBlocks)
     return why = "the depth is split among more than 8 blocks", failure();
-  if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] != warps)
+  if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] % warps != 0)
     return why = "the schedule has other units or warps", failure();
   if (plan.warpgroups % plan.tiles != 0)
     return why = std::to_string(plan.tiles) +
@@ -199,8 +218,9 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
     return why = "several tiles are in flight, and their depth is split",
            failure();
   if (schedule.getOperands().size() == 3) {
-    if (plan.split > 1 || plan.tiles > 1)
-      return why = "attention is split or has several tiles in flight",
+    if (plan.split > 1 || plan.tiles > 1 || plan.producers > 1)
+      return why = "attention is split, has several tiles in flight, or more "
+                   "than one warpgroup that copies",
              failure();
     auto attention = tile::findAttention(kernel, why);
     if (failed(attention))
@@ -214,6 +234,16 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   auto product = tile::findProduct(kernel, why);
   if (failed(product) || failed(checkLoops(*product, why)))
     return failure();
+  bool isComputed = llvm::any_of(
+      schedule.getOperands(), [](tile::ScheduleOperandAttr operand) {
+        return operand.getCopy() == tile::CopyKind::computed;
+      });
+  if (plan.producers != 1 && !isComputed)
+    return why = "several warpgroups copy operands", failure();
+  if (isComputed != product->isComputed())
+    return why = isComputed ? "the schedule computes a loaded operand"
+                            : "the schedule copies a computed operand",
+           failure();
   if (plan.tiles > 1 && !product->hasUniformDepth())
     return why = "several tiles are in flight, and their depths differ",
            failure();
@@ -251,6 +281,10 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
     if (!plan.maps[1].hasSameForm(plan.maps.back()))
       return why = "the right operands differ in their layouts", failure();
   }
+  if (!product->isComputed())
+    plan.rhs = plan.maps[1];
+  else if (failed(planComputed(plan, why)))
+    return failure();
   if (failed(planResults(plan, product->stores)))
     return failure();
   // ptxas 13.0 converts accumulators that are stored from registers before it

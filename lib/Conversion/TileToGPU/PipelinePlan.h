@@ -34,14 +34,16 @@ struct PipelinePlan {
   int64_t columns; ///< of the block of an image that the rows are, or m
   int64_t stages, inflight, tilesTogether;
   int64_t split;      ///< blocks of threads that share k of a tile
+  int64_t producers;  ///< warpgroups that copy or compute operands
   int64_t warpgroups; ///< that multiply
   /// tiles that the warpgroups compute in turn, each by its own ones
   int64_t tiles;
   /// segments of results that a warpgroup stages at a time
   int64_t stagingParts;
-  /// The boxes of the left operand, the right operand, and the results that are
-  /// copied.
+  /// The boxes of the left operand, the right operands if they are loaded, and
+  /// the results that are copied.
   llvm::SmallVector<tile::TensorBox> maps;
+  tile::TensorBox rhs; ///< the form of right operands in shared memory
   llvm::SmallVector<PipelineResult> results;
 
   /// Set for attention, whose maps begin with those of keys, values and query:
@@ -68,7 +70,13 @@ struct PipelinePlan {
                            : sum;
   }
   /// Returns the number of products that have the left operand in common.
-  int64_t countProducts() const { return int64_t(product.rhs.size()); }
+  int64_t countProducts() const {
+    return attention ? 1 : int64_t(product.dots.size());
+  }
+  /// Returns true if a warpgroup computes the right operands.
+  bool computesOperands() const { return !attention && product.isComputed(); }
+  /// Returns the number of tensor maps of operands.
+  int64_t countOperandMaps() const { return 1 + int64_t(product.rhs.size()); }
   /// Returns the columns of a tile of the result.
   int64_t getResultColumns() const { return attention ? k : n; }
   /// Returns the number of warpgroups that multiply for one tile.
@@ -88,7 +96,9 @@ struct PipelinePlan {
   /// Returns the columns of a tile that a block of a cluster stores at a time:
   /// whole segments of all results.
   int64_t getSharedColumns() const;
-  int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
+  int64_t getThreads() const {
+    return (producers + warpgroups) * kWarpgroupThreads;
+  }
 
   /// Returns the bytes of the accumulators of a tile, which reuse the memory of
   /// the ring when several blocks share k of the tile (split-K).

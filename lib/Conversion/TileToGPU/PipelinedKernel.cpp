@@ -3,6 +3,7 @@
 // Emits a scheduled product: its roles, loops and copies.
 #include "PipelinedKernel.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
+#include "OperandProducer.h"
 #include "Support/LoopAnnotation.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -14,35 +15,43 @@ namespace adze::togpu {
 /// Registers of a thread after the roles diverge, of those that the launch
 /// gives to all threads alike. Both are multiples of 8 (PTX ISA, setmaxnreg).
 struct RoleRegisters {
-  explicit RoleRegisters(int64_t warpgroups) {
+  explicit RoleRegisters(const PipelinePlan &plan) {
     constexpr int64_t ofMultiprocessor = 65536, unit = 8;
+    int64_t warpgroups = plan.producers + plan.warpgroups;
     int64_t launched =
-        ofMultiprocessor / ((warpgroups + 1) * kWarpgroupThreads) / unit * unit;
-    producer = warpgroups > 2 ? 32 : 40;
-    consumer =
-        ((warpgroups + 1) * launched - producer) / warpgroups / unit * unit;
+        ofMultiprocessor / (warpgroups * kWarpgroupThreads) / unit * unit;
+    if (plan.computesOperands())
+      producer = plan.producers > 1 ? 80 : 136;
+    else
+      producer = warpgroups > 3 ? 32 : 40;
+    consumer = (warpgroups * launched - plan.producers * producer) /
+               plan.warpgroups / unit * unit;
   }
-  int producer, consumer;
+  int64_t producer, consumer;
 };
 
 void PipelinedKernel::run(Block *entry) {
   b.setInsertionPointToEnd(entry);
   emitSetup();
-  Value copies = d.equal(warpgroup, 0);
+  Value copies = d.create<arith::CmpIOp>(arith::CmpIPredicate::ult, warpgroup,
+                                         d.i32(plan.producers));
   auto roles = scf::IfOp::create(b, d.loc, copies, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(b);
     // Two warpgroups fit with the maximum of registers for each thread.
     bool givesRegisters = plan.warpgroups > 1;
-    RoleRegisters registers(plan.warpgroups);
+    RoleRegisters registers(plan);
     b.setInsertionPointToStart(roles.thenBlock());
     if (givesRegisters)
-      d.create<NVVM::SetMaxRegisterOp>(registers.producer,
+      d.create<NVVM::SetMaxRegisterOp>(int(registers.producer),
                                        NVVM::SetMaxRegisterAction::decrease);
-    d.when(d.equal(thread, 0), [&] { emitProducer(); });
+    if (plan.computesOperands())
+      emitProducer();
+    else
+      d.when(d.equal(thread, 0), [&] { emitProducer(); });
     b.setInsertionPointToStart(roles.elseBlock());
     if (givesRegisters)
-      d.create<NVVM::SetMaxRegisterOp>(registers.consumer,
+      d.create<NVVM::SetMaxRegisterOp>(int(registers.consumer),
                                        NVVM::SetMaxRegisterAction::increase);
     emitConsumers();
   }
@@ -51,17 +60,16 @@ void PipelinedKernel::run(Block *entry) {
 
 /// Emits the indices of the thread, and the barriers of the ring.
 void PipelinedKernel::emitSetup() {
-  constexpr int64_t warpThreads = 32;
   thread = d.create<NVVM::ThreadIdXOp>(b.getI32Type());
   inGroup = d.fold<arith::AndIOp>(thread, d.i32(kWarpgroupThreads - 1));
-  lane = d.fold<arith::AndIOp>(thread, d.i32(warpThreads - 1));
-  warp = d.fold<arith::DivUIOp>(inGroup, d.i32(warpThreads));
+  lane = d.fold<arith::AndIOp>(thread, d.i32(kWarp - 1));
+  warp = d.fold<arith::DivUIOp>(inGroup, d.i32(kWarp));
   leads = d.equal(inGroup, 0);
   // The value is uniform in the warp, so branches on it do not diverge.
   warpgroup = d.create<NVVM::ShflOp>(
       b.getI32Type(), d.i32(-1),
       d.fold<arith::DivUIOp>(thread, d.i32(kWarpgroupThreads)), d.i32(0),
-      d.i32(warpThreads - 1), NVVM::ShflKind::idx,
+      d.i32(kWarp - 1), NVVM::ShflKind::idx,
       /*return_value_and_is_valid=*/UnitAttr());
   if (plan.split > 1) {
     rank = d.create<NVVM::ClusterId>(b.getI32Type());
@@ -73,8 +81,11 @@ void PipelinedKernel::emitSetup() {
   empty = d.at(shared, plan.getEmptyOffset());
   d.when(d.equal(thread, 0), [&] {
     for (int64_t i = 0; i < plan.getBarriers(); ++i) {
-      d.create<NVVM::MBarrierInitOp>(d.barrierAt(full, d.i32(i)), d.i32(1),
-                                     /*predicate=*/Value());
+      bool isComputed = plan.computesOperands() && i < plan.getRingBarriers();
+      d.create<NVVM::MBarrierInitOp>(
+          d.barrierAt(full, d.i32(i)),
+          d.i32(isComputed ? 1 + kWarpgroupThreads / kWarp : 1),
+          /*predicate=*/Value());
       d.create<NVVM::MBarrierInitOp>(d.barrierAt(empty, d.i32(i)),
                                      d.i32(plan.getTileWarpgroups()),
                                      /*predicate=*/Value());
@@ -262,6 +273,10 @@ void PipelinedKernel::copyOperand(const tile::TensorBox &box, tile::LoadOp load,
 
 Value PipelinedKernel::expectBytes(Value number, Value phase, int64_t bytes) {
   d.waitBarrier(empty, number, phase);
+  return announceBytes(number, bytes);
+}
+
+Value PipelinedKernel::announceBytes(Value number, int64_t bytes) {
   Value bar = d.barrierAt(full, number);
   d.create<NVVM::MBarrierArriveExpectTxOp>(
       /*res=*/Type(), bar, d.i32(bytes), NVVM::MemScopeKind::CTA,
@@ -269,28 +284,101 @@ Value PipelinedKernel::expectBytes(Value number, Value phase, int64_t bytes) {
   return bar;
 }
 
-PipelinedKernel::Values PipelinedKernel::copyStage(IRMapping &scalars,
-                                                   ValueRange ring) {
-  Value stage = ring[0], phase = ring[1];
-  Value bar = expectBytes(stage, phase, plan.lhsBytes + plan.rhsBytes);
-  Value lhs = d.at(shared, d.mul(stage, plan.lhsBytes)),
-        rhs = d.at(d.at(shared, plan.getRhsOffset()),
-                   d.mul(stage, plan.rhsBytes));
-  copyOperand(plan.maps[0], plan.product.lhs, maps[0], lhs, bar, scalars);
-  int64_t bytes = plan.rhsBytes / plan.countProducts();
+void PipelinedKernel::startCopies(IRMapping &scalars, Value stage) {
+  int64_t bytes = plan.lhsBytes;
+  if (!plan.computesOperands())
+    bytes += plan.rhsBytes;
+  Value bar = announceBytes(stage, bytes);
+  copyOperand(plan.maps[0], plan.product.lhs, maps[0],
+              d.at(shared, d.mul(stage, plan.lhsBytes)), bar, scalars);
+  int64_t ofProduct = plan.rhsBytes / plan.countProducts();
   for (auto [i, load] : llvm::enumerate(plan.product.rhs)) {
     unsigned map = PipelinePlan::getRhsMap(i);
-    copyOperand(plan.maps[map], load, maps[map], d.at(rhs, i * bytes), bar,
-                scalars);
+    copyOperand(plan.maps[map], load, maps[map],
+                d.at(getRhs(stage), i * ofProduct), bar, scalars);
   }
-  auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
+}
+
+Value PipelinedKernel::getRhs(Value stage) {
+  return d.at(d.at(shared, plan.getRhsOffset()), d.mul(stage, plan.rhsBytes));
+}
+
+PipelinedKernel::Values PipelinedKernel::copyStage(IRMapping &scalars,
+                                                   ValueRange ring) {
+  d.waitBarrier(empty, ring[0], ring[1]);
+  startCopies(scalars, ring[0]);
+  auto [nextStage, nextPhase] = d.advance(ring[0], ring[1], plan.stages);
   return {nextStage, nextPhase};
+}
+
+PipelinedKernel::Values PipelinedKernel::computeStages(const KernelFrame &at,
+                                                       ValueRange ring) {
+  scf::ForOp loop = plan.product.loops.front();
+  OperandProducer operands(kernel, plan, spreads, at, d, inGroup);
+  IRMapping map = at.map;
+  std::array<Value, 3> bounds = getBounds(loop, map);
+  Value lower = bounds[0], upper = bounds[1], step = bounds[2];
+  Value trips = d.countTrips(lower, upper, step),
+        last = d.add(lower, d.fold<arith::MulIOp>(d.add(trips, -1), step));
+  // Loads past the end of the loop repeat those of its last iteration.
+  auto load = [&](Value iteration) {
+    return operands.load(d.fold<arith::MinUIOp>(iteration, last));
+  };
+  if (rank)
+    std::tie(lower, upper) = getPart(lower, upper, step);
+  // The warpgroups take iterations in turn. The last value of the ring is the
+  // number of iterations before the first one of this warpgroup.
+  Value skipped = d.fold<arith::MulIOp>(d.toIndex(ring[2]), step),
+        first = d.add(lower, skipped), stride = d.mul(step, plan.producers);
+  Values carried(ring.take_front(2));
+  llvm::append_range(carried, load(first));
+  auto stages = scf::ForOp::create(b, d.loc, first, upper, stride, carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(stages.getBody());
+    Value iteration = stages.getInductionVar();
+    ValueRange arguments = stages.getRegionIterArgs();
+    // Loads are in flight while the thread waits and computes.
+    Values loaded = load(d.add(iteration, stride));
+    computeScalars(loop, iteration, map);
+    computeStage(operands, iteration, map, arguments);
+    auto [stage, phase] = d.advance(arguments[0], arguments[1], plan.stages,
+                                    d.i32(plan.producers));
+    loaded.insert(loaded.begin(), {stage, phase});
+    d.create<scf::YieldOp>(loaded);
+  }
+  if (reason.empty())
+    reason = operands.getReason();
+  // The turns go on in the next tile. A part of a tile may have no iteration.
+  trips = d.countTrips(lower, d.fold<arith::MaxUIOp>(lower, upper), step);
+  Value taken = d.fold<arith::RemUIOp>(d.toI32(trips), d.i32(plan.producers)),
+        next = d.fold<arith::SubIOp>(d.add(ring[2], plan.producers), taken);
+  return {stages.getResult(0), stages.getResult(1),
+          d.fold<arith::RemUIOp>(next, d.i32(plan.producers))};
+}
+
+void PipelinedKernel::computeStage(OperandProducer &operands, Value iteration,
+                                   IRMapping &scalars, ValueRange carried) {
+  Value stage = carried[0], phase = carried[1];
+  d.waitBarrier(empty, stage, phase);
+  d.when(leads, [&] { startCopies(scalars, stage); });
+  operands.store(iteration, carried.drop_front(2), getRhs(stage));
+  d.fenceShared();
+  d.create<NVVM::SyncWarpOp>(d.i32(-1));
+  d.when(d.equal(lane, 0), [&] {
+    d.create<NVVM::MBarrierArriveOp>(b.getI64Type(), d.barrierAt(full, stage),
+                                     /*count=*/Value());
+  });
 }
 
 void PipelinedKernel::emitProducer() {
   // All stages are empty: the phase before the first one is over.
   Values inits{d.i32(0), d.i32(1)};
+  if (plan.computesOperands())
+    inits = {warpgroup, d.i32(1), warpgroup};
   forEachTile(inits, [&](const KernelFrame &at, ValueRange carried) {
+    if (plan.computesOperands())
+      return computeStages(at, carried);
     IRMapping map = at.map;
     return emitLoops(0, map, Values(carried),
                      [&](IRMapping &scalars, ValueRange ring) {

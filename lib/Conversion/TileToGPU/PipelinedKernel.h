@@ -12,6 +12,8 @@
 
 namespace adze::togpu {
 
+class OperandProducer;
+
 class PipelinedKernel {
 public:
   /// `maps` are the pointers to the tensor maps of the plan, `programs` is the
@@ -24,8 +26,10 @@ public:
 
   virtual ~PipelinedKernel() = default;
 
-  /// Emits the kernel at the end of the entry block, with the terminator.
+  /// Emits the kernel at the end of the entry block, with the terminator. On
+  /// failure, `reason` states why.
   void run(mlir::Block *entry);
+  std::string reason;
 
 protected:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -58,8 +62,21 @@ protected:
   /// Waits until a part of the ring is free, and announces the bytes that are
   /// copied to it; returns the barrier that counts them.
   mlir::Value expectBytes(mlir::Value number, mlir::Value phase, int64_t bytes);
+  /// Does so for an empty part.
+  mlir::Value announceBytes(mlir::Value number, int64_t bytes);
   /// Copies the operands of a stage; returns the next stage and its phase.
   Values copyStage(mlir::IRMapping &scalars, mlir::ValueRange ring);
+  /// Starts the copies of an empty stage.
+  void startCopies(mlir::IRMapping &scalars, mlir::Value stage);
+  /// Returns the address of the right operands of a stage.
+  mlir::Value getRhs(mlir::Value stage);
+  /// Copies the left operand of the stages of a tile that this warpgroup takes,
+  /// and computes the right operands; returns the place in the ring after them.
+  Values computeStages(const KernelFrame &at, mlir::ValueRange ring);
+  /// Does so for one stage. The carried values are the stage, its phase, and
+  /// what was loaded for it.
+  void computeStage(OperandProducer &operands, mlir::Value iteration,
+                    mlir::IRMapping &scalars, mlir::ValueRange carried);
   void copyOperand(const tile::TensorBox &box, tile::LoadOp load,
                    mlir::Value map, mlir::Value shared, mlir::Value full,
                    const mlir::IRMapping &scalars);

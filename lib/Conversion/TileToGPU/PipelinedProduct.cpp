@@ -73,7 +73,7 @@ NVVM::WGMMATypes PipelinedKernel::getUnitType(Type element) {
 PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
                                                   Value stage) {
   constexpr int64_t unit = 16;
-  const tile::TensorBox &lhsBox = plan.maps[0], &rhsBox = plan.maps[1];
+  const tile::TensorBox &lhsBox = plan.maps[0], &rhsBox = plan.rhs;
   Value number = d.create<arith::ExtUIOp>(b.getI64Type(), stage);
   Value lhs = d.add(lhsDescriptor, d.mul(number, plan.lhsBytes / unit)),
         rhs = d.add(rhsDescriptor, d.mul(number, plan.rhsBytes / unit));
@@ -133,7 +133,7 @@ void PipelinedKernel::release(Value stage) {
 }
 
 void PipelinedKernel::assignWarpgroups() {
-  warpgroup = d.add(warpgroup, -1);
+  warpgroup = d.add(warpgroup, -plan.producers);
   part = warpgroup;
   if (plan.tiles == 1)
     return;
@@ -198,7 +198,7 @@ void PipelinedKernel::emitConsumers() {
   lhsDescriptor =
       makeDescriptor(d.at(shared, d.mul(part, groupBytes)), lhs, plan.k);
   rhsDescriptor =
-      makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.maps[1], plan.k);
+      makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.rhs, plan.k);
   zero = d.create<LLVM::ZeroOp>(getSumsType(plan.n));
   Values ring{d.i32(0), d.i32(0)};
   Value stages;
@@ -479,10 +479,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
     stageMatrices(pairs, staging);
   else
     stagePairs(pairs, staging);
-  d.create<NVVM::FenceProxyOp>(
-      NVVM::ProxyKind::async_shared,
-      NVVM::SharedSpaceAttr::get(b.getContext(),
-                                 NVVM::SharedSpace::shared_cta));
+  d.fenceShared();
   d.waitWarpgroup(warpgroup);
   d.when(leads, [&] {
     SmallVector<Value> coordinates;

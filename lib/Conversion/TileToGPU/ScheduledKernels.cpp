@@ -15,8 +15,7 @@ namespace adze::togpu {
 /// by the copy.
 static int64_t getMapType(const PipelinePlan &plan,
                           const tile::TensorBox &map) {
-  bool isOperand =
-      &map < plan.maps.begin() + PipelinePlan::getRhsMap(plan.countProducts());
+  bool isOperand = &map < plan.maps.begin() + plan.countOperandMaps();
   Type element = map.physical.getElementType();
   if (isOperand && isa<FloatTF32Type>(plan.types.getLhs()))
     return ADZE_TENSOR_MAP_TF32;
@@ -120,6 +119,8 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
   frame.threadId = frame.programId =
       arith::ConstantIndexOp::create(at, kernel.getLoc(), 0);
   frame.sharedSymbol = name + "_shared";
+  if (plan->computesOperands())
+    frame.zeroSymbol = name + "_zeros";
   KernelLowering prologue(kernel, spreads, frame, /*fast=*/true);
   prologue.lowerPrologue(at);
   Value programs = arith::TruncIOp::create(
@@ -130,9 +131,15 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
     PipelinedAttention(kernel, *plan, spreads, prologue.getFrame(), maps,
                        programs)
         .run(block);
-  else
-    PipelinedKernel(kernel, *plan, spreads, prologue.getFrame(), maps, programs)
-        .run(block);
+  else {
+    PipelinedKernel product(kernel, *plan, spreads, prologue.getFrame(), maps,
+                            programs);
+    product.run(block);
+    if (!product.reason.empty()) {
+      function.erase();
+      return refuse(kernel, product.reason);
+    }
+  }
   if (Operation *user = findUseOf(kernel, function)) {
     std::string name = user->getName().getStringRef().str();
     function.erase();

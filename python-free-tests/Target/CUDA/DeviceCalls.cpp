@@ -31,6 +31,11 @@ static void waitForBlock() {
   cluster->meet("the barrier of a block", cluster->getRank(),
                 unsigned(cluster->shape.threads));
 }
+static void waitForWarp() {
+  constexpr int64_t warpThreads = 32;
+  cluster->meet("the barrier of a warp", cluster->getGroup(warpThreads),
+                cluster->getWarpThreads());
+}
 static void waitForCluster() { cluster->meetCluster(); }
 /// Waits at a barrier of the block that other threads use, too.
 static void waitForSome(int32_t number, int32_t count) {
@@ -59,6 +64,7 @@ llvm::ArrayRef<EmulatedFunction> getEmulatedFunctions() {
       {"emu_cluster_size", address(getClusterSize)},
       {"emu_barrier", address(waitForBlock)},
       {"emu_named_barrier", address(waitForSome)},
+      {"emu_warp_barrier", address(waitForWarp)},
       {"emu_cluster_barrier", address(waitForCluster)},
       {"emu_shared", address(getSharedMemory)},
       {"emu_distance", address(getDistance)},
@@ -347,6 +353,7 @@ public:
           replace("emu_named_barrier",
                   {barrier.getBarrierId(), barrier.getNumberOfThreads()});
         })
+        .Case([&](NVVM::SyncWarpOp) { replace("emu_warp_barrier"); })
         .Case([&](NVVM::ClusterWaitOp) { replace("emu_cluster_barrier"); })
         .Case([&](NVVM::MBarrierInitOp init) {
           replace("emu_barrier_init", {init.getAddr(), init.getCount()});

@@ -368,8 +368,8 @@ static bool testKernel(Emulator &emulator, const Subject &subject,
 /// Returns true for operations without which a kernel has a race, or waits
 /// forever.
 static bool synchronizes(Operation *op) {
-  return isa<gpu::BarrierOp, NVVM::BarrierOp, NVVM::ClusterWaitOp,
-             NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp,
+  return isa<gpu::BarrierOp, NVVM::BarrierOp, NVVM::SyncWarpOp,
+             NVVM::ClusterWaitOp, NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp,
              NVVM::MBarrierArriveExpectTxOp, NVVM::MBarrierTryWaitParityOp,
              NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
              NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,

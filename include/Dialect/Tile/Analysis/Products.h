@@ -14,15 +14,19 @@ namespace adze::tile {
 /// operand in common, in a nest of loops that carry the accumulators, and of
 /// elementwise operations on these. Tiles may have dynamic sizes. The rows may
 /// be those of a block of an image: the left operand is then loaded as [rows,
-/// columns, k] and reshaped, and results are [rows, columns, n].
+/// columns, k] and reshaped, and results are [rows, columns, n]. The right
+/// operands are loaded, or computed from what the loop loads: dequantized.
 struct Product {
   llvm::SmallVector<DotOp> dots; ///< in the order of the accumulators
   llvm::SmallVector<mlir::scf::ForOp> loops; ///< outermost first
   LoadOp lhs;
-  llvm::SmallVector<LoadOp> rhs; ///< of each dot, with the same sizes
+  /// Of each dot, with the same sizes; none if right operands are computed.
+  llvm::SmallVector<LoadOp> rhs;
   ProgramIdOp ids;
   llvm::SmallVector<StoreOp> stores;
 
+  /// Returns true if the right operands are computed.
+  bool isComputed() const { return rhs.empty(); }
   /// Returns the number of dims that are the rows of the product: 1 or 2.
   unsigned getNumRowDims() { return lhs.getResult().getType().getRank() - 1; }
   /// Returns the accumulators of a dot after the loops.

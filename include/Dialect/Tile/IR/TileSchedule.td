@@ -16,18 +16,19 @@ def Tile_ScheduleDimAttr : TileAttr<"ScheduleDim", "dim"> {
   let assemblyFormat = "`<` $name `,` $size `>`";
 }
 
-def Tile_CopyKind : I32EnumAttr<"CopyKind", "mechanism that copies an operand to shared memory",
-    [I32EnumAttrCase<"tma", 0>]> {
+def Tile_CopyKind : I32EnumAttr<"CopyKind", "mechanism that writes an operand to shared memory",
+    [I32EnumAttrCase<"tma", 0>, I32EnumAttrCase<"computed", 1>]> {
   let cppNamespace = "::adze::tile";
 }
 
 def Tile_ScheduleOperandAttr : TileAttr<"ScheduleOperand", "operand"> {
   let summary = "Copy of an operand of a product to shared memory";
   let description = [{
-    The number of the operand, the mechanism that copies it, and the swizzle: the
-    bytes of a row in shared memory, whose segments of 16 bytes are permuted by
-    the index of the row so that accesses to a column of segments have no bank
-    conflict.
+    The number of the operand, the mechanism that writes it to shared memory, and
+    the swizzle: the bytes of a row there, whose segments of 16 bytes are permuted
+    by the index of the row so that accesses to a column of segments have no bank
+    conflict. With `tma`, tensor maps copy the operand. If it is `computed`, the
+    warps that start copies compute it from what they load.
 
     ```mlir
     #tile.operand<0, copy = tma, swizzle = 128>

@@ -110,25 +110,58 @@ private:
     return success();
   }
 
+  LogicalResult findRight(Product &product, DotOp dot) {
+    LoadOp &load = product.rhs.emplace_back(), &first = product.rhs.front();
+    if (failed(findOperand(dot.getRhs(), dot, load)))
+      return failure();
+    if (load.getResult().getType().getRank() != 2)
+      return fail("the right operand has more than two dims");
+    return load.getStaticSizes() == first.getStaticSizes() &&
+                   llvm::equal(load.getSizes(), first.getSizes())
+               ? success()
+               : fail("the right operands have other sizes");
+  }
+
+  /// Adds the operations that compute a tile in the body of the innermost
+  /// loop. Fails if threads that only load could not compute it.
+  LogicalResult findComputed(Value tile, DenseSet<Operation *> &operations) {
+    Operation *op = tile.getDefiningOp();
+    if (!op)
+      return fail("an operand depends on the sums");
+    if (!isTile(tile.getType()) || !operations.insert(op).second)
+      return success();
+    if (!isa<LoadOp, ReshapeOp, BroadcastOp, IotaOp, TransposeOp, BitcastOp>(
+            op) &&
+        !matchPattern(op, m_Constant()) &&
+        !op->hasTrait<OpTrait::Elementwise>())
+      return fail("an operand is computed by '" + op->getName().getStringRef() +
+                  "'");
+    for (Value operand : op->getOperands())
+      if (isTile(operand.getType()) &&
+          failed(findComputed(operand, operations)))
+        return failure();
+    return success();
+  }
+
   LogicalResult findOperands(Product &product) {
     DotOp first = product.dots.front();
     if (failed(findOperand(first.getLhs(), product.dots, product.lhs)))
       return failure();
+    bool isComputed =
+        !isa_and_present<LoadOp, ReshapeOp>(first.getRhs().getDefiningOp());
+    DenseSet<Operation *> computed;
     for (DotOp &dot : product.dots) {
-      LoadOp &load = product.rhs.emplace_back();
-      if (failed(findOperand(dot.getRhs(), dot, load)))
+      if (failed(isComputed ? findComputed(dot.getRhs(), computed)
+                            : findRight(product, dot)))
         return failure();
-      if (load.getResult().getType().getRank() != 2)
-        return fail("the right operand has more than two dims");
       if (dot.getLhs() != first.getLhs() ||
-          dot.getProduct() != first.getProduct() ||
-          load.getStaticSizes() != product.rhs.front().getStaticSizes() ||
-          !llvm::equal(load.getSizes(), product.rhs.front().getSizes()))
-        return fail("the products have other left operands, types or sizes");
+          dot.getProduct() != first.getProduct())
+        return fail("the products have other left operands or types");
     }
     for (scf::ForOp loop : product.loops)
       for (Operation &op : *loop.getBody())
         if (llvm::any_of(op.getResultTypes(), isTile) &&
+            !computed.contains(&op) &&
             !isa<LoadOp, ReshapeOp, DotOp, scf::ForOp>(op))
           return fail("the loop of a product contains '" +
                       op.getName().getStringRef() + "'");

@@ -3,6 +3,7 @@
 // tile-choose-schedule: chooses the unit of a GPU for a product, and its
 // blocks.
 #include "AttentionSchedule.h"
+#include "Bindings.h"
 #include "Dialect/Tile/Analysis/Products.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "Dialect/Tile/Transforms/Passes.h"
@@ -76,7 +77,7 @@ public:
     unsigned dots = 0;
     kernel.walk([&](DotOp) { ++dots; });
     if (!dots)
-      return success(succeeded(bindParts()) || succeeded(bindElements()));
+      return bindWithoutProduct(kernel, target);
     auto found = findProduct(kernel, why);
     if (failed(found) && dots == 2)
       return scheduleAttention(kernel, target, alternative, why);
@@ -87,6 +88,10 @@ public:
       why = "the IR binds the parameters of the blocks";
       return failure();
     }
+    if (product.isComputed())
+      return success((succeeded(findParams(why)) && succeeded(findUnit(why)) &&
+                      succeeded(choose(why))) ||
+                     succeeded(bindComputed()));
     if (failed(findParams(why)))
       return failure();
     LogicalResult takes = findUnit(why);
@@ -114,13 +119,25 @@ private:
     return failure();
   }
 
+  /// Returns the parameter that is the number of columns of a product.
+  ParamOp getColumnsParam() {
+    if (!product.isComputed())
+      return getSizeParam(product.rhs.front(), 1);
+    Value sums = product.loops.front().getInitArgs().front();
+    auto zeros = sums.getDefiningOp<BroadcastOp>();
+    return zeros && ShapedType::isDynamic(zeros.getType().getShape().back())
+               ? zeros.getSizes().back().getDefiningOp<ParamOp>()
+               : ParamOp();
+  }
+
   LogicalResult findParams(std::string &why) {
     unsigned numRows = product.getNumRowDims();
     for (unsigned i = 0; i < numRows; ++i)
       params.push_back(getSizeParam(product.lhs, i));
-    params.push_back(getSizeParam(product.rhs.front(), 1));
+    params.push_back(getColumnsParam());
     params.push_back(getSizeParam(product.lhs, numRows));
-    ParamOp depth = getSizeParam(product.rhs.front(), 0);
+    ParamOp depth = product.isComputed() ? params.back()
+                                         : getSizeParam(product.rhs.front(), 0);
     llvm::SmallSet<StringRef, 4> names;
     for (ParamOp param : params)
       if (!param || !names.insert(param.getName()).second) {
@@ -140,107 +157,6 @@ private:
     });
   }
 
-  void bind(ArrayRef<int64_t> block) {
-    Builder b(kernel.getContext());
-    NamedAttrList bound;
-    for (auto [param, value] : llvm::zip(params, block))
-      bound.set(param.getName(), b.getI64IntegerAttr(value));
-    kernel->setAttr(kCudaBindings, bound.getDictionary(kernel.getContext()));
-  }
-
-  /// Sets the schedule of a kernel whose programs `split` blocks of threads
-  /// compute.
-  void setThreads(int64_t threads, int64_t split) {
-    MLIRContext *context = kernel.getContext();
-    kernel->setAttr(
-        kScheduleAttribute,
-        ScheduleAttr::get(context, kThreadsUnit,
-                          {ScheduleDimAttr::get(context, "threads", threads),
-                           ScheduleDimAttr::get(context, "split", split)},
-                          {}, {}));
-  }
-
-  /// Binds the block of an elementwise kernel over one dim: a thread has one
-  /// vector of 16 bytes, if elements of 32 bits are the widest. It reads and
-  /// writes at the rate of a copy; with four vectors it was 0.95 of that.
-  LogicalResult bindElements() {
-    constexpr int64_t block = 1024, widest = 32;
-    bool isElementwise = !kernel->hasAttr(kCudaBindings);
-    unsigned bits = 0;
-    kernel.walk([&](Operation *op) {
-      if (auto param = dyn_cast<ParamOp>(op)) {
-        params.push_back(param);
-        return;
-      }
-      isElementwise &= !isa<scf::ForOp, ReduceOp, GatherOp>(op);
-      if (auto store = dyn_cast<StoreOp>(op)) {
-        RankedTensorType type = store.getValue().getType();
-        isElementwise &= type.getRank() == 1;
-        bits = std::max(bits, type.getElementTypeBitWidth());
-      }
-    });
-    if (!isElementwise || params.size() != 1 || bits != widest ||
-        params.front().getChoices() || getValue(params.front()) <= block)
-      return failure();
-    bind({block});
-    return success();
-  }
-
-  /// Returns the value of a size, or nothing if it is dynamic.
-  std::optional<int64_t> evaluate(Value size) {
-    if (auto known = getConstantIntValue(size))
-      return known;
-    if (auto param = size.getDefiningOp<ParamOp>())
-      return getValue(param);
-    Operation *op = size.getDefiningOp();
-    if (!isa_and_present<arith::CeilDivUIOp, arith::MulIOp>(op))
-      return std::nullopt;
-    auto lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
-    if (!lhs || !rhs)
-      return std::nullopt;
-    return isa<arith::MulIOp>(op) ? *lhs * *rhs
-                                  : llvm::divideCeilSigned(*lhs, *rhs);
-  }
-
-  /// Binds the number of parts of a kernel that reduces each of them by a warp,
-  /// and joins the results: a cluster of blocks computes a program if programs
-  /// do not fill the GPU. Dynamic numbers of programs are assumed to be small.
-  LogicalResult bindParts() {
-    constexpr int64_t warpThreads = 32, mostWarps = 32, usualWarps = 8;
-    ParamOp parts;
-    int64_t programs = 1;
-    kernel.walk([&](Operation *op) {
-      if (auto param = dyn_cast<ParamOp>(op);
-          param && param.getName() == "PARTS")
-        parts = param;
-      else if (auto ids = dyn_cast<ProgramIdOp>(op))
-        for (Value size : ids.getGrid())
-          programs *= evaluate(size).value_or(1);
-    });
-    if (!parts || kernel->hasAttr(kCudaBindings))
-      return failure();
-    int64_t warps = getValue(parts);
-    if (!llvm::isPowerOf2_64(warps) || warps > mostWarps)
-      return failure();
-    int64_t resident = 2 * usualWarps * target.getMultiprocessors(),
-            all = std::max<int64_t>(1, programs) * std::max(warps, usualWarps),
-            blocks =
-                std::clamp<int64_t>(llvm::bit_floor(uint64_t(resident / all)),
-                                    1, target.getMostClusterBlocks());
-    setThreads(warps * warpThreads, blocks);
-    params = {parts};
-    bind({warps * blocks});
-    return success();
-  }
-
-  /// Returns the value that the kernel's parameter has on CPUs.
-  int64_t getValue(ParamOp param) {
-    auto values = kernel->getAttrOfType<DictionaryAttr>("tile.params");
-    auto value =
-        values ? values.getAs<IntegerAttr>(param.getName()) : IntegerAttr();
-    return value ? value.getInt() : 0;
-  }
-
   /// Binds the block of rows and columns of a product whose operands are
   /// computed as they are copied to shared memory. Each block computes its part
   /// of the right operand, so a dynamic number of rows is assumed to be that of
@@ -248,6 +164,7 @@ private:
   LogicalResult bindComputed() {
     constexpr int64_t usualRows = 256;
     StoreOp store;
+    params.clear();
     kernel.walk([&](Operation *op) {
       if (auto dot = dyn_cast<DotOp>(op))
         warpUnit = findWarpUnit(target, dot.getProduct());
@@ -298,9 +215,9 @@ private:
       return failure();
     unsigned last = choices.size() - 1;
     const BlockChoice &choice = choices[std::min(alternative, last)];
-    bind(choice.block);
+    bindParams(kernel, params, choice.block);
     if (choice.threads)
-      setThreads(choice.threads, choice.split);
+      setThreads(kernel, choice.threads, choice.split);
     return success();
   }
 
@@ -352,6 +269,9 @@ private:
     if (failed(lhs))
       return failure();
     std::optional<TensorBox> first;
+    if (product.isComputed()) // in rows along the depth
+      return std::array<int64_t, 2>{
+          lhs->rowBytes, std::min<int64_t>(128, depth * getElementBytes(unit))};
     for (LoadOp load : product.rhs) {
       TileWindow right{load.getMemDims(),
                        {depth, block.n / countProducts()},
@@ -417,7 +337,7 @@ private:
                    std::string &why) {
     SmallVector<int64_t> values = llvm::to_vector(choice.rows);
     values.append({choice.block->n / countProducts(), sizes.depth});
-    if (!mayBindAll(values))
+    if (!mayBindAll(values) || (product.isComputed() && !mayLoadAhead(values)))
       return false;
     auto swizzles = getSwizzles(choice.rows, *choice.block, sizes.depth, why);
     if (succeeded(swizzles))
@@ -425,12 +345,47 @@ private:
     return succeeded(swizzles);
   }
 
+  /// Returns true if a warpgroup may compute the right operands of blocks of
+  /// this shape: each thread has whole columns, and leaves the other
+  /// warpgroups registers for their accumulators.
+  bool mayCompute(const ResultBlock &block) const {
+    constexpr int64_t mostRows = 128, threads = 128, bytes = 2;
+    return block.n / countProducts() % threads == 0 &&
+           block.m / block.getTileWarpgroups() <= mostRows &&
+           getElementBytes(unit) == bytes;
+  }
+
+  /// Returns true if a thread has registers for what it loads in advance to
+  /// compute its columns of the right operands, with these values of the
+  /// parameters.
+  bool mayLoadAhead(ArrayRef<int64_t> values) {
+    constexpr int64_t most = 48;
+    int64_t elements = 0, threads = 128;
+    for (Operation &op : *product.dots.front()->getBlock()) {
+      auto load = dyn_cast<LoadOp>(op);
+      if (!load || load == product.lhs)
+        continue;
+      int64_t count = 1;
+      for (OpFoldResult size : getMixedValues(
+               load.getStaticSizes(), load.getSizes(), kernel.getContext()))
+        count *= evaluateSize(size, [&](ParamOp param) {
+                   for (auto [bound, value] : llvm::zip(params, values))
+                     if (bound.getName() == param.getName())
+                       return value;
+                   return most;
+                 }).value_or(most);
+      elements += llvm::divideCeil(count, threads);
+    }
+    return elements <= most;
+  }
+
   LogicalResult choose(std::string &why) {
     ProductSizes sizes = getSizes(product, unit);
     std::multimap<double, Choice> choices; // by cycles
     for (const ResultBlock &block : kResultBlocks) {
       int64_t columns = block.n / countProducts();
-      if (columns > unit.getShape()[1] || columns % kLeastColumns != 0)
+      if (columns > unit.getShape()[1] || columns % kLeastColumns != 0 ||
+          (product.isComputed() && !mayCompute(block)))
         continue;
       for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1))
         for (int64_t split : kSplits)
@@ -453,7 +408,7 @@ private:
     if (!sizes.isKnown && sizes.isDepthKnown && !batchInvariant &&
         best.block->tiles == 1 && mayHaveFewTiles(sizes, best))
       best.split = std::max(best.split, chooseMostShared(sizes, best));
-    write(best, sizes.depth);
+    write(best, sizes);
     return success();
   }
 
@@ -490,7 +445,8 @@ private:
     return best;
   }
 
-  void write(const Choice &choice, int64_t depth) {
+  void write(const Choice &choice, const ProductSizes &sizes) {
+    int64_t depth = sizes.depth;
     const ResultBlock &block = *choice.block;
     ArrayRef<int64_t> rows = choice.rows;
     int64_t columns = block.n / countProducts();
@@ -499,12 +455,16 @@ private:
       return ScheduleDimAttr::get(context, name, size);
     };
     auto operand = [&](int64_t number) {
-      return ScheduleOperandAttr::get(context, number, CopyKind::tma,
-                                      choice.swizzles[number]);
+      bool isComputed = number > 0 && product.isComputed();
+      return ScheduleOperandAttr::get(
+          context, number, isComputed ? CopyKind::computed : CopyKind::tma,
+          choice.swizzles[number]);
     };
-    auto gpu = GpuScheduleAttr::get(
-        context, {kWarpgroup, block.warpgroups * kWarpgroup}, choice.stages,
-        /*inflight=*/1, kTilesTogether);
+    auto gpu = GpuScheduleAttr::get(context,
+                                    {countProducers(sizes, block) * kWarpgroup,
+                                     block.warpgroups * kWarpgroup},
+                                    choice.stages,
+                                    /*inflight=*/1, kTilesTogether);
     SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", columns),
                                          dim("k", depth)};
     if (rows.size() > 1)
@@ -518,7 +478,7 @@ private:
                                       {operand(0), operand(1)}, gpu));
     SmallVector<int64_t> values = llvm::to_vector(ArrayRef<int64_t>(rows));
     values.append({columns, depth});
-    bind(values);
+    bindParams(kernel, params, values);
   }
 
   KernelOp kernel;

@@ -100,6 +100,10 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   // A stage of a window has one tap, which may have fewer channels.
   int64_t least = unit ? unit.getShape()[2] : 1;
   sizes.depth = unit ? kStageRowBytes / getElementBytes(unit) : 1;
+  // Threads load whole words of what they compute from.
+  sizes.isComputed = product.isComputed();
+  if (sizes.isComputed)
+    sizes.depth *= 2;
   while (numRows > 1 && sizes.depth > least && sizes.k <= sizes.depth / 2)
     sizes.depth /= 2;
   sizes.k = llvm::alignTo(sizes.k, sizes.depth);
@@ -254,6 +258,12 @@ SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
 
 //===--- Tiles of warpgroups ----------------------------------------------===//
 
+int64_t countProducers(const ProductSizes &sizes, const ResultBlock &block) {
+  constexpr int64_t fewSums = 64, threads = 128;
+  int64_t sums = block.m * block.n / (block.getTileWarpgroups() * threads);
+  return sizes.isComputed && sums <= fewSums ? 2 : 1;
+}
+
 /// Returns the cycles of a tile, without its epilogue.
 static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
                             int64_t split, TargetUnitAttr unit) {
@@ -270,11 +280,15 @@ static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
   double multiply = depth * double(block.m * block.n) / multiplyAdds;
   if (block.m / block.getTileWarpgroups() == 3 * shape[0])
     multiply *= ofThreeBlocks;
-  double copy = depth * double((block.m + block.n) * getElementBytes(unit)) /
+  // Computed operands occupy the shared memory that matrix instructions read.
+  constexpr double ofComputed = 1.0 / 32;
+  int64_t copied = block.m + (sizes.isComputed ? 0 : block.n);
+  double compute = sizes.isComputed ? depth * double(block.n) * ofComputed : 0;
+  double copy = depth * double(copied * getElementBytes(unit)) /
                 (split > 1 ? bytesOfCluster : bytesFromCache) *
                 sizes.copyFactor;
   double stages = depth / double(sizes.depth),
-         cycles = std::max(multiply, copy);
+         cycles = std::max(multiply, copy) + compute;
   if (block.tiles > 1)
     return std::max(cycles + stages * stageInTurn, stages * leastInTurn);
   return cycles + exposed * std::min(multiply, copy) + stages * stage;

@@ -15,8 +15,9 @@ namespace adze::tile {
 struct ProductSizes {
   llvm::SmallVector<int64_t, 2> rows;
   int64_t n, k, batch, depth;
-  int64_t products = 1; ///< that have the left operand in common
-  int64_t parts;        ///< of k, which blocks of threads may share
+  int64_t products = 1;    ///< that have the left operand in common
+  int64_t parts;           ///< of k, which blocks of threads may share
+  bool isComputed = false; ///< true if warpgroups compute the right operands
   /// cycles of a thread for an accumulator, in the epilogue
   double epilogue = 0;
   double copyFactor = 1;    ///< of the time of copies from the cache
@@ -33,6 +34,10 @@ struct ResultBlock {
 
   int64_t getTileWarpgroups() const { return warpgroups / tiles; }
 };
+
+/// Returns the number of warpgroups that copy the operands of a tile, or
+/// compute the right ones: two of these if the others need few registers.
+int64_t countProducers(const ProductSizes &sizes, const ResultBlock &block);
 
 /// Returns a size of a memref, or `otherwise` if it is dynamic; then `isKnown`
 /// becomes false.
@@ -91,7 +96,8 @@ int64_t countClusters(int64_t blocks, int64_t multiprocessors);
 /// cycle. Copies of rows that do not start at multiples of 128 bytes take a
 /// quarter longer. The epilogue of a tile overlaps with the products of the
 /// next one if warpgroups compute tiles in turn; then a stage takes 60 cycles
-/// longer, and at least 450, since only one warpgroup waits.
+/// longer, and at least 450, since only one warpgroup waits. Computing
+/// right operands takes a cycle for 32 elements in addition.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  llvm::ArrayRef<int64_t> rows, int64_t split,
                  TargetUnitAttr unit, int64_t multiprocessors);
