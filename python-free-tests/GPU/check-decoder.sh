@@ -29,6 +29,6 @@ tolerance=1e-4 steps=
 [ "$precision" = kv-f16 ] && tolerance=2e-3
 [ "$precision" = kv-int8 ] && tolerance=2e-2 steps="--steps 1"
 for dims in batch=1,sequence=1,all=9,past=8 batch=2,sequence=7,all=7,past=0 batch=2,sequence=150,all=150,past=0 \
-  batch=1,sequence=70,all=210,past=140 batch=10,sequence=1,all=9,past=8 batch=1,sequence=6,all=14,past=8; do
+  batch=8,sequence=150,all=150,past=0 batch=1,sequence=70,all=210,past=140 batch=10,sequence=1,all=9,past=8 batch=1,sequence=6,all=14,past=8; do
   "$build/unittests/gpu-compare" "$model.so" --dims $dims --ones attention_mask --tolerance $tolerance $steps || exit 1
 done

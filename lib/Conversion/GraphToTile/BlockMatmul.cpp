@@ -165,10 +165,9 @@ FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
   if (failed(tile))
     return failure();
   Emitted rows = divide(*tile);
-  if (hasSides())
-    rows = splitAxis(e, rows, Part, Side, OfSide);
-  return e.convert(splitAxis(e, rows, hasSides() ? OfSide : Part, Pair, Half),
-                   f32);
+  rows = hasSides() ? splitAxis(e, rows, Part, Side, OfSide)
+                    : splitAxis(e, rows, Part, Pair, Half);
+  return e.convert(rows, f32);
 }
 
 /// Returns numbers for the weights q of the blocks from `block` on: q is placed
@@ -186,27 +185,35 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block, FloatType type) {
   Axes axes = packed->axes;
   if (hasSides())
     axes.push_back(Side);
-  axes.push_back(Pair);
-  if (!inPairs)
-    axes.push_back(Half);
+  axes.push_back(inPairs ? Pair : hasSides() ? OfSide : Part);
   auto word = [&](int64_t value, ArrayRef<int> of) {
     return e.constant(b.getI32IntegerAttr(value), of);
   };
   auto inEach = [&](const APInt &bitsOfElement) { // of a word
     return word(APInt::getSplat(32, bitsOfElement).getZExtValue(), axes);
   };
+  // Shifts words to the element at each position of an axis.
   auto shift = [&](Value words, int axis, int64_t distance) -> Value {
-    Emitted positions = e.emitPositions(axis, b.getI32Type());
-    positions.value = arith::MulIOp::create(b, loc, positions.value,
-                                            word(distance, positions.axes));
-    return arith::ShRUIOp::create(b, loc, words, e.broadcast(positions, axes));
+    Emitted at = e.emitPositions(axis, b.getI32Type());
+    bool hasHalves = axis == Part || axis == OfSide;
+    Value place = at.value;
+    if (hasHalves)
+      place = arith::ShRUIOp::create(b, loc, place, word(1, at.axes));
+    Value amount =
+        arith::MulIOp::create(b, loc, place, word(distance, at.axes));
+    if (hasHalves) {
+      Value half = arith::AndIOp::create(b, loc, at.value, word(1, at.axes));
+      amount = arith::AddIOp::create(
+          b, loc, amount,
+          arith::MulIOp::create(b, loc, half, word(halfBits, at.axes)));
+    }
+    return arith::ShRUIOp::create(b, loc, words,
+                                  e.broadcast({amount, at.axes}, axes));
   };
   Value words = e.broadcast(*packed, axes);
   if (hasSides())
     words = shift(words, Side, halfBits / 2);
-  words = shift(words, Pair, bits);
-  if (!inPairs)
-    words = shift(words, Half, halfBits);
+  words = shift(words, axes.back(), bits);
   auto one = APFloat::getOne(type.getFloatSemantics());
   words = arith::AndIOp::create(
       b, loc, words, inEach(APInt::getLowBitsSet(type.getWidth(), bits)));
@@ -297,8 +304,9 @@ FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
                                      e.broadcast(*fractions, axes),
                                      arith::FastMathFlags::contract);
   Emitted sums{each, axes}, rows = *x;
-  Axes summed{Pair, Half};
-  summed.push_back(byUnit ? Word : Side);
+  Axes summed{OfSide, Side};
+  if (byUnit)
+    summed = {Pair, Half, Word};
   for (int axis : summed) {
     sums = e.reduce(Combiner::Add, f32, sums, axis);
     rows = e.reduce(Combiner::Add, f32, rows, axis);
@@ -350,7 +358,7 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
   e.setAxis(Side, e.index(sides));
   e.setAxis(OfSide, e.index(32 / bits / sides));
   e.setAxis(Half, e.index(halves));
-  e.setAxis(Pair, e.index(halfBits / bits / (hasSides() ? sides : 1)));
+  e.setAxis(Pair, e.index(halfBits / bits));
   e.setSummed(Block);
   SmallVector<Value> ids =
       e.programIds({countForVersion(e, e.ceilDiv(rows, programRows)),

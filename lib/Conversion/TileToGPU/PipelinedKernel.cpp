@@ -209,8 +209,9 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
   if (rank && level == 0)
     std::tie(lower, upper) = getPart(lower, upper, stepSize);
   auto made = scf::ForOp::create(b, d.loc, lower, upper, stepSize, carried);
-  // ptxas serializes the products of unrolled stages of several row blocks.
-  if (plan.tiles > 1)
+  // ptxas serializes the products of unrolled stages of several row blocks, and
+  // spills where other warpgroups need registers, too.
+  if (plan.tiles > 1 || plan.computesOperands())
     disableUnrolling(made);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
@@ -333,6 +334,7 @@ PipelinedKernel::Values PipelinedKernel::computeStages(const KernelFrame &at,
   Values carried(ring.take_front(2));
   llvm::append_range(carried, load(first));
   auto stages = scf::ForOp::create(b, d.loc, first, upper, stride, carried);
+  disableUnrolling(stages);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(stages.getBody());

@@ -23,18 +23,17 @@
 // CHECK: tile.load %{{.*}}[%{{.*}}, %[[BLOCK]], %[[WORD]]] sizes [%{{.*}}, %[[BLOCKS]], %[[WORDS]]] : memref<24x4x4xi32>
 // CHECK: %[[HIGH:.*]] = arith.shli
 // CHECK: %[[ONE:.*]] = arith.ori %[[HIGH]]
-// CHECK: arith.bitcast %[[ONE]] : tensor<?x?x?x4x2xi32> to tensor<?x?x?x4x2xf32>
+// CHECK: arith.bitcast %[[ONE]] : tensor<?x?x?x8xi32> to tensor<?x?x?x8xf32>
 // CHECK: %[[LEFT:.*]] = tile.load %[[X]][%{{.*}}, %[[AT]]]
-// CHECK: %[[ROWS:.*]] = tile.reshape %{{.*}} : tensor<?x?x?x4x2xf32> -> tensor<?x?xf32>
+// CHECK: %[[ROWS:.*]] = tile.reshape %{{.*}} : tensor<?x?x?x8xf32> -> tensor<?x?xf32>
 // CHECK-NEXT: %[[RIGHT:.*]] = tile.transpose %[[ROWS]] perm [1, 0]
 // CHECK: tile.dot %[[LEFT]], %[[RIGHT]], %{{.*}} : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
 // CHECK: tile.kernel @int4_few(
 // CHECK: %[[PARTS:.*]] = tile.param "PARTS"
 // CHECK: arith.ceildivui %c4{{.*}}, %[[PARTS]]
 // CHECK: tile.reshape {{.*}} to [%{{.*}}, %[[PARTS]], %{{.*}}, 4]
-// CHECK: %[[PAIRS:.*]] = tile.reduce add {{.*}} dim 5 : tensor<?x?x?x4x2x2x2xf32>
-// CHECK: %[[HALVES:.*]] = tile.reduce add %[[PAIRS]] dim 5
-// CHECK: %[[SUMS:.*]] = tile.reduce add %[[HALVES]] dim 4
+// CHECK: %[[SIDES:.*]] = tile.reduce add {{.*}} dim 5 : tensor<?x?x?x4x2x4xf32>
+// CHECK: %[[SUMS:.*]] = tile.reduce add %[[SIDES]] dim 4
 // CHECK: math.fma %[[SUMS]], {{.*}} : tensor<?x?x?x4xf32>
 // CHECK: arith.addf %{{.*}} : tensor<?x?xf32>
 
