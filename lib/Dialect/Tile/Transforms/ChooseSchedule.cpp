@@ -347,11 +347,11 @@ private:
 
   /// Returns true if a warpgroup may compute the right operands of blocks of
   /// this shape: each thread has whole columns, and leaves the other
-  /// warpgroups registers for their accumulators.
+  /// warpgroups registers for their accumulators. Taking turns does not pay.
   bool mayCompute(const ResultBlock &block) const {
     constexpr int64_t mostRows = 128, threads = 128, bytes = 2;
     return block.n / countProducts() % threads == 0 &&
-           block.m / block.getTileWarpgroups() <= mostRows &&
+           block.m / block.warpgroups <= mostRows && block.tiles == 1 &&
            getElementBytes(unit) == bytes;
   }
 

@@ -269,8 +269,9 @@ static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
                             int64_t split, TargetUnitAttr unit) {
   constexpr double instructionCycles = 128, bytesFromCache = 90,
                    bytesOfCluster = 70, exposed = 0.14;
-  // Measured: three blocks of rows of a warpgroup take longer than their share.
-  constexpr double ofThreeBlocks = 1.15;
+  // Measured: three blocks of rows of a warpgroup take longer than their share,
+  // and two if other warpgroups compute operands.
+  constexpr double ofThreeBlocks = 1.15, ofTwoBlocks = 1.6;
   constexpr double stage = 10, stageInTurn = 60, leastInTurn = 450;
   ArrayRef<int64_t> shape = unit.getShape();
   double multiplyAdds =
@@ -278,8 +279,11 @@ static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
   double depth = double(sizes.k) / double(sizes.parts) *
                  double(llvm::divideCeil(sizes.parts, split));
   double multiply = depth * double(block.m * block.n) / multiplyAdds;
-  if (block.m / block.getTileWarpgroups() == 3 * shape[0])
+  int64_t rowBlocks = block.m / block.getTileWarpgroups() / shape[0];
+  if (rowBlocks == 3)
     multiply *= ofThreeBlocks;
+  else if (rowBlocks == 2 && sizes.isComputed)
+    multiply *= ofTwoBlocks;
   // Computed operands occupy the shared memory that matrix instructions read.
   constexpr double ofComputed = 1.0 / 32;
   int64_t copied = block.m + (sizes.isComputed ? 0 : block.n);
