@@ -238,8 +238,8 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
       schedule.getOperands(), [](tile::ScheduleOperandAttr operand) {
         return operand.getCopy() == tile::CopyKind::computed;
       });
-  if (plan.producers != 1 && !isComputed)
-    return why = "several warpgroups copy operands", failure();
+  if (plan.producers > (isComputed ? plan.stages : 1))
+    return why = "more warpgroups copy operands than can take turns", failure();
   if (isComputed != product->isComputed())
     return why = isComputed ? "the schedule computes a loaded operand"
                             : "the schedule copies a computed operand",

@@ -20,6 +20,7 @@ struct RoleRegisters {
     int64_t warpgroups = plan.producers + plan.warpgroups;
     int64_t launched =
         ofMultiprocessor / (warpgroups * kWarpgroupThreads) / unit * unit;
+    // Where two warpgroups compute operands, a thread has one column.
     if (plan.computesOperands())
       producer = plan.producers > 1 ? 80 : 136;
     else

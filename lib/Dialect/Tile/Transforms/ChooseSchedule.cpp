@@ -271,7 +271,8 @@ private:
     std::optional<TensorBox> first;
     if (product.isComputed()) // in rows along the depth
       return std::array<int64_t, 2>{
-          lhs->rowBytes, std::min<int64_t>(128, depth * getElementBytes(unit))};
+          lhs->rowBytes,
+          std::min(kStageRowBytes, depth * getElementBytes(unit))};
     for (LoadOp load : product.rhs) {
       TileWindow right{load.getMemDims(),
                        {depth, block.n / countProducts()},
@@ -349,8 +350,8 @@ private:
   /// this shape: each thread has whole columns, and leaves the other
   /// warpgroups registers for their accumulators. Taking turns does not pay.
   bool mayCompute(const ResultBlock &block) const {
-    constexpr int64_t mostRows = 128, threads = 128, bytes = 2;
-    return block.n / countProducts() % threads == 0 &&
+    constexpr int64_t mostRows = 128, bytes = 2;
+    return block.n / countProducts() % kWarpgroupThreads == 0 &&
            block.m / block.warpgroups <= mostRows && block.tiles == 1 &&
            getElementBytes(unit) == bytes;
   }
@@ -360,7 +361,7 @@ private:
   /// parameters.
   bool mayLoadAhead(ArrayRef<int64_t> values) {
     constexpr int64_t most = 48;
-    int64_t elements = 0, threads = 128;
+    int64_t elements = 0;
     for (Operation &op : *product.dots.front()->getBlock()) {
       auto load = dyn_cast<LoadOp>(op);
       if (!load || load == product.lhs)
@@ -374,7 +375,7 @@ private:
                        return value;
                    return most;
                  }).value_or(most);
-      elements += llvm::divideCeil(count, threads);
+      elements += llvm::divideCeil(count, kWarpgroupThreads);
     }
     return elements <= most;
   }

@@ -10,8 +10,7 @@ using namespace mlir;
 
 namespace adze::tile {
 
-constexpr int64_t kStageRowBytes = 128; ///< along k, at most
-constexpr int64_t kSumBytes = 4;        ///< of an accumulator
+constexpr int64_t kSumBytes = 4; ///< of an accumulator
 
 int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
@@ -259,8 +258,9 @@ SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
 //===--- Tiles of warpgroups ----------------------------------------------===//
 
 int64_t countProducers(const ProductSizes &sizes, const ResultBlock &block) {
-  constexpr int64_t fewSums = 64, threads = 128;
-  int64_t sums = block.m * block.n / (block.getTileWarpgroups() * threads);
+  constexpr int64_t fewSums = 64;
+  int64_t sums =
+      block.m * block.n / (block.getTileWarpgroups() * kWarpgroupThreads);
   return sizes.isComputed && sums <= fewSums ? 2 : 1;
 }
 
@@ -310,7 +310,7 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                  int64_t multiprocessors) {
   constexpr double bytesFromOthers = 16, start = 4500, meeting = 3700;
   constexpr double startOfEpilogue = 190, ofTile = 15;
-  constexpr int64_t warpgroupThreads = 128, spanColumns = 64;
+  constexpr int64_t spanColumns = 64;
   double tiles = countTiles(sizes, rows, block.n);
   double waves =
       std::ceil(tiles / double(countClusters(split, multiprocessors)));
@@ -323,7 +323,7 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                                            kSumBytes / bytesFromOthers;
   double multiply = getTileCycles(sizes, block, split, unit);
   double epilogue = double(block.m * block.n) /
-                        double(warpgroupThreads * block.getTileWarpgroups()) *
+                        double(kWarpgroupThreads * block.getTileWarpgroups()) *
                         sizes.epilogue * share +
                     startOfEpilogue * share;
   double each = multiply + epilogue, last = 0;

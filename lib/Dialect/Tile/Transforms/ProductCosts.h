@@ -9,6 +9,10 @@
 
 namespace adze::tile {
 
+constexpr int64_t kWarpgroupThreads = 128;
+/// The bytes along k of a row of an operand in shared memory, at most.
+constexpr int64_t kStageRowBytes = 128;
+
 /// The sizes of a product; dynamic sizes are assumed to be large. The rows are
 /// one dim, or the rows and columns of images. `depth` is the contracted size
 /// of a stage, of which `k` is a multiple. `n` are the columns of all products.
