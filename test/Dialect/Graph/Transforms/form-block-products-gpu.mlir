@@ -19,6 +19,23 @@ func.func @products(%x: tensor<?x32xf32, affine_map<()[s0] -> (s0, 32)>>, %z: te
 
 // -----
 
+// Elements of 8 and of 2 bits.
+// CHECK-LABEL: func.func @widths(
+// CHECK-DAG: graph.constant dense<67240705> : tensor<2x2x4xi32>
+// CHECK-DAG: graph.constant dense<-768438889> : tensor<2x2x1xi32>
+func.func @widths(%x: tensor<5x32xf16>) -> (tensor<5x2xf16>, tensor<5x2xf16>) {
+  %p = graph.constant dense<"0x01020304010203040102030401020304010203040102030401020304010203040102030401020304010203040102030401020304010203040102030401020304"> : tensor<2x2x16xui8>
+  %q = graph.constant dense<"0x1b2d39e41b2d39e41b2d39e41b2d39e4"> : tensor<2x2x4xui8>
+  %s = graph.constant dense<0.5> : tensor<2x2xf16>
+  %v = graph.dequantize_blocks %p, %s {bits = 8 : i64, block = 16 : i64} : (tensor<2x2x16xui8>, tensor<2x2xf16>) -> tensor<2x32xf16>
+  %w = graph.dequantize_blocks %q, %s {bits = 2 : i64, block = 16 : i64} : (tensor<2x2x4xui8>, tensor<2x2xf16>) -> tensor<2x32xf16>
+  %y = graph.matmul %x, %v {transpose_b = true} : (tensor<5x32xf16>, tensor<2x32xf16>) -> tensor<5x2xf16>
+  %z = graph.matmul %x, %w {transpose_b = true} : (tensor<5x32xf16>, tensor<2x32xf16>) -> tensor<5x2xf16>
+  return %y, %z : tensor<5x2xf16>, tensor<5x2xf16>
+}
+
+// -----
+
 // A depth that ends within a block.
 // CHECK-LABEL: func.func @ragged(
 // CHECK-NOT: graph.block_matmul
