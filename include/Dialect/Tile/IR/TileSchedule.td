@@ -41,7 +41,8 @@ def Tile_ScheduleOperandAttr : TileAttr<"ScheduleOperand", "operand"> {
 def Tile_GpuScheduleAttr : TileAttr<"GpuSchedule", "gpu"> {
   let summary = "Warp specialization and the ring of buffers between the warps";
   let description = [{
-    - `warps`: the number of warps that copy operands, and of those that multiply.
+    - `warps`: the number of warps that copy or compute operands, and of those that
+      multiply.
     - `stages`: blocks of the operands in shared memory at a time.
     - `inflight`: groups of matrix instructions that may be unfinished when a warp
       waits for the next block.
