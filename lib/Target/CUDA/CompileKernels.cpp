@@ -227,6 +227,13 @@ void buildLoopPipeline(OpPassManager &manager, const CompileOptions &options) {
       {options.numSymbols, options.target.sharedLimit}));
 }
 
+/// Adds passes that simplify functions, each in its own thread.
+static void simplifyFunctions(OpPassManager &manager) {
+  OpPassManager &functions = manager.nest<LLVM::LLVMFuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+}
+
 void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(std::make_unique<KeepTileKernelsPass>(options.target));
   manager.addPass(tile::createTileChooseSchedule(
@@ -239,9 +246,9 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createConvertTileToGPU(convert));
   if (options.loops)
     buildLoopPipeline(manager, options);
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  simplifyFunctions(manager);
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
+  simplifyFunctions(device);
   device.addPass(std::make_unique<ApproximateMathPass>(
       !options.toolkit.libdevice.empty()));
   device.addPass(std::make_unique<ExpandIntegerMathPass>());
@@ -249,13 +256,13 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   constexpr unsigned overlaps = 90;
   if (options.target.sm >= overlaps)
     device.addPass(std::make_unique<OverlapLaunchesPass>());
-  device.addPass(createLoopInvariantCodeMotionPass());
-  device.addPass(createSCFToControlFlowPass());
+  OpPassManager &functions = device.nest<LLVM::LLVMFuncOp>();
+  functions.addPass(createLoopInvariantCodeMotionPass());
+  functions.addPass(createSCFToControlFlowPass());
   device.addPass(createConvertGpuOpsToNVVMOps());
   device.addPass(createConvertNVVMToLLVMPass());
   device.addPass(createReconcileUnrealizedCastsPass());
-  device.addPass(createCanonicalizerPass());
-  device.addPass(createCSEPass());
+  simplifyFunctions(device);
   // The functions that compute the number of programs.
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
@@ -290,8 +297,8 @@ splitKernels(gpu::GPUModuleOp device) {
       for (StringRef name :
            {"adze.kernel", "adze.threads", "adze.shared_bytes",
             "adze.resident_blocks", "adze.tensor_maps", "adze.most_shared",
-            "adze.packed_programs", "adze.waits", "adze.ordered", "adze.loops", "adze.refusal",
-            "gpu.kernel"})
+            "adze.packed_programs", "adze.waits", "adze.ordered", "adze.loops",
+            "adze.refusal", "gpu.kernel"})
         f->removeAttr(name);
     });
     modules.push_back(std::move(one));
