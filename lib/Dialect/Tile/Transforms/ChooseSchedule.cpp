@@ -356,6 +356,15 @@ private:
            getElementBytes(unit) == bytes;
   }
 
+  /// Returns the number of warpgroups that copy the operands of a tile, or
+  /// compute the right ones: two of these if the others need few registers.
+  int64_t countProducers(const ResultBlock &block) const {
+    constexpr int64_t fewSums = 64;
+    int64_t sums =
+        block.m * block.n / (block.getTileWarpgroups() * kWarpgroupThreads);
+    return product.isComputed() && sums <= fewSums ? 2 : 1;
+  }
+
   /// Returns true if a thread has registers for what it loads in advance to
   /// compute its columns of the right operands, with these values of the
   /// parameters.
@@ -409,7 +418,7 @@ private:
     if (!sizes.isKnown && sizes.isDepthKnown && !batchInvariant &&
         best.block->tiles == 1 && mayHaveFewTiles(sizes, best))
       best.split = std::max(best.split, chooseMostShared(sizes, best));
-    write(best, sizes);
+    write(best, sizes.depth);
     return success();
   }
 
@@ -446,8 +455,7 @@ private:
     return best;
   }
 
-  void write(const Choice &choice, const ProductSizes &sizes) {
-    int64_t depth = sizes.depth;
+  void write(const Choice &choice, int64_t depth) {
     const ResultBlock &block = *choice.block;
     ArrayRef<int64_t> rows = choice.rows;
     int64_t columns = block.n / countProducts();
@@ -461,11 +469,11 @@ private:
           context, number, isComputed ? CopyKind::computed : CopyKind::tma,
           choice.swizzles[number]);
     };
-    auto gpu = GpuScheduleAttr::get(context,
-                                    {countProducers(sizes, block) * kWarpgroup,
-                                     block.warpgroups * kWarpgroup},
-                                    choice.stages,
-                                    /*inflight=*/1, kTilesTogether);
+    auto gpu = GpuScheduleAttr::get(
+        context,
+        {countProducers(block) * kWarpgroup, block.warpgroups * kWarpgroup},
+        choice.stages,
+        /*inflight=*/1, kTilesTogether);
     SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", columns),
                                          dim("k", depth)};
     if (rows.size() > 1)

@@ -99,10 +99,12 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   // A stage of a window has one tap, which may have fewer channels.
   int64_t least = unit ? unit.getShape()[2] : 1;
   sizes.depth = unit ? kStageRowBytes / getElementBytes(unit) : 1;
-  // Threads load whole words of what they compute from.
-  sizes.isComputed = product.isComputed();
-  if (sizes.isComputed)
+  if (product.isComputed()) {
+    // Threads load whole words of what they compute from. Operands are stored
+    // to the shared memory that matrix instructions read meanwhile.
     sizes.depth *= 2;
+    sizes.computed = 1.0 / 32;
+  }
   while (numRows > 1 && sizes.depth > least && sizes.k <= sizes.depth / 2)
     sizes.depth /= 2;
   sizes.k = llvm::alignTo(sizes.k, sizes.depth);
@@ -257,13 +259,6 @@ SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
 
 //===--- Tiles of warpgroups ----------------------------------------------===//
 
-int64_t countProducers(const ProductSizes &sizes, const ResultBlock &block) {
-  constexpr int64_t fewSums = 64;
-  int64_t sums =
-      block.m * block.n / (block.getTileWarpgroups() * kWarpgroupThreads);
-  return sizes.isComputed && sums <= fewSums ? 2 : 1;
-}
-
 /// Returns the cycles of a tile, without its epilogue.
 static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
                             int64_t split, TargetUnitAttr unit) {
@@ -282,17 +277,15 @@ static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
   int64_t rowBlocks = block.m / block.getTileWarpgroups() / shape[0];
   if (rowBlocks == 3)
     multiply *= ofThreeBlocks;
-  else if (rowBlocks == 2 && sizes.isComputed)
+  else if (rowBlocks == 2 && sizes.computed > 0)
     multiply *= ofTwoBlocks;
-  // Computed operands occupy the shared memory that matrix instructions read.
-  constexpr double ofComputed = 1.0 / 32;
-  int64_t copied = block.m + (sizes.isComputed ? 0 : block.n);
-  double compute = sizes.isComputed ? depth * double(block.n) * ofComputed : 0;
+  int64_t copied = block.m + (sizes.computed > 0 ? 0 : block.n);
   double copy = depth * double(copied * getElementBytes(unit)) /
                 (split > 1 ? bytesOfCluster : bytesFromCache) *
                 sizes.copyFactor;
   double stages = depth / double(sizes.depth),
-         cycles = std::max(multiply, copy) + compute;
+         cycles = std::max(multiply, copy) +
+                  depth * double(block.n) * sizes.computed;
   if (block.tiles > 1)
     return std::max(cycles + stages * stageInTurn, stages * leastInTurn);
   return cycles + exposed * std::min(multiply, copy) + stages * stage;

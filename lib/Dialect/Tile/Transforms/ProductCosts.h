@@ -19,9 +19,11 @@ constexpr int64_t kStageRowBytes = 128;
 struct ProductSizes {
   llvm::SmallVector<int64_t, 2> rows;
   int64_t n, k, batch, depth;
-  int64_t products = 1;    ///< that have the left operand in common
-  int64_t parts;           ///< of k, which blocks of threads may share
-  bool isComputed = false; ///< true if warpgroups compute the right operands
+  int64_t products = 1; ///< that have the left operand in common
+  int64_t parts;        ///< of k, which blocks of threads may share
+  /// cycles for an element of right operands that warpgroups compute, which do
+  /// not overlap with the products; 0 if these are copied
+  double computed = 0;
   /// cycles of a thread for an accumulator, in the epilogue
   double epilogue = 0;
   double copyFactor = 1;    ///< of the time of copies from the cache
@@ -38,10 +40,6 @@ struct ResultBlock {
 
   int64_t getTileWarpgroups() const { return warpgroups / tiles; }
 };
-
-/// Returns the number of warpgroups that copy the operands of a tile, or
-/// compute the right ones: two of these if the others need few registers.
-int64_t countProducers(const ProductSizes &sizes, const ResultBlock &block);
 
 /// Returns a size of a memref, or `otherwise` if it is dynamic; then `isKnown`
 /// becomes false.
