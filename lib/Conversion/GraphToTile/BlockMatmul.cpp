@@ -74,6 +74,8 @@ private:
   Value sumInWarp(Emitted products);
   LogicalResult store(const Emitted &total);
   static constexpr int64_t halfBits = 16; ///< of a word
+  /// Returns the elements of a word.
+  int64_t getParts() const { return 2 * halfBits / bits; }
   double getLevels() const { return int64_t(1) << bits; }
   Value number(double value, ArrayRef<int> axes, Type type) {
     return e.constant(e.builder().getFloatAttr(type, value), axes);
@@ -190,7 +192,8 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block, FloatType type) {
     return e.constant(b.getI32IntegerAttr(value), of);
   };
   auto inEach = [&](const APInt &bitsOfElement) { // of a word
-    return word(APInt::getSplat(32, bitsOfElement).getZExtValue(), axes);
+    return word(APInt::getSplat(2 * halfBits, bitsOfElement).getZExtValue(),
+                axes);
   };
   // Shifts words to the element at each position of an axis.
   auto shift = [&](Value words, int axis, int64_t distance) -> Value {
@@ -353,12 +356,12 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
   word = e.index(0);
   e.setAxis(Column, blockN);
   e.setAxis(Word, e.index(words));
-  e.setAxis(Part, e.index(32 / bits));
+  e.setAxis(Part, e.index(getParts()));
   constexpr int64_t sides = 2, halves = 2;
   e.setAxis(Side, e.index(sides));
-  e.setAxis(OfSide, e.index(32 / bits / sides));
+  e.setAxis(OfSide, e.index(getParts() / sides));
   e.setAxis(Half, e.index(halves));
-  e.setAxis(Pair, e.index(halfBits / bits));
+  e.setAxis(Pair, e.index(getParts() / halves));
   e.setSummed(Block);
   SmallVector<Value> ids =
       e.programIds({countForVersion(e, e.ceilDiv(rows, programRows)),
@@ -448,7 +451,7 @@ LogicalResult BlockMatmul::emitMany() {
   constexpr int64_t rowsAtOnce = 64, mostColumns = 64, mostDepth = 2048;
   OpBuilder &b = e.builder();
   Location loc = e.loc();
-  int64_t block = op.getBlock(), parts = 32 / bits;
+  int64_t block = op.getBlock(), parts = getParts();
   Value blockM = e.param("BLOCK_M", rowsAtOnce);
   if (failed(setAxes(mostColumns, blockM)))
     return failure();

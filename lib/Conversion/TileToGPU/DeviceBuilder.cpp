@@ -57,6 +57,11 @@ void DeviceBuilder::waitBarrier(Value bar, Value stage, Value phase) {
                                         i32(ticks));
 }
 
+void DeviceBuilder::arrive(Value bar, Value stage) {
+  create<NVVM::MBarrierArriveOp>(b.getI64Type(), barrierAt(bar, stage),
+                                 /*count=*/Value());
+}
+
 std::pair<Value, Value> DeviceBuilder::advance(Value stage, Value phase,
                                                int64_t stages) {
   Value next = add(stage, 1);

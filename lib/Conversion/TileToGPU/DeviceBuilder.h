@@ -83,6 +83,7 @@ public:
   // Barriers in shared memory. `bar` is the first of an array, `stage` the
   // index.
   void waitBarrier(mlir::Value bar, mlir::Value stage, mlir::Value phase);
+  void arrive(mlir::Value bar, mlir::Value stage);
   mlir::Value barrierAt(mlir::Value bar, mlir::Value stage);
   /// Returns the next stage of a ring, and the phase of its barriers there.
   std::pair<mlir::Value, mlir::Value>

@@ -348,12 +348,8 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
   Value pad;
   if (auto attr = op.getPad(); attr && *attr != b.getZeroAttr(elementType))
     pad = arith::ConstantOp::create(b, loc, *attr);
-  int64_t count = 1, stride = 1;
-  for (const Axis *axis : axes)
-    count *= axis->regs();
-  for (unsigned d = access.vectorDim + 1; d < axes.size(); ++d)
-    stride *= axes[d]->regs();
-  f.resize(count);
+  int64_t stride = countElements(axes, access.vectorDim + 1);
+  f.resize(countElements(axes));
   forEachElement(axes, [&](Registers regs, int64_t i) {
     if (access.width > 1 && regs[access.vectorDim] % access.width)
       return;
@@ -375,9 +371,7 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
 Fragment KernelLowering::streamTile(tile::LoadOp op, const Axes &axes) {
   Type elementType = tileType(op.getResult()).getElementType();
   Access access(*this, op, axes);
-  int64_t stride = 1;
-  for (unsigned d = access.vectorDim + 1; d < axes.size(); ++d)
-    stride *= axes[d]->regs();
+  int64_t stride = countElements(axes, access.vectorDim + 1);
   DeviceBuilder d(b, loc);
   Fragment f = undefined(elementType, axes);
   forEachElement(axes, [&](Registers regs, int64_t i) {
@@ -456,9 +450,7 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
         b, loc, arith::CmpIPredicate::eq,
         arith::AndIOp::create(b, loc, frame.threadId, constant(rest)),
         constant(0));
-  int64_t stride = 1;
-  for (unsigned d = access.vectorDim + 1; d < axes.size(); ++d)
-    stride *= axes[d]->regs();
+  int64_t stride = countElements(axes, access.vectorDim + 1);
   struct Write {
     Value guard, pointer;
     SmallVector<Value> values;

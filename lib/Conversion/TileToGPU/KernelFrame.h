@@ -51,6 +51,9 @@ using Axes = llvm::SmallVector<const Axis *>;
 using Fragment = llvm::SmallVector<mlir::Value>;
 using Registers = llvm::ArrayRef<int64_t>;
 
+/// Returns the elements that a thread has of a tile with these axes, or of
+/// those from the axis `first` on.
+int64_t countElements(const Axes &axes, unsigned first = 0);
 /// Calls f(register of each axis, linear index) in row-major order.
 void forEachElement(const Axes &axes,
                     llvm::function_ref<void(Registers, int64_t)> f);

@@ -13,6 +13,13 @@ using namespace mlir;
 
 namespace adze::togpu {
 
+int64_t countElements(const Axes &axes, unsigned first) {
+  int64_t count = 1;
+  for (unsigned dim = first; dim < axes.size(); ++dim)
+    count *= axes[dim]->regs();
+  return count;
+}
+
 void forEachElement(const Axes &axes,
                     llvm::function_ref<void(Registers, int64_t)> f) {
   SmallVector<int64_t> regs(axes.size(), 0);
@@ -278,9 +285,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
         continue;
       }
       Axes axes = axesFor(v);
-      int64_t count = 1;
-      for (const Axis *axis : axes)
-        count *= axis->regs();
+      int64_t count = countElements(axes);
       remember(v, axes, Fragment(to.take_front(count)));
       to = to.drop_front(count);
     }
@@ -315,8 +320,7 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
     int64_t count = 1;
     if (isTile(v)) {
       axes.back() = axesFor(v);
-      for (const Axis *axis : axes.back())
-        count *= axis->regs();
+      count = countElements(axes.back());
     }
     types.append(count, getElementTypeOrSelf(v.getType()));
   }
@@ -344,9 +348,7 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
       results = results.drop_front();
       continue;
     }
-    int64_t count = 1;
-    for (const Axis *axis : a)
-      count *= axis->regs();
+    int64_t count = countElements(a);
     remember(v, a, Fragment(results.take_front(count)));
     results = results.drop_front(count);
   }

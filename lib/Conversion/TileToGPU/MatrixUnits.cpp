@@ -198,10 +198,8 @@ Fragment KernelLowering::multiplyByUnit(const Contraction &c) {
     }
     return product.fromPair(makeVector(pair));
   };
-  int64_t count = 1;
-  for (unsigned dim : kept)
-    count *= axes[dim]->regs();
-  Fragment sums(count, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
+  Fragment sums(countElements(select(axes, kept)),
+                arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
   forEachElement(select(axes, kept), [&](Registers regs, int64_t) {
     Place at(axes.size(), 0);
     for (auto [dim, reg] : llvm::zip_equal(kept, regs))

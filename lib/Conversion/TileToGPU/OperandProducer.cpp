@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// The bytes that are swizzled as a unit, and those of a row of an operand.
-constexpr int64_t kUnitBytes = 16, kRowBytes = 128;
+/// The bytes that are swizzled as a unit.
+constexpr int64_t kUnitBytes = 16;
 
 OperandProducer::OperandProducer(tile::KernelOp kernel,
                                  const PipelinePlan &plan, KernelPlan &spreads,
@@ -20,15 +20,8 @@ OperandProducer::OperandProducer(tile::KernelOp kernel,
       lowering(kernel, spreads, at, /*fast=*/false) {
   lowering.entry = d.b.getInsertionBlock();
   lowering.scopes.emplace_back();
-  auto own = std::make_unique<Axis>(*lowering.positionAxis(d.toIndex(thread)));
-  for (int64_t first = kWarpgroupThreads; first < plan.n;
-       first += kWarpgroupThreads) {
-    own->base.push_back(own->base.front());
-    own->offset.push_back(first);
-    own->valid.push_back(Value());
-  }
-  lowering.axisPool.push_back(std::move(own));
-  columns = lowering.axisPool.back().get();
+  columns = lowering.stepAxis(d.toIndex(thread), kWarpgroupThreads,
+                              plan.n / kWarpgroupThreads);
   for (auto load : loop.getBody()->getOps<tile::LoadOp>())
     if (load != plan.product.lhs)
       loads.push_back(load);
@@ -78,9 +71,7 @@ void OperandProducer::store(Value iteration, ValueRange loaded, Value stage) {
   enter(iteration);
   for (tile::LoadOp load : loads) {
     Axes axes = getAxes(load);
-    size_t count = 1;
-    for (const Axis *axis : axes)
-      count *= axis->regs();
+    int64_t count = countElements(axes);
     lowering.held[load] = {axes, Fragment(loaded.take_front(count))};
     loaded = loaded.drop_front(count);
   }
@@ -92,29 +83,28 @@ void OperandProducer::store(Value iteration, ValueRange loaded, Value stage) {
   }
 }
 
-/// Stores a column of an operand: a row of shared memory for each 128 bytes
-/// along the depth, swizzled as tensor maps would copy it.
+/// Stores a column of an operand: rows of shared memory with parts of the
+/// depth, swizzled as tensor maps would copy them.
 void OperandProducer::storeColumn(Value operand, int64_t number, Value memory) {
   constexpr int64_t swizzledRows = 8;
-  int64_t together = kUnitBytes / plan.getElementBytes();
-  const Axis *column = lowering.pointAxis(columns, number),
-             *first = lowering.positionAxis(d.index(0));
+  int64_t elementBytes = plan.getElementBytes(), rowBytes = plan.rhs.rowBytes,
+          together = kUnitBytes / elementBytes;
+  const Axis *column = lowering.pointAxis(columns, number);
   Value row = d.add(thread, columns->offset[number]),
         swizzle = d.fold<arith::AndIOp>(thread, d.i32(swizzledRows - 1)),
-        place = d.at(memory, d.mul(row, kRowBytes));
+        place = d.at(memory, d.mul(row, rowBytes));
   for (int64_t k = 0; k < plan.k; k += together) {
-    const Axis *depth = lowering.extend(
-        lowering.positionAxis(first->base.front(), k), together);
+    const Axis *depth =
+        lowering.extend(lowering.positionAxis(d.index(0), k), together);
     lowering.scopes.emplace_back();
     Fragment elements = lowering.emit(operand, {depth, column});
     lowering.scopes.pop_back();
-    int64_t inRow = k * plan.getElementBytes() % kRowBytes,
-            rows = k * plan.getElementBytes() / kRowBytes * plan.n;
+    int64_t bytes = k * elementBytes, inRow = bytes % rowBytes,
+            before = bytes / rowBytes * plan.n * rowBytes;
     Value swizzled = d.mul(
         d.fold<arith::XOrIOp>(swizzle, d.i32(inRow / kUnitBytes)), kUnitBytes);
     d.create<LLVM::StoreOp>(d.makeVector(elements),
-                            d.at(d.at(place, rows * kRowBytes), swizzled),
-                            kUnitBytes);
+                            d.at(d.at(place, before), swizzled), kUnitBytes);
   }
 }
 

@@ -93,8 +93,7 @@ static LogicalResult checkLoops(tile::Product &product, std::string &why) {
   for (scf::ForOp loop : product.loops)
     for (Operation &op : loop.getBody()->without_terminator())
       if (!isa<scf::ForOp>(op) &&
-          !isa_and_present<RankedTensorType>(
-              op.getNumResults() ? op.getResult(0).getType() : Type()) &&
+          !llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
           (op.getNumRegions() || !isMemoryEffectFree(&op) ||
            isa<memref::DimOp>(op)))
         return why = "the loop of a product contains '" +

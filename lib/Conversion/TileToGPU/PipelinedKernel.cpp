@@ -368,10 +368,7 @@ void PipelinedKernel::computeStage(OperandProducer &operands, Value iteration,
   operands.store(iteration, carried.drop_front(2), getRhs(stage));
   d.fenceShared();
   d.create<NVVM::SyncWarpOp>(d.i32(-1));
-  d.when(d.equal(lane, 0), [&] {
-    d.create<NVVM::MBarrierArriveOp>(b.getI64Type(), d.barrierAt(full, stage),
-                                     /*count=*/Value());
-  });
+  d.when(d.equal(lane, 0), [&] { d.arrive(full, stage); });
 }
 
 void PipelinedKernel::emitProducer() {

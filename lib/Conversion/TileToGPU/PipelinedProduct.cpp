@@ -115,21 +115,15 @@ void PipelinedKernel::waitTurn(Value phase) {
 
 void PipelinedKernel::passTurn() {
   Value next = d.fold<arith::RemUIOp>(d.add(turn, 1), d.i32(plan.tiles));
-  d.when(leads, [&] {
-    d.create<NVVM::MBarrierArriveOp>(
-        b.getI64Type(), d.barrierAt(full, d.add(next, plan.getRingBarriers())),
-        /*count=*/Value());
-  });
+  d.when(leads, [&] { d.arrive(full, d.add(next, plan.getRingBarriers())); });
 }
 
 /// Returns a stage to the producer; a negative index means no stage.
 void PipelinedKernel::release(Value stage) {
   Value isStage =
       d.create<arith::CmpIOp>(arith::CmpIPredicate::sge, stage, d.i32(0));
-  d.when(d.fold<arith::AndIOp>(leads, isStage), [&] {
-    d.create<NVVM::MBarrierArriveOp>(b.getI64Type(), d.barrierAt(empty, stage),
-                                     /*count=*/Value());
-  });
+  d.when(d.fold<arith::AndIOp>(leads, isStage),
+         [&] { d.arrive(empty, stage); });
 }
 
 void PipelinedKernel::assignWarpgroups() {

@@ -127,11 +127,11 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
       at, kernel.getLoc(), at.getI32Type(),
       block->getArgument(kernel.getNumArguments() + numSymbols));
   ValueRange maps = block->getArguments().take_back(plan->maps.size());
-  if (plan->attention)
+  if (plan->attention) {
     PipelinedAttention(kernel, *plan, spreads, prologue.getFrame(), maps,
                        programs)
         .run(block);
-  else {
+  } else {
     PipelinedKernel product(kernel, *plan, spreads, prologue.getFrame(), maps,
                             programs);
     product.run(block);

@@ -111,9 +111,8 @@ int64_t KernelLowering::sharedVector(const SharedTile &tile, const Axes &axes,
 Fragment KernelLowering::packShared(const SharedTile &tile, const Axes &axes,
                                     const Fragment &fragment) {
   unsigned dim = 0;
-  int64_t width = sharedVector(tile, axes, dim), stride = 1;
-  for (unsigned d = dim + 1; d < axes.size(); ++d)
-    stride *= axes[d]->regs();
+  int64_t width = sharedVector(tile, axes, dim),
+          stride = countElements(axes, dim + 1);
   Fragment packed;
   forEachElement(axes, [&](Registers regs, int64_t i) {
     if (width > 1 && regs[dim] % width)
@@ -154,12 +153,9 @@ void KernelLowering::writeShared(const SharedTile &tile, const Axes &axes,
 
 Fragment KernelLowering::readShared(const SharedTile &tile, const Axes &axes) {
   unsigned dim = 0;
-  int64_t width = sharedVector(tile, axes, dim), stride = 1, count = 1;
-  for (unsigned d = dim + 1; d < axes.size(); ++d)
-    stride *= axes[d]->regs();
-  for (const Axis *axis : axes)
-    count *= axis->regs();
-  Fragment f(count);
+  int64_t width = sharedVector(tile, axes, dim),
+          stride = countElements(axes, dim + 1);
+  Fragment f(countElements(axes));
   forEachElement(axes, [&](Registers regs, int64_t i) {
     if (width > 1 && regs[dim] % width)
       return;

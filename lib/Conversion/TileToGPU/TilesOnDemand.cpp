@@ -460,10 +460,7 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
   std::optional<SharedTile> shared;
   if (plan.dependsOnRoot(source))
     shared = materialise(source);
-  int64_t count = 1;
-  for (const Axis *axis : axes)
-    count *= axis->regs();
-  Fragment result(count);
+  Fragment result(countElements(axes));
   forParts(op, axes, [&](const Axes &at, const Axes &kept, Registers first) {
     Fragment part = shared ? readShared(*shared, at) : emit(source, at);
     forEachElement(kept, [&](Registers inner, int64_t i) {

@@ -89,8 +89,8 @@ def Graph_BlockMatmulOp : Graph_InferredOp<"block_matmul"> {
         result[m, n] = sum over blocks b of scales[n, b] *
             sum over k of lhs[m, b, w, p] * (rhs[n, b, k] - zeros[n, b])
 
-    where k is the number of element p of word w: `w * 32 / bits + p`. Without `zeros`, a zero point is
-    `2^(bits - 1)`. Sums are computed in f32.
+    where k is the number of element p of word w: `w * 32 / bits + p`. Without
+    `zeros`, a zero point is `2^(bits - 1)`. Sums are computed in f32.
 
     Shapes: `lhs` [.., M, B, W, 32 / bits], `rhs` [N, B, W] of i32, `scales`
     [N, B], `zeros` [N, B] of ui8; the result is [.., M, N] of the element type
