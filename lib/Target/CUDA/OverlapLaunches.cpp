@@ -32,10 +32,19 @@ static DenseSet<Value> getConstants(LLVM::LLVMFuncOp function) {
   return constants;
 }
 
-/// Returns true if the address is in one of the constants.
+/// Returns true if the address is in one of the constants, or in a constant of
+/// the module, which is read in place of elements out of bounds.
 static bool isInConstant(Value address, const DenseSet<Value> &constants) {
   while (auto gep = address.getDefiningOp<LLVM::GEPOp>())
     address = gep.getBase();
+  if (auto select = address.getDefiningOp<arith::SelectOp>())
+    return isInConstant(select.getTrueValue(), constants) &&
+           isInConstant(select.getFalseValue(), constants);
+  if (auto symbol = address.getDefiningOp<LLVM::AddressOfOp>()) {
+    auto global = SymbolTable::lookupNearestSymbolFrom<LLVM::GlobalOp>(
+        symbol, symbol.getGlobalNameAttr());
+    return global && global.getConstant();
+  }
   return constants.contains(address);
 }
 
@@ -73,7 +82,7 @@ static bool canMove(Operation *op, Operation *end) {
 static void prefetchConstants(const DenseSet<Value> &constants,
                               Operation *wait) {
   // More would take registers from the rest of the kernel.
-  constexpr int64_t mostBits = 128 * 8;
+  constexpr int64_t mostBits = 160 * 8;
   int64_t bits = 0;
   for (auto load :
        llvm::make_early_inc_range(wait->getBlock()->getOps<LLVM::LoadOp>())) {
