@@ -11,6 +11,8 @@
 namespace adze::togpu {
 
 constexpr int64_t kWarp = 32; ///< threads
+/// The greatest size of a dim that one thread may hold.
+constexpr int64_t kShortDim = 8;
 
 /// The distribution of one dimension over the threads of a program. Register r
 /// of the thread with digit t holds position (r / vec) * threads * vec + t *
