@@ -516,6 +516,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
     spreadDot(dot);
   spreadContractions();
   limitReducedDims();
+  spreadParts();
   for (Value tile : llvm::concat<Value>(tiles, carried))
     spreadTile(tile);
   // All other tiles are computed on demand at their users' positions.

@@ -141,6 +141,7 @@ private:
   bool spreadContraction(const Contraction &contraction);
   void spreadContractions();
   bool readsConstantsOnce();
+  void spreadParts();
   void limitReducedDims();
   void findScattered();
   void spreadTile(mlir::Value tile);

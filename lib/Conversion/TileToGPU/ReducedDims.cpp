@@ -75,4 +75,25 @@ void KernelPlan::limitReducedDims() {
     maxThreads[cls] = 1;
 }
 
+/// Gives each warp one of the parts of a loop: of a dim that the loop carries
+/// and that is reduced after it. Warps do not synchronize in the loop.
+void KernelPlan::spreadParts() {
+  DenseSet<int> carried;
+  kernel.walk([&](scf::ForOp loop) {
+    for (Value result : loop.getResults())
+      if (isTile(result))
+        carried.insert_range(classesOf(result));
+  });
+  kernel.walk([&](tile::ReduceOp reduce) {
+    int cls = classesOf(reduce.getSource())[reduce.getDim()];
+    if (reduce->getParentOfType<scf::ForOp>() || !carried.contains(cls) ||
+        spreads.contains(cls) || sizes[cls] * kWarp != threads)
+      return;
+    Spread &spread = spreads[cls];
+    spread.size = spread.threads = sizes[cls];
+    spread.shift = llvm::Log2_64(kWarp);
+    maxThreads.erase(cls);
+  });
+}
+
 } // namespace adze::togpu
