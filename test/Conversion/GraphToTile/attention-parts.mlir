@@ -68,7 +68,7 @@
 // Other GPUs have no clusters.
 // BLOCK-DAG: grouped_few: 4 programs of 256 threads agree
 
-#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 8, shared_bytes = 232448, features = [tma]>
+#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 24, shared_bytes = 232448, features = [tma]>
 #q = affine_map<()[s0, s1] -> (1, 8, s0, 64)>
 #k = affine_map<()[s0, s1] -> (1, 2, s1, 64)>
 #m = affine_map<()[s0, s1] -> (1, 1, s0, s1)>

@@ -2,6 +2,7 @@
 //
 // Target attributes, and functions that find those of an op.
 #include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Tile/IR/Clusters.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -153,6 +154,13 @@ int64_t CudaTargetAttr::getMostClusterBlocks() const {
   // CUDA C++ programming guide, "Thread block clusters".
   constexpr int64_t portable = 8;
   return has(CudaFeature::tma) ? portable : 1;
+}
+
+int64_t countClusters(int64_t blocks, int64_t multiprocessors) {
+  // Of a thousand multiprocessors of an H200 that clusters of 1, 2 .. blocks
+  // can occupy (cuOccupancyMaxActiveClusters).
+  constexpr int64_t occupied[] = {1000, 1000, 887, 910, 834, 773, 796, 910};
+  return multiprocessors * occupied[blocks - 1] / (1000 * blocks);
 }
 
 TargetUnitAttr CudaTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {

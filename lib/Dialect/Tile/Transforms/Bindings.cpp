@@ -1,5 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #include "Bindings.h"
+#include "Dialect/Tile/IR/Clusters.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Dialect/Tile/Transforms/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -84,9 +85,26 @@ static LogicalResult bindElements(KernelOp kernel) {
   return success();
 }
 
+/// Returns the greatest number of iterations of the loops of a kernel, or -1 if
+/// it is dynamic.
+static int64_t countIterations(KernelOp kernel) {
+  int64_t most = 1;
+  kernel.walk([&](scf::ForOp loop) {
+    auto end = getConstantIntValue(loop.getUpperBound());
+    auto step = evaluateSize(
+        loop.getStep(), [&](ParamOp param) { return getValue(kernel, param); });
+    most = most > 0 && end && step && *step > 0
+               ? std::max(most, llvm::divideCeilSigned(*end, *step))
+               : -1;
+  });
+  return most;
+}
+
 /// Binds the number of parts of a kernel that reduces each of them by a warp,
 /// and joins the results: a cluster of blocks computes a program if programs do
-/// not fill the GPU. Dynamic numbers of programs are assumed to be small.
+/// not fill the GPU, and its warps have several iterations, which take longer
+/// than the barriers of a cluster. Dynamic numbers of programs are assumed to
+/// be small.
 static LogicalResult bindParts(KernelOp kernel, CudaTargetAttr target) {
   constexpr int64_t warpThreads = 32, mostWarps = 32, usualWarps = 8;
   ParamOp parts;
@@ -110,6 +128,12 @@ static LogicalResult bindParts(KernelOp kernel, CudaTargetAttr target) {
           blocks =
               std::clamp<int64_t>(llvm::bit_floor(uint64_t(resident / all)), 1,
                                   target.getMostClusterBlocks());
+  if (int64_t iterations = countIterations(kernel); iterations > 0)
+    blocks = std::min<int64_t>(blocks, llvm::bit_floor(uint64_t(iterations)));
+  else
+    while (blocks > 1 &&
+           programs > countClusters(blocks, target.getMultiprocessors()))
+      blocks /= 2;
   setThreads(kernel, warps * warpThreads, blocks);
   bindParams(kernel, parts, {warps * blocks});
   return success();

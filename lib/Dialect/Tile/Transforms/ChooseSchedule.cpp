@@ -5,6 +5,7 @@
 #include "AttentionSchedule.h"
 #include "Bindings.h"
 #include "Dialect/Tile/Analysis/Products.h"
+#include "Dialect/Tile/IR/Clusters.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Dialect/Tile/Transforms/Schedules.h"

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #include "ProductCosts.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Dialect/Tile/IR/Clusters.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -289,13 +290,6 @@ static double getTileCycles(const ProductSizes &sizes, const ResultBlock &block,
   if (block.tiles > 1)
     return std::max(cycles + stages * stageInTurn, stages * leastInTurn);
   return cycles + exposed * std::min(multiply, copy) + stages * stage;
-}
-
-int64_t countClusters(int64_t blocks, int64_t multiprocessors) {
-  // Of a thousand multiprocessors of an H200 that clusters of 1, 2 .. blocks
-  // can occupy (cuOccupancyMaxActiveClusters).
-  constexpr int64_t occupied[] = {1000, 1000, 887, 910, 834, 773, 796, 910};
-  return multiprocessors * occupied[blocks - 1] / (1000 * blocks);
 }
 
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,

@@ -81,10 +81,6 @@ llvm::SmallVector<BlockChoice> listLargeBlocks(const ProductSizes &sizes,
 llvm::SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
                                               int64_t multiprocessors);
 
-/// Returns the number of clusters of up to 8 blocks that run at the same time,
-/// if a block occupies a multiprocessor.
-int64_t countClusters(int64_t blocks, int64_t multiprocessors);
-
 /// Returns the cycles of all tiles by the matrix unit of warpgroups. The rates
 /// are those of one multiprocessor of sm_90, fitted to 298 measured products
 /// (benchmarks/results/gpu-products-2026-11-29.md): an instruction of 64 rows

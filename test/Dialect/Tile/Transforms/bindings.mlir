@@ -7,6 +7,17 @@
 // CHECK: tile.kernel @dynamic(
 // CHECK-SAME: tile.params.cuda = {PARTS = 16 : i64}
 // CHECK-SAME: #tile.dim<"threads", 64>, #tile.dim<"split", 8>
+// Clusters of two blocks compute 40 programs at once, and larger ones do not.
+// CHECK: tile.kernel @forty(
+// CHECK-SAME: tile.params.cuda = {PARTS = 4 : i64}
+// CHECK-SAME: #tile.dim<"threads", 64>, #tile.dim<"split", 2>
+// As many blocks as there are iterations share a program, and one if it has one.
+// CHECK: tile.kernel @five(
+// CHECK-SAME: tile.params.cuda = {PARTS = 8 : i64}
+// CHECK-SAME: #tile.dim<"split", 4>
+// CHECK: tile.kernel @once(
+// CHECK-SAME: tile.params.cuda = {PARTS = 2 : i64}
+// CHECK-SAME: #tile.dim<"split", 1>
 // Elements of 16 bits, small blocks, loops, and parameters that the IR binds stay.
 // CHECK: tile.kernel @narrow(
 // CHECK-NOT: BLOCK = 1024
@@ -31,11 +42,73 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
   }
   tile.kernel @dynamic(%x: memref<?x?x64xf32>, %y: memref<?x64xf32>) attributes {tile.params = {PARTS = 2 : i64}} {
     %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
     %p = tile.param "PARTS" : index
     %size = memref.dim %y, %c0 : memref<?x64xf32>
+    %end = memref.dim %x, %c1 : memref<?x?x64xf32>
     %i = tile.program_id (%size) : index
-    %t = tile.load %x[%i, %c0, 0] sizes [%p, 64] : memref<?x?x64xf32> -> tensor<?x64xf32>
-    %r = tile.reduce add %t dim 0 : tensor<?x64xf32> -> tensor<64xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero to [%p, 64] : f32 -> tensor<?x64xf32>
+    %sums = scf.for %k = %c0 to %end step %p iter_args(%s = %init) -> (tensor<?x64xf32>) {
+      %t = tile.load %x[%i, %k, 0] sizes [%p, 64] : memref<?x?x64xf32> -> tensor<?x64xf32>
+      %n = arith.addf %s, %t : tensor<?x64xf32>
+      scf.yield %n : tensor<?x64xf32>
+    }
+    %r = tile.reduce add %sums dim 0 : tensor<?x64xf32> -> tensor<64xf32>
+    tile.store %r, %y[%i, 0] dims [1] : tensor<64xf32>, memref<?x64xf32>
+    tile.return
+  }
+  tile.kernel @forty(%x: memref<?x?x64xf32>, %y: memref<?x64xf32>) attributes {tile.params = {PARTS = 2 : i64}} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %p = tile.param "PARTS" : index
+    %size = arith.constant 40 : index
+    %end = memref.dim %x, %c1 : memref<?x?x64xf32>
+    %i = tile.program_id (%size) : index
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero to [%p, 64] : f32 -> tensor<?x64xf32>
+    %sums = scf.for %k = %c0 to %end step %p iter_args(%s = %init) -> (tensor<?x64xf32>) {
+      %t = tile.load %x[%i, %k, 0] sizes [%p, 64] : memref<?x?x64xf32> -> tensor<?x64xf32>
+      %n = arith.addf %s, %t : tensor<?x64xf32>
+      scf.yield %n : tensor<?x64xf32>
+    }
+    %r = tile.reduce add %sums dim 0 : tensor<?x64xf32> -> tensor<64xf32>
+    tile.store %r, %y[%i, 0] dims [1] : tensor<64xf32>, memref<?x64xf32>
+    tile.return
+  }
+  tile.kernel @five(%x: memref<?x10x64xf32>, %y: memref<?x64xf32>) attributes {tile.params = {PARTS = 2 : i64}} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %p = tile.param "PARTS" : index
+    %size = memref.dim %y, %c0 : memref<?x64xf32>
+    %end = arith.constant 10 : index
+    %i = tile.program_id (%size) : index
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero to [%p, 64] : f32 -> tensor<?x64xf32>
+    %sums = scf.for %k = %c0 to %end step %p iter_args(%s = %init) -> (tensor<?x64xf32>) {
+      %t = tile.load %x[%i, %k, 0] sizes [%p, 64] : memref<?x10x64xf32> -> tensor<?x64xf32>
+      %n = arith.addf %s, %t : tensor<?x64xf32>
+      scf.yield %n : tensor<?x64xf32>
+    }
+    %r = tile.reduce add %sums dim 0 : tensor<?x64xf32> -> tensor<64xf32>
+    tile.store %r, %y[%i, 0] dims [1] : tensor<64xf32>, memref<?x64xf32>
+    tile.return
+  }
+  tile.kernel @once(%x: memref<?x2x64xf32>, %y: memref<?x64xf32>) attributes {tile.params = {PARTS = 2 : i64}} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %p = tile.param "PARTS" : index
+    %size = memref.dim %y, %c0 : memref<?x64xf32>
+    %end = arith.constant 2 : index
+    %i = tile.program_id (%size) : index
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero to [%p, 64] : f32 -> tensor<?x64xf32>
+    %sums = scf.for %k = %c0 to %end step %p iter_args(%s = %init) -> (tensor<?x64xf32>) {
+      %t = tile.load %x[%i, %k, 0] sizes [%p, 64] : memref<?x2x64xf32> -> tensor<?x64xf32>
+      %n = arith.addf %s, %t : tensor<?x64xf32>
+      scf.yield %n : tensor<?x64xf32>
+    }
+    %r = tile.reduce add %sums dim 0 : tensor<?x64xf32> -> tensor<64xf32>
     tile.store %r, %y[%i, 0] dims [1] : tensor<64xf32>, memref<?x64xf32>
     tile.return
   }

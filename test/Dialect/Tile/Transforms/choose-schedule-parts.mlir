@@ -9,13 +9,20 @@
 // CHECK: tile.kernel @none(
 // CHECK-NOT: tile.schedule
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448, features = [tma]>]} {
-  tile.kernel @parts(%x: memref<60x?x64xf32>, %y: memref<60x64xf32>) attributes {tile.params = {PARTS = 2 : i64}} {
+  tile.kernel @parts(%x: memref<60x512x64xf32>, %y: memref<60x64xf32>) attributes {tile.params = {PARTS = 2 : i64}} {
     %c0 = arith.constant 0 : index
     %c60 = arith.constant 60 : index
+    %c512 = arith.constant 512 : index
     %p = tile.param "PARTS" : index
     %i = tile.program_id (%c60) : index
-    %t = tile.load %x[%i, %c0, 0] sizes [%p, 64] : memref<60x?x64xf32> -> tensor<?x64xf32>
-    %r = tile.reduce add %t dim 0 : tensor<?x64xf32> -> tensor<64xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero to [%p, 64] : f32 -> tensor<?x64xf32>
+    %sums = scf.for %k = %c0 to %c512 step %p iter_args(%s = %init) -> (tensor<?x64xf32>) {
+      %t = tile.load %x[%i, %k, 0] sizes [%p, 64] : memref<60x512x64xf32> -> tensor<?x64xf32>
+      %n = arith.addf %s, %t : tensor<?x64xf32>
+      scf.yield %n : tensor<?x64xf32>
+    }
+    %r = tile.reduce add %sums dim 0 : tensor<?x64xf32> -> tensor<64xf32>
     tile.store %r, %y[%i, 0] dims [1] : tensor<64xf32>, memref<60x64xf32>
     tile.return
   }
