@@ -16,6 +16,7 @@
 // and the blocks of a cluster, do not wait for each other while they read.
 #include "AttentionEmitter.h"
 #include "Dialect/Graph/IR/Weights.h"
+#include "Dialect/Tile/IR/Clusters.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <numeric>
@@ -73,9 +74,21 @@ void AttentionEmitter::chooseSharing() {
   if (!inKeys || !inValues || !all)
     return;
   int64_t common = std::gcd(std::gcd(*inKeys, *inValues), *all);
+  // Few queries share keys only if the clusters of their programs cannot run at
+  // once otherwise. A dynamic batch is assumed to be small.
+  int64_t batch = getKnown(product(op.getContext(),
+                                   ArrayRef<AffineExpr>(getDims(op.getResult()))
+                                       .take_front(rank - 3))),
+          programs = *all * std::max<int64_t>(1, batch),
+          atOnce = isFew() ? tile::countClusters(e.gpu.getMostClusterBlocks(),
+                                                 e.gpu.getMultiprocessors())
+                           : 0;
   for (int64_t count = 1; count <= std::min(common, mostShared); ++count)
-    if (common % count == 0)
+    if (common % count == 0) {
       sharing = count;
+      if (programs <= atOnce * count)
+        break;
+    }
 }
 
 /// Returns the ranges of the batch dims of key or value.

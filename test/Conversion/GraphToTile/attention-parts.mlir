@@ -5,6 +5,9 @@
 // RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule -o %t.mlir
 // RUN: cuda-emulate %t.mlir --symbols=1,70 --tolerance=1e-3 | FileCheck %s --check-prefix=FEW
 // RUN: cuda-emulate %t.mlir --symbols=3,1030 --tolerance=1e-3 | FileCheck %s --check-prefix=FEW
+// RUN: sed 's/multiprocessors = 24/multiprocessors = 132/' %s | aopt --convert-graph-to-tile --tile-choose-schedule -o %t.apart.mlir
+// RUN: FileCheck %s --check-prefix=APART <%t.apart.mlir
+// RUN: cuda-emulate %t.apart.mlir --symbols=2,300 --tolerance=1e-3 | FileCheck %s --check-prefix=APART-RUN
 // RUN: sed 's/, features = .tma.//' %s | aopt --convert-graph-to-tile --tile-choose-schedule -o %t.block.mlir
 // RUN: cuda-emulate %t.block.mlir --symbols=2,300 --tolerance=1e-3 | FileCheck %s --check-prefix=BLOCK
 
@@ -36,6 +39,15 @@
 // CHECK: tile.kernel @many(
 // CHECK-NOT: "PARTS"
 
+// The clusters of all heads run at once on a larger GPU, so a program computes one head.
+// APART: tile.kernel @grouped_few(
+// APART-SAME: #tile.dim<"split", 8>
+// APART: scf.for {{.*}} -> (tensor<1x?x64xf32>, tensor<1x?xf32>, tensor<1x?xf32>)
+// Those of 16 heads run at once with four blocks each.
+// APART: tile.kernel @one(
+// APART-SAME: #tile.dim<"split", 4>
+// APART-RUN-DAG: grouped_few: 16 programs of 2048 threads agree
+
 // INVARIANT-NOT: _few(
 
 // Few programs are computed by clusters, so that the multiprocessors are busy.
@@ -65,8 +77,8 @@
 // FEW-DAG: grouped_few: {{[1-9].*}} programs of 2048 threads agree
 // FEW-DAG: grouped: 0 programs
 // FEW-DAG: one: 16 programs of 256 threads agree
-// Other GPUs have no clusters.
-// BLOCK-DAG: grouped_few: 4 programs of 256 threads agree
+// Other GPUs have no clusters: the programs of all heads run at once.
+// BLOCK-DAG: grouped_few: 16 programs of 256 threads agree
 
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 24, shared_bytes = 232448, features = [tma]>
 #q = affine_map<()[s0, s1] -> (1, 8, s0, 64)>
