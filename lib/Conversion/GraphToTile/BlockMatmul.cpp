@@ -108,22 +108,24 @@ bool adze::mayUseUnit(BlockMatmulOp op) {
          getSignificandBits(element) >= int64_t(op.getBits());
 }
 
+/// The blocks of a column whose weights are packed together.
+static constexpr int64_t kTogether = 4;
+
 /// Returns the packing of weights for the matrix instruction, or of one element
 /// for each of their blocks: those of 16 columns and four blocks are
 /// contiguous, and a warp loads them at once. The four elements that a thread
 /// loads of a column are adjacent.
 static AffineMap packBlocks(BlockMatmulOp op, bool hasWords) {
-  constexpr int64_t together = 4;
   MLIRContext *context = op.getContext();
   AffineExpr column, block, word;
   bindDims(context, column, block, word);
   Dims dims = getDims(op.getRhs());
   if (!mayUseUnit(op) || getKnown(dims[0]) % kUnitColumns ||
-      getKnown(dims[1]) % together)
+      getKnown(dims[1]) % kTogether)
     return AffineMap::getMultiDimIdentityMap(hasWords ? 3 : 2, context);
   SmallVector<AffineExpr> places{column.floorDiv(kUnitColumns),
-                                 block.floorDiv(together),
-                                 column % kUnitColumns, block % together};
+                                 block.floorDiv(kTogether),
+                                 column % kUnitColumns, block % kTogether};
   if (hasWords)
     places.insert(std::prev(places.end()), word);
   return AffineMap::get(hasWords ? 3 : 2, 0, places, context);
@@ -396,13 +398,24 @@ LogicalResult BlockMatmul::emitFew() {
     int64_t columns = getKnown(getDims(op.getRhs())[0]);
     std::tie(most, ofWarp) =
         chooseWarps(llvm::divideCeil(columns, mostColumns), e.gpu);
+    // Few iterations are one, whose loads are in flight at once.
+    constexpr int64_t fewIterations = 4, manyWarps = 16;
+    int64_t depth = blocks * blockSize;
+    if (most == manyWarps && depth > most * ofWarp &&
+        depth <= fewIterations * most * ofWarp)
+      ofWarp =
+          llvm::alignTo(llvm::divideCeil(depth, most), kTogether * blockSize);
   }
   int64_t step =
       std::min(blocks, std::max<int64_t>(1, most * ofWarp / blockSize));
-  Value warps = e.param(
-      "PARTS", std::min<int64_t>(most, llvm::PowerOf2Ceil(llvm::divideCeil(
-                                           step * blockSize, ofWarp))));
+  int64_t usual = std::min<int64_t>(
+      most, llvm::PowerOf2Ceil(llvm::divideCeil(step * blockSize, ofWarp)));
+  Value warps = e.param("PARTS", usual);
   Value each = e.ceilDiv(e.index(step), warps);
+  if (byUnit && step > usual * kTogether) { // whole groups of packed blocks
+    Value together = e.index(kTogether);
+    each = e.mul(e.ceilDiv(each, together), together);
+  }
   if (failed(setAxes(mostColumns, e.index(byUnit ? kUnitRows : 1))))
     return failure();
   if (byUnit) {

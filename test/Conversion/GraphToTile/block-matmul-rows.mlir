@@ -1,9 +1,18 @@
 // RUN: aopt %s --convert-graph-to-tile -o %t.mlir
 // RUN: FileCheck %s <%t.mlir
+// RUN: aopt %t.mlir --tile-choose-schedule | FileCheck %s --check-prefix=SCHEDULE
+// RUN: aopt %t.mlir --tile-choose-schedule --tile-specialize=target=cuda | FileCheck %s --check-prefix=SPECIAL
 // RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=1 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=FEW
 // RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=3 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=FEW
 // RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=8 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=FEW
 // RUN: aopt %t.mlir --tile-choose-schedule | cuda-emulate - --symbols=9 --tolerance=1e-2 --int-limit=2000000000 | FileCheck %s --check-prefix=MANY
+
+// The depth of 2560 is one iteration of 16 warps, each of which has a multiple of four blocks.
+// SCHEDULE: tile.kernel @int4_few(
+// SCHEDULE-SAME: tile.params.cuda = {PARTS = 16 : i64}
+// SCHEDULE-SAME: #tile.dim<"split", 1>
+// SPECIAL: tile.kernel @int4_few(
+// SPECIAL: scf.for {{.*}} to %c80{{.*}} step %c128{{.*}} iter_args({{.*}} -> (tensor<8x16x16xf32>)
 
 // Few rows of 16 bits are one tile, which the matrix instruction of a warp multiplies. Numbers
 // in place of the weights are placed in the significands of two floats at a time. Products and
