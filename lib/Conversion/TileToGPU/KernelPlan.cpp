@@ -230,17 +230,6 @@ static std::array<Spread, 2> getUnitSpreads(std::array<int64_t, 2> sizes,
   return {rows, columns};
 }
 
-int64_t getStaticPrograms(tile::KernelOp kernel) {
-  int64_t programs = 1;
-  kernel.walk([&](tile::ProgramIdOp ids) {
-    for (Value extent : ids.getGrid()) {
-      auto size = getConstantIntValue(extent);
-      programs = size && programs >= 0 ? programs * *size : -1;
-    }
-  });
-  return programs;
-}
-
 /// Returns true if the kernel stores what it loads.
 static bool isCopy(tile::KernelOp kernel) {
   return !kernel

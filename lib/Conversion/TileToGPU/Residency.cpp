@@ -20,6 +20,27 @@ bool readsConstants(tile::LoadOp load) {
              argument.getArgNumber(), tile::kConstantAttribute);
 }
 
+int64_t getStaticPrograms(tile::KernelOp kernel) {
+  int64_t programs = 1;
+  kernel.walk([&](tile::ProgramIdOp ids) {
+    for (Value extent : ids.getGrid()) {
+      auto size = getConstantIntValue(extent);
+      programs = size && programs >= 0 ? programs * *size : -1;
+    }
+  });
+  return programs;
+}
+
+/// Returns the number of programs if dynamic extents of the grid are 1.
+static int64_t countPrograms(tile::KernelOp kernel) {
+  int64_t programs = 1;
+  kernel.walk([&](tile::ProgramIdOp ids) {
+    for (Value extent : ids.getGrid())
+      programs *= std::max<int64_t>(1, getConstantIntValue(extent).value_or(1));
+  });
+  return programs;
+}
+
 /// Returns true if a program reads matrices of constants at once, and threads
 /// hold at most 96 bytes of them.
 bool KernelPlan::readsConstantsOnce() {
@@ -56,11 +77,13 @@ bool KernelPlan::hasFewPrograms(int64_t bytes) {
 
 /// Blocks with products wait for their operands in turn, while others multiply.
 /// Blocks that read constants once are resident together if possible, since
-/// their loads do not wait for those of other blocks: 64 registers suffice. In
-/// other kernels more than one block would spill registers.
+/// their loads do not wait for those of other blocks: 80 registers suffice. All
+/// blocks with contractions of a matrix unit are resident if 128 registers a
+/// thread permit it. In other kernels more than one block would spill
+/// registers.
 int64_t KernelPlan::getResidentBlocks() {
   constexpr int64_t registers = 65536, besideUnit = 96, besideImage = 112,
-                    besideProduct = 64, ofMultiplier = 128, ofReader = 64;
+                    besideProduct = 64, ofMultiplier = 128, ofReader = 80;
   bool isImage =
       kernel.walk([](tile::ReshapeOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
@@ -74,9 +97,16 @@ int64_t KernelPlan::getResidentBlocks() {
   });
   if (used)
     return std::max<int64_t>(1, registers / (threads * used));
-  return blocks == 1 && readsConstantsOnce()
-             ? std::max<int64_t>(1, registers / (threads * ofReader))
-             : 1;
+  auto limit = [&](int64_t ofThread) {
+    return std::max<int64_t>(1, registers / (threads * ofThread));
+  };
+  if (blocks > 1)
+    return 1;
+  if (readsConstantsOnce())
+    return limit(ofReader);
+  int64_t wanted =
+      llvm::divideCeil(countPrograms(kernel), getMultiprocessors());
+  return hasContractions() ? std::min(limit(ofMultiplier), wanted) : 1;
 }
 
 } // namespace adze::togpu

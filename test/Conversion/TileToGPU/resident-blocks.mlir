@@ -1,8 +1,8 @@
 // RUN: aopt %s --convert-tile-to-gpu | FileCheck %s
 
-// Blocks that read a matrix of constants once have room beside each other: 64 registers.
+// Blocks that read a matrix of constants once have room beside each other: 80 registers.
 // CHECK-LABEL: llvm.func @once(
-// CHECK-SAME: nvvm.minctasm = 16 : i32
+// CHECK-SAME: nvvm.minctasm = 12 : i32
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>]} {
 tile.kernel @once(%x: memref<64xf32>, %w: memref<4096x64xf32> {tile.constant}, %y: memref<4096xf32>) attributes {tile.schedule = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 64>]>} {
   %c8 = arith.constant 8 : index
