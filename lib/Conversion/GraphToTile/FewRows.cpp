@@ -154,15 +154,31 @@ Value adze::countForVersion(KernelEmitter &e, Value programs) {
   return programs;
 }
 
+/// The warps of a program, and the greatest part of a column that one reads at
+/// a time.
+static constexpr int64_t kWarps = 8, kLongestPart = 2048;
+
+/// Returns the number of warps that read a column: one, or as many as read it
+/// at once if programs of eight columns do not occupy all multiprocessors.
+static int64_t chooseWarpsOfColumn(int64_t columns, int64_t depth,
+                                   tile::CudaTargetAttr target) {
+  constexpr int64_t most = 4;
+  if (columns < 0 || columns > kWarps * target.getMultiprocessors())
+    return 1;
+  return std::min<int64_t>(
+      most, llvm::PowerOf2Ceil(llvm::divideCeil(depth, kLongestPart)));
+}
+
 LogicalResult adze::emitFewRows(KernelEmitter &e, MatmulOp op) {
-  // A warp reads a column. Adjacent products are added at once, so that a
-  // thread has few sums.
+  // Adjacent products are added at once, so that a thread has few sums.
   enum Axis { Column, Depth, Group, Lane };
-  constexpr int64_t longestPart = 2048, mostColumns = 8, adjacent = 8;
+  constexpr int64_t adjacent = 8;
   Dims result = getDims(op.getResult());
   unsigned rank = result.size();
   int64_t depth = getKnown(getDims(op.getLhs()).back());
-  int64_t part = largestDivisor(depth, longestPart);
+  int64_t warps = chooseWarpsOfColumn(getKnown(result.back()), depth, e.gpu),
+          mostColumns = kWarps / warps;
+  int64_t part = largestDivisor(depth, kLongestPart * warps);
   int64_t lanes = largestDivisor(part, adjacent);
   Value rows = e.size(getFlatRows(op)), columns = e.size(result.back());
   if (!rows || !columns)
