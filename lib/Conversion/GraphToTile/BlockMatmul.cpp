@@ -65,7 +65,7 @@ private:
   bool hasSides() const { return isFew && !byUnit; }
   FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
   FailureOr<Emitted> emitRows(Value block);
-  FailureOr<Emitted> emitFractions(Value block, FloatType type);
+  FailureOr<Emitted> emitNumbers(Value block, FloatType type);
   FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block, Type type);
   FailureOr<Emitted> emitWeights(Value block, FloatType type);
   FailureOr<Emitted> multiplyBlocks(Value block);
@@ -175,11 +175,11 @@ FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
 }
 
 /// Returns numbers for the weights q of the blocks from `block` on: q is placed
-/// in the significand of a float, 1 + q / 2^bits, so that no integer is
-/// converted. Both elements of a pair are placed at once in two floats of 16
-/// bits. For few rows without a matrix instruction, a thread has one side of a
-/// word, which it shifts to its first element.
-FailureOr<Emitted> BlockMatmul::emitFractions(Value block, FloatType type) {
+/// in the significand of a float, 2^bits + q, so that no integer is converted.
+/// Both elements of a pair are placed at once in two floats of 16 bits. For few
+/// rows without a matrix instruction, a thread has one side of a word, which it
+/// shifts to its first element.
+FailureOr<Emitted> BlockMatmul::emitNumbers(Value block, FloatType type) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   auto packed = load(op.getRhs(), block, /*hasWords=*/true);
@@ -219,12 +219,15 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block, FloatType type) {
   if (hasSides())
     words = shift(words, Side, halfBits / 2);
   words = shift(words, axes.back(), bits);
-  auto one = APFloat::getOne(type.getFloatSemantics());
+  APFloat least(getLevels()); // of a number
+  bool losesInfo;
+  least.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                &losesInfo);
   words = arith::AndIOp::create(
       b, loc, words, inEach(APInt::getLowBitsSet(type.getWidth(), bits)));
   words = arith::ShLIOp::create(b, loc, words,
                                 word(getSignificandBits(type) - bits, axes));
-  words = arith::OrIOp::create(b, loc, words, inEach(one.bitcastToAPInt()));
+  words = arith::OrIOp::create(b, loc, words, inEach(least.bitcastToAPInt()));
   if (!inPairs)
     return Emitted{
         arith::BitcastOp::create(b, loc, e.tileType(axes, type), words), axes};
@@ -233,8 +236,8 @@ FailureOr<Emitted> BlockMatmul::emitFractions(Value block, FloatType type) {
                  axes};
 }
 
-/// Returns the numbers s and o of each block for which a weight is
-/// s * (2^bits * x + o), where x is the number of emitFractions.
+/// Returns the numbers s and o of each block for which a weight is s * (x + o),
+/// where x is the number of emitNumbers.
 FailureOr<std::pair<Emitted, Emitted>> BlockMatmul::emitFactors(Value block,
                                                                 Type type) {
   OpBuilder &b = e.builder();
@@ -259,29 +262,24 @@ FailureOr<std::pair<Emitted, Emitted>> BlockMatmul::emitFactors(Value block,
 /// 16 bits has q minus the zero point exactly, so that their product with the
 /// scale is rounded once; f32 needs one operation.
 FailureOr<Emitted> BlockMatmul::emitWeights(Value block, FloatType type) {
-  auto fractions = emitFractions(block, type);
+  auto numbers = emitNumbers(block, type);
   auto factors = emitFactors(block, type);
-  if (failed(fractions) || failed(factors))
+  if (failed(numbers) || failed(factors))
     return failure();
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   const Emitted &scales = factors->first, &offsets = factors->second;
-  Axes axes = fractions->axes;
+  Axes axes = numbers->axes;
   if (type.getWidth() == halfBits) {
-    Value levels = number(getLevels(), axes, type),
-          numbers = math::FmaOp::create(b, loc, fractions->value, levels,
+    Value exact = arith::AddFOp::create(b, loc, numbers->value,
                                         e.broadcast(offsets, axes));
     return Emitted{
-        arith::MulFOp::create(b, loc, numbers, e.broadcast(scales, axes)),
-        axes};
+        arith::MulFOp::create(b, loc, exact, e.broadcast(scales, axes)), axes};
   }
-  auto scale = [&](Value by) {
-    Value product = arith::MulFOp::create(b, loc, scales.value, by);
-    return e.broadcast({product, scales.axes}, axes);
-  };
-  return Emitted{math::FmaOp::create(b, loc, fractions->value,
-                                     scale(number(getLevels(), scales.axes)),
-                                     scale(offsets.value)),
+  Value shift = arith::MulFOp::create(b, loc, scales.value, offsets.value);
+  return Emitted{math::FmaOp::create(b, loc, numbers->value,
+                                     e.broadcast(scales, axes),
+                                     e.broadcast({shift, scales.axes}, axes)),
                  axes};
 }
 
@@ -290,23 +288,22 @@ FailureOr<Emitted> BlockMatmul::emitWeights(Value block, FloatType type) {
 /// summed before they are scaled.
 FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
   Type element = getElementTypeOrSelf(op.getLhs());
-  auto fractions =
-      emitFractions(block, byUnit ? cast<FloatType>(element) : f32);
+  auto numbers = emitNumbers(block, byUnit ? cast<FloatType>(element) : f32);
   auto x = emitRows(block);
   auto factors = emitFactors(block, f32);
-  if (failed(fractions) || failed(x) || failed(factors))
+  if (failed(numbers) || failed(x) || failed(factors))
     return failure();
   OpBuilder &b = e.builder();
   Location loc = e.loc();
-  *fractions = e.convert(*fractions, f32);
-  Axes axes = fractions->axes;
+  *numbers = e.convert(*numbers, f32);
+  Axes axes = numbers->axes;
   if (byUnit) {
     axes.insert(axes.begin(), Row);
     // The instruction adds the elements of rows where it adds products.
     *x = {e.broadcast(*x, axes), axes};
   }
   Value each = arith::MulFOp::create(b, loc, e.broadcast(*x, axes),
-                                     e.broadcast(*fractions, axes),
+                                     e.broadcast(*numbers, axes),
                                      arith::FastMathFlags::contract);
   Emitted sums{each, axes}, rows = *x;
   Axes summed{OfSide, Side};
@@ -317,9 +314,8 @@ FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
     rows = e.reduce(Combiner::Add, f32, rows, axis);
   }
   auto on = [&](const Emitted &tile) { return e.broadcast(tile, sums.axes); };
-  Value shift = arith::MulFOp::create(b, loc, on(rows), on(factors->second));
-  Value unscaled = math::FmaOp::create(b, loc, sums.value,
-                                       number(getLevels(), sums.axes), shift);
+  Value unscaled =
+      math::FmaOp::create(b, loc, on(rows), on(factors->second), sums.value);
   return Emitted{arith::MulFOp::create(b, loc, unscaled, on(factors->first),
                                        arith::FastMathFlags::contract),
                  sums.axes};

@@ -10,9 +10,9 @@
 // Many rows are multiplied by weights of 16 bits: the difference from the zero point is exact, so
 // that the product with the scale is rounded once.
 // CHECK: tile.kernel @many(
-// CHECK: %[[ONES:.*]] = tile.bitcast %{{.*}} to f16 : tensor<?x?x?x8xi32> -> tensor<?x?x?x8x2xf16>
+// CHECK: %[[PLACED:.*]] = tile.bitcast %{{.*}} to f16 : tensor<?x?x?x8xi32> -> tensor<?x?x?x8x2xf16>
 // CHECK: arith.uitofp %{{.*}} : tensor<?x?xi8> to tensor<?x?xf16>
-// CHECK: %[[NUMBERS:.*]] = math.fma %[[ONES]], {{.*}} : tensor<?x?x?x8x2xf16>
+// CHECK: %[[NUMBERS:.*]] = arith.addf %[[PLACED]], {{.*}} : tensor<?x?x?x8x2xf16>
 // CHECK: arith.mulf %[[NUMBERS]], {{.*}} : tensor<?x?x?x8x2xf16>
 // CHECK: tile.dot %{{.*}} : tensor<?x?xf16>, tensor<?x?xf16>, tensor<?x?xf32>
 // EMULATED-DAG: many: {{[1-9].*}} agree

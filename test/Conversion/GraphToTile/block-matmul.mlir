@@ -34,7 +34,7 @@
 // CHECK: tile.reshape {{.*}} to [%{{.*}}, %[[PARTS]], %{{.*}}, 4]
 // CHECK: %[[SIDES:.*]] = tile.reduce add {{.*}} dim 5 : tensor<?x?x?x4x2x4xf32>
 // CHECK: %[[SUMS:.*]] = tile.reduce add %[[SIDES]] dim 4
-// CHECK: math.fma %[[SUMS]], {{.*}} : tensor<?x?x?x4xf32>
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[SUMS]] : tensor<?x?x?x4xf32>
 // CHECK: arith.addf %{{.*}} : tensor<?x?xf32>
 
 // FEW-DAG: int4_few: {{[1-9].*}} agree
