@@ -27,6 +27,7 @@ import json
 import os
 import statistics
 import subprocess
+import tempfile
 
 import numpy as np
 import torch
@@ -276,6 +277,34 @@ def interleave(calls, rounds, runs):
 def print_kernels(engine, count):
     for name, (microseconds, number) in engine.profile()[:count]:
         print(f"    {name:60} {microseconds:9.2f} us in {number:g}", flush=True)
+
+
+def print_timeline(call, count):
+    """Prints what each kernel adds to a replayed run: the time from the end of the kernel before it to its own end.
+
+    Kernels overlap, so a kernel may take longer than it adds. The times are those of torch.profiler, which does not serialize
+    the kernels of a CUDA graph, unlike the profile of the run time.
+    """
+    runs = 5
+    call()
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for _ in range(runs):
+            call()
+        torch.cuda.synchronize()
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        profile.export_chrome_trace(file.name)
+        with open(file.name, encoding="utf-8") as trace:
+            events = [event for event in json.load(trace)["traceEvents"] if event.get("cat") == "kernel"]
+    events.sort(key=lambda event: event["ts"])
+    last = events[-(len(events) // runs):]
+    added = {}
+    for before, event in zip(last, last[1:]):
+        adds = event["ts"] + event["dur"] - before["ts"] - before["dur"]
+        added.setdefault(event["name"], []).append((adds, event["dur"]))
+    for name, times in sorted(added.items(), key=lambda item: -sum(adds for adds, _ in item[1]))[:count]:
+        adds, takes = (statistics.mean(values) for values in zip(*times))
+        print(f"    {name:60} adds {adds:7.2f} us, takes {takes:7.2f}, {len(times)} times", flush=True)
 
 
 def measure(args, row):

@@ -3,13 +3,13 @@
 """Times steps of a decoder on cuda:0 beside torch.compile with CUDA graphs.
 
   gpu_decoding.py BUILD MODEL.onnx [--precision f16] [--past 512,2000] [--tokens 1] [--modes reduce-overhead,max-autotune]
-                  [--no-peer] [--kernels N] [--check] [--rounds 12] [--runs 50] [--json FILE]
+                  [--no-peer] [--kernels N] [--timeline N] [--check] [--rounds 12] [--runs 50] [--json FILE]
 
 MODEL is written by `language_models.py write` with its weights, in floats or in blocks of 4 bits. BUILD has bin/atranslate and
 lib/libadze_rt.so (ADZE_LIBRARY_DIR names its folder). Caches stay in place on the device, and every run is replayed. PyTorch runs
 the same shapes with random weights: f16, or int4 by `_weight_int4pack_mm` in bf16. A turn is `runs` calls between two CUDA
 events; each figure is the median of `rounds` turns in milliseconds, taken one after the other. `speed` is the faster peer's
-time divided by Adze's. --check compares logits and new rows with those of Adze's module for the CPU, in f32.
+time divided by Adze's. --timeline N prints the N kernels that add most to a step. --check compares logits and new rows with those of Adze's module for the CPU, in f32.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ import torch
 from torch.nn import functional
 
 import adze
-from gpu import Engine, interleave, print_kernels
+from gpu import Engine, interleave, print_kernels, print_timeline
 
 BLOCK = 32
 SPARE = 8  # rows of a cache beyond those of the step
@@ -143,6 +143,8 @@ def measure(args, path, past, shape, bits):
     print(json.dumps(result), flush=True)
     if args.kernels:
         print_kernels(step, args.kernels)
+    if args.timeline:
+        print_timeline(step, args.timeline)
     return result
 
 
@@ -157,6 +159,7 @@ def main():
     parser.add_argument("--shape", default="2048,8,8192,32,8,64,32000", help="hidden, layers, inner, heads, kv heads, head size, words")
     parser.add_argument("--no-peer", action="store_true")
     parser.add_argument("--kernels", type=int, default=0)
+    parser.add_argument("--timeline", type=int, default=0)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--runs", type=int, default=50)
