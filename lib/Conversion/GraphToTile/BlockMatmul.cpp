@@ -373,15 +373,22 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
 /// Returns the warps that share the depth of a program for the matrix
 /// instruction, so that all programs have about 16 a multiprocessor, and the
 /// elements along the depth that each multiplies at a time: more for less
-/// warps.
-static std::pair<int64_t, int64_t> chooseWarps(int64_t programs,
+/// warps. Few iterations of many warps are one, whose loads are all in flight;
+/// its elements are a multiple of `granule`.
+static std::pair<int64_t, int64_t> chooseWarps(int64_t programs, int64_t depth,
+                                               int64_t granule,
                                                tile::CudaTargetAttr target) {
-  constexpr int64_t least = 4, most = 16, ofMultiprocessor = 16, usual = 128;
+  constexpr int64_t least = 4, most = 16, ofMultiprocessor = 16, usual = 128,
+                    fewIterations = 4;
   int64_t multiprocessors = target ? target.getMultiprocessors() : usual;
   int64_t warps = std::clamp<int64_t>(
       llvm::bit_floor(uint64_t(ofMultiprocessor * multiprocessors / programs)),
       least, most);
-  return {warps, warps == least ? 256 : 128};
+  int64_t each = warps == least ? 256 : 128,
+          iterations = llvm::divideCeil(depth, warps * each);
+  if (warps == most && iterations > 1 && iterations <= fewIterations)
+    each = llvm::alignTo(llvm::divideCeil(depth, warps), granule);
+  return {warps, each};
 }
 
 /// Emits one row in a program, or all for the matrix instruction. All threads
@@ -393,14 +400,8 @@ LogicalResult BlockMatmul::emitFew() {
     mostColumns = kUnitColumns;
     int64_t columns = getKnown(getDims(op.getRhs())[0]);
     std::tie(most, ofWarp) =
-        chooseWarps(llvm::divideCeil(columns, mostColumns), e.gpu);
-    // Few iterations are one, whose loads are in flight at once.
-    constexpr int64_t fewIterations = 4, manyWarps = 16;
-    int64_t depth = blocks * blockSize;
-    if (most == manyWarps && depth > most * ofWarp &&
-        depth <= fewIterations * most * ofWarp)
-      ofWarp =
-          llvm::alignTo(llvm::divideCeil(depth, most), kTogether * blockSize);
+        chooseWarps(llvm::divideCeil(columns, mostColumns), blocks * blockSize,
+                    kTogether * blockSize, e.gpu);
   }
   int64_t step =
       std::min(blocks, std::max<int64_t>(1, most * ofWarp / blockSize));
