@@ -7,9 +7,10 @@
 
 MODEL is written by `language_models.py write` with its weights, in floats or in blocks of 4 bits. BUILD has bin/atranslate and
 lib/libadze_rt.so (ADZE_LIBRARY_DIR names its folder). Caches stay in place on the device, and every run is replayed. PyTorch runs
-the same shapes with random weights: f16, or int4 by `_weight_int4pack_mm` in bf16. A turn is `runs` calls between two CUDA
-events; each figure is the median of `rounds` turns in milliseconds, taken one after the other. `speed` is the faster peer's
-time divided by Adze's. --timeline N prints the N kernels that add most to a step. --check compares logits and new rows with those of Adze's module for the CPU, in f32.
+the same shapes with random weights: f16, or int4 by `_weight_int4pack_mm` in bf16. A turn is `runs` calls between two
+CUDA events; each figure is the median of `rounds` turns in milliseconds, taken one after the other. `speed` is the
+faster peer's time divided by Adze's. --timeline N prints the N kernels that add most to a step. --check compares logits
+and new rows with those of Adze's module for the CPU, in f32.
 """
 import argparse
 import json

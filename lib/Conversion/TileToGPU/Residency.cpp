@@ -20,24 +20,31 @@ bool readsConstants(tile::LoadOp load) {
              argument.getArgNumber(), tile::kConstantAttribute);
 }
 
+/// Returns the extents of the grid; dynamic ones are empty.
+static SmallVector<std::optional<int64_t>> getGrid(tile::KernelOp kernel) {
+  SmallVector<std::optional<int64_t>> grid;
+  kernel.walk([&](tile::ProgramIdOp ids) {
+    for (Value extent : ids.getGrid())
+      grid.push_back(getConstantIntValue(extent));
+  });
+  return grid;
+}
+
 int64_t getStaticPrograms(tile::KernelOp kernel) {
   int64_t programs = 1;
-  kernel.walk([&](tile::ProgramIdOp ids) {
-    for (Value extent : ids.getGrid()) {
-      auto size = getConstantIntValue(extent);
-      programs = size && programs >= 0 ? programs * *size : -1;
-    }
-  });
+  for (std::optional<int64_t> extent : getGrid(kernel)) {
+    if (!extent)
+      return -1;
+    programs *= *extent;
+  }
   return programs;
 }
 
 /// Returns the number of programs if dynamic extents of the grid are 1.
 static int64_t countPrograms(tile::KernelOp kernel) {
   int64_t programs = 1;
-  kernel.walk([&](tile::ProgramIdOp ids) {
-    for (Value extent : ids.getGrid())
-      programs *= std::max<int64_t>(1, getConstantIntValue(extent).value_or(1));
-  });
+  for (std::optional<int64_t> extent : getGrid(kernel))
+    programs *= extent.value_or(1);
   return programs;
 }
 
@@ -104,9 +111,11 @@ int64_t KernelPlan::getResidentBlocks() {
     return 1;
   if (readsConstantsOnce())
     return limit(ofReader);
+  if (!hasContractions())
+    return 1;
   int64_t wanted =
       llvm::divideCeil(countPrograms(kernel), getMultiprocessors());
-  return hasContractions() ? std::min(limit(ofMultiplier), wanted) : 1;
+  return std::clamp<int64_t>(wanted, 1, limit(ofMultiplier));
 }
 
 } // namespace adze::togpu
