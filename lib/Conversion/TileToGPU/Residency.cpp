@@ -102,11 +102,11 @@ int64_t KernelPlan::getResidentBlocks() {
                               ? sums + besideImage
                               : std::max(sums + besideProduct, ofMultiplier));
   });
-  if (used)
-    return std::max<int64_t>(1, registers / (threads * used));
   auto limit = [&](int64_t ofThread) {
     return std::max<int64_t>(1, registers / (threads * ofThread));
   };
+  if (used)
+    return limit(used);
   if (blocks > 1)
     return 1;
   if (readsConstantsOnce())

@@ -2,8 +2,8 @@
 // RUN: cuda-emulate %s --tolerance=1e-4 | FileCheck %s --check-prefix=EMULATED
 
 // Each of 8 warps has one of the parts that the loop carries and that are reduced after it, so
-// warps do not wait for each other in the loop, although all of its scores have as many
-// elements as there are threads.
+// warps do not wait for each other in the loop, although the scores of an iteration have fewer
+// elements than there are threads.
 // CHECK-LABEL: llvm.func @parts(
 // CHECK: scf.for
 // CHECK-NOT: gpu.barrier

@@ -11,7 +11,7 @@
 // CHECK: tile.kernel @forty(
 // CHECK-SAME: tile.params.cuda = {PARTS = 4 : i64}
 // CHECK-SAME: #tile.dim<"threads", 64>, #tile.dim<"split", 2>
-// As many blocks as there are iterations share a program, and one if it has one.
+// At most as many blocks as there are iterations share a program: four for five, one for one.
 // CHECK: tile.kernel @five(
 // CHECK-SAME: tile.params.cuda = {PARTS = 8 : i64}
 // CHECK-SAME: #tile.dim<"split", 4>
