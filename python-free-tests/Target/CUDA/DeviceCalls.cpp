@@ -37,11 +37,17 @@ static void waitForWarp() {
                 cluster->getWarpThreads());
 }
 static void waitForCluster() { cluster->meetCluster(); }
+static constexpr const char *kNamedBarrier = "a named barrier";
+static int64_t getNamedBarrier(int32_t number) {
+  constexpr int64_t barriers = 16;
+  return cluster->getRank() * barriers + number;
+}
 /// Waits at a barrier of the block that other threads use, too.
 static void waitForSome(int32_t number, int32_t count) {
-  constexpr int64_t barriers = 16;
-  cluster->meet("a named barrier", cluster->getRank() * barriers + number,
-                unsigned(count));
+  cluster->meet(kNamedBarrier, getNamedBarrier(number), unsigned(count));
+}
+static void arriveAtNamed(int32_t number, int32_t count) {
+  cluster->arrive(kNamedBarrier, getNamedBarrier(number), unsigned(count));
 }
 
 static char *getSharedMemory(int32_t variable) {
@@ -64,6 +70,7 @@ llvm::ArrayRef<EmulatedFunction> getEmulatedFunctions() {
       {"emu_cluster_size", address(getClusterSize)},
       {"emu_barrier", address(waitForBlock)},
       {"emu_named_barrier", address(waitForSome)},
+      {"emu_named_arrive", address(arriveAtNamed)},
       {"emu_warp_barrier", address(waitForWarp)},
       {"emu_cluster_barrier", address(waitForCluster)},
       {"emu_shared", address(getSharedMemory)},
@@ -352,6 +359,10 @@ public:
         .Case([&](NVVM::BarrierOp barrier) {
           replace("emu_named_barrier",
                   {barrier.getBarrierId(), barrier.getNumberOfThreads()});
+        })
+        .Case([&](NVVM::BarrierArriveOp arrive) {
+          replace("emu_named_arrive",
+                  {arrive.getBarrierId(), arrive.getNumberOfThreads()});
         })
         .Case([&](NVVM::SyncWarpOp) { replace("emu_warp_barrier"); })
         .Case([&](NVVM::ClusterWaitOp) { replace("emu_cluster_barrier"); })

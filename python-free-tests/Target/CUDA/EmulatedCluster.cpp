@@ -210,23 +210,33 @@ void Cluster::meet(const char *kind, int64_t group, unsigned count,
   me.kind = kind;
   me.operands = operands;
   auto place = meetings.try_emplace({kind, group}).first;
-  std::vector<unsigned> &arrived = place->second;
-  arrived.push_back(current);
-  if (arrived.size() < count) {
+  std::vector<unsigned> &waiting = place->second.waiting;
+  waiting.push_back(current);
+  if (++place->second.arrived < count) {
     me.state = Thread::meets;
     return switchToScheduler();
   }
-  llvm::sort(arrived);
+  llvm::sort(waiting);
   if (combine) {
     std::vector<void *> all;
-    for (unsigned thread : arrived)
+    for (unsigned thread : waiting)
       all.push_back(threads[thread].operands);
     combine(all);
   }
-  for (unsigned thread : arrived)
+  release(place);
+  yield();
+}
+
+void Cluster::arrive(const char *kind, int64_t group, unsigned count) {
+  auto place = meetings.try_emplace({kind, group}).first;
+  if (++place->second.arrived == count)
+    release(place);
+}
+
+void Cluster::release(Meetings::iterator place) {
+  for (unsigned thread : place->second.waiting)
     threads[thread].state = Thread::ready;
   meetings.erase(place);
-  yield();
 }
 
 void Cluster::meetCluster() {

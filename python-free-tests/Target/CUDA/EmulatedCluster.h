@@ -145,6 +145,8 @@ public:
       combine(typed);
     });
   }
+  /// Arrives at such a point without waiting.
+  void arrive(const char *kind, int64_t group, unsigned count);
   /// Waits until all threads of the cluster that have not ended have arrived
   /// (PTX ISA, barrier.cluster).
   void meetCluster();
@@ -178,7 +180,15 @@ private:
   ucontext_t scheduler;
   unsigned current = 0;
   std::string problem;
-  std::map<std::pair<std::string, int64_t>, std::vector<unsigned>> meetings;
+  /// A point at which threads meet.
+  struct Meeting {
+    std::vector<unsigned> waiting; ///< threads
+    unsigned arrived = 0;          ///< threads that wait, and others
+  };
+  using Meetings = std::map<std::pair<std::string, int64_t>, Meeting>;
+  /// Lets the threads that wait at a point go on.
+  void release(Meetings::iterator place);
+  Meetings meetings;
   std::vector<unsigned> atClusterBarrier;
   std::map<int64_t, char *> variables;
   std::mt19937 random;

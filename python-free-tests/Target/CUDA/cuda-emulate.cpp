@@ -368,14 +368,14 @@ static bool testKernel(Emulator &emulator, const Subject &subject,
 /// Returns true for operations without which a kernel has a race, or waits
 /// forever.
 static bool synchronizes(Operation *op) {
-  return isa<gpu::BarrierOp, NVVM::BarrierOp, NVVM::SyncWarpOp,
-             NVVM::ClusterWaitOp, NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp,
-             NVVM::MBarrierArriveExpectTxOp, NVVM::MBarrierTryWaitParityOp,
-             NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
-             NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
-             NVVM::WgmmaWaitGroupSyncOp, NVVM::CpAsyncBulkCommitGroupOp,
-             NVVM::CpAsyncBulkWaitGroupOp, NVVM::CpAsyncCommitGroupOp,
-             NVVM::CpAsyncWaitGroupOp>(op);
+  return isa<gpu::BarrierOp, NVVM::BarrierOp, NVVM::BarrierArriveOp,
+             NVVM::SyncWarpOp, NVVM::ClusterWaitOp, NVVM::MBarrierInitOp,
+             NVVM::MBarrierArriveOp, NVVM::MBarrierArriveExpectTxOp,
+             NVVM::MBarrierTryWaitParityOp, NVVM::FenceMbarrierInitOp,
+             NVVM::FenceProxyOp, NVVM::WgmmaFenceAlignedOp,
+             NVVM::WgmmaGroupSyncAlignedOp, NVVM::WgmmaWaitGroupSyncOp,
+             NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp,
+             NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op);
 }
 
 /// Runs the kernel without each of its synchronising operations in turn, and
