@@ -10,6 +10,9 @@ namespace adze::togpu {
 
 constexpr int64_t kDescriptorUnit = 16, kInstructionDepth = 16,
                   kCoreColumns = 8;
+/// The threads at the barrier of a turn: those of the warpgroup that waits, and
+/// of the one before.
+constexpr int64_t kTurnThreads = 2 * kWarpgroupThreads;
 
 Value PipelinedAttention::getValuesBarrier(Value stage) {
   return d.add(stage, plan.stages);
@@ -17,6 +20,31 @@ Value PipelinedAttention::getValuesBarrier(Value stage) {
 
 Value PipelinedAttention::getQueryBarrier() {
   return d.i32(plan.getRingBarriers());
+}
+
+/// Returns the number of the named barrier at which a warpgroup waits for its
+/// turn. The ones before are those of the block, of each warpgroup and of all
+/// warpgroups that multiply.
+Value PipelinedAttention::getTurnBarrier(Value number) {
+  return d.add(number, plan.warpgroups + 2);
+}
+
+void PipelinedAttention::letIssue(Value number) {
+  d.create<NVVM::BarrierArriveOp>(getTurnBarrier(number), d.i32(kTurnThreads));
+}
+
+void PipelinedAttention::waitToIssue() {
+  if (plan.warpgroups > 1)
+    d.create<NVVM::BarrierOp>(/*res=*/Type(), getTurnBarrier(warpgroup),
+                              d.i32(kTurnThreads),
+                              /*reductionOp=*/NVVM::BarrierReductionAttr(),
+                              /*reductionPredicate=*/Value());
+}
+
+void PipelinedAttention::letNextIssue() {
+  if (plan.warpgroups > 1)
+    letIssue(
+        d.fold<arith::RemUIOp>(d.add(warpgroup, 1), d.i32(plan.warpgroups)));
 }
 
 //===--- the producer -----------------------------------------------------===//
@@ -62,7 +90,7 @@ PipelinedKernel::Values PipelinedAttention::State::join() const {
   Values values{sums};
   llvm::append_range(values, rows);
   llvm::append_range(values, weights);
-  values.append({stage, phase, valuesStage, valuesPhase});
+  values.append({stage, phase});
   return values;
 }
 
@@ -80,8 +108,6 @@ PipelinedAttention::State::split(ValueRange values) const {
   state.weights = take(weights.size());
   state.stage = values[0];
   state.phase = values[1];
-  state.valuesStage = values[2];
-  state.valuesPhase = values[3];
   return state;
 }
 
@@ -95,6 +121,10 @@ void PipelinedAttention::emitConsumers() {
   keysDescriptor = makeDescriptor(shared, plan.maps[0], plan.k);
   valuesDescriptor =
       makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.maps[1], plan.n);
+  // The first warpgroup has the first turn.
+  if (plan.warpgroups > 1)
+    d.when(d.equal(warpgroup, plan.warpgroups - 1),
+           [&] { letIssue(d.i32(0)); });
   forEachTile({d.i32(0), d.i32(0), d.i32(0)},
               [&](const KernelFrame &at, ValueRange ring) {
                 return runTile(at, ring);
@@ -150,7 +180,7 @@ PipelinedKernel::Values PipelinedAttention::runLoop(const KernelFrame &at,
        upper = tile::getIndexRange(loop.getUpperBound());
   if (lower && upper && lower->isBounded() && upper->min > lower->max)
     return runAll();
-  Values none{d.create<LLVM::ZeroOp>(getSumsType(plan.k))};
+  Values none{d.create<LLVM::ZeroOp>(getSumsType(plan.getResultColumns()))};
   Fragments fragments = makeFragments(at);
   setPlace(fragments, getRows(0));
   llvm::append_range(none, getRowInits(fragments));
@@ -201,11 +231,11 @@ PipelinedKernel::Values PipelinedAttention::getRowInits(Fragments &fragments) {
 PipelinedAttention::State PipelinedAttention::runFirst(const KernelFrame &at,
                                                        ValueRange ring) {
   State state;
-  state.valuesStage = ring[0];
-  state.valuesPhase = ring[1];
   std::tie(state.stage, state.phase) = d.advance(ring[0], ring[1], plan.stages);
   d.waitBarrier(full, ring[0], ring[1]);
+  waitToIssue();
   Value scores = multiplyQuery(ring[0]);
+  letNextIssue();
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
   release(ring[0]);
   Fragments fragments = makeFragments(at);
@@ -214,31 +244,29 @@ PipelinedAttention::State PipelinedAttention::runFirst(const KernelFrame &at,
           getRowInits(fragments));
   state.rows = computeRows(fragments, scores);
   state.weights = packWeights(fragments);
-  state.sums =
-      scaleSums(fragments, d.create<LLVM::ZeroOp>(getSumsType(plan.k)));
+  state.sums = scaleSums(
+      fragments, d.create<LLVM::ZeroOp>(getSumsType(plan.getResultColumns())));
   return state;
 }
 
 PipelinedAttention::State PipelinedAttention::runNext(const KernelFrame &at,
                                                       const State &before) {
   State state;
-  state.valuesStage = before.stage;
-  state.valuesPhase = before.phase;
   std::tie(state.stage, state.phase) =
       d.advance(before.stage, before.phase, plan.stages);
   d.waitBarrier(full, before.stage, before.phase);
+  waitToIssue();
   Value scores = multiplyQuery(before.stage);
   Value sums = multiplyPending(before);
+  letNextIssue();
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(1));
   release(before.stage);
   Fragments fragments = makeFragments(at);
   setPlace(fragments, getRows(0));
   setRows(fragments, plan.attention->loop.getRegionIterArgs(), before.rows);
   state.rows = computeRows(fragments, scores);
-  // ptxas moves the wait before the computation of the weights if no barrier is
-  // between them. It serialises the products if operands in registers are
-  // written before the wait.
-  d.waitWarpgroup(warpgroup);
+  // ptxas serializes the products if operands in registers are written before
+  // the wait.
   d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
   releaseValues(before);
   state.weights = packWeights(fragments);
@@ -253,13 +281,22 @@ Value PipelinedAttention::finish(const State &last) {
   return sums;
 }
 
+Value PipelinedAttention::getValuesStage(const State &state) {
+  return d.getPrevious(state.stage, plan.stages);
+}
+
 Value PipelinedAttention::multiplyPending(const State &state) {
-  d.waitBarrier(full, getValuesBarrier(state.valuesStage), state.valuesPhase);
-  return multiplyWeights(state.sums, state.weights, state.valuesStage);
+  Value stage = getValuesStage(state);
+  // The phase changes where the ring begins again.
+  Value phase = d.fold<arith::XOrIOp>(
+      state.phase,
+      d.create<arith::ExtUIOp>(b.getI32Type(), d.equal(state.stage, 0)));
+  d.waitBarrier(full, getValuesBarrier(stage), phase);
+  return multiplyWeights(state.sums, state.weights, stage);
 }
 
 void PipelinedAttention::releaseValues(const State &state) {
-  release(getValuesBarrier(state.valuesStage));
+  release(getValuesBarrier(getValuesStage(state)));
 }
 
 PipelinedKernel::Values PipelinedAttention::computeRows(Fragments &fragments,
@@ -292,8 +329,9 @@ Value PipelinedAttention::scaleSums(Fragments &fragments, Value before) {
   tile::DotOp output = plan.attention->output;
   fragments.setRoot(getSums(plan.attention->loop.getRegionIterArgs()),
                     getElements(before));
-  Value sums = d.create<LLVM::UndefOp>(getSumsType(plan.k));
-  for (unsigned group = 0; group < plan.k / kCoreColumns; ++group)
+  Value sums = d.create<LLVM::UndefOp>(getSumsType(plan.getResultColumns()));
+  for (unsigned group = 0; group < plan.getResultColumns() / kCoreColumns;
+       ++group)
     for (unsigned half = 0; half < 2; ++half)
       for (auto [lane, v] :
            llvm::enumerate(fragments.evaluate(output.getAcc(), half, group)))
@@ -312,7 +350,9 @@ Value PipelinedAttention::multiplyQuery(Value stage) {
       d.add(keysDescriptor, d.mul(number, plan.lhsBytes / kDescriptorUnit));
   Value scores = d.create<LLVM::ZeroOp>(getSumsType(plan.n));
   d.create<NVVM::WgmmaFenceAlignedOp>();
-  for (int64_t k = 0; k < plan.k / kInstructionDepth; ++k)
+  // Elements of the last instruction beyond a key are zero.
+  int64_t steps = llvm::divideCeil(plan.k, kInstructionDepth);
+  for (int64_t k = 0; k < steps; ++k)
     scores = d.create<NVVM::WgmmaMmaAsyncOp>(
         getSumsType(plan.n), scores,
         d.add(queryDescriptor,
@@ -336,7 +376,7 @@ Value PipelinedAttention::multiplyWeights(Value sums, ValueRange weights,
   for (unsigned k = 0; k < plan.n / kInstructionDepth; ++k)
     sums = multiplyRegisters(
         sums, weights.slice(k * registers, registers),
-        d.add(values, getStep(plan.maps[1], k, plan.k) / kDescriptorUnit));
+        d.add(values, getStep(plan.maps[1], k, plan.n) / kDescriptorUnit));
   d.create<NVVM::WgmmaGroupSyncAlignedOp>();
   return sums;
 }
@@ -349,8 +389,8 @@ Value PipelinedAttention::multiplyRegisters(Value sums, ValueRange lhs,
   StringRef type = NVVM::stringifyWGMMATypes(getUnitType(plan.types.getLhs()));
   std::string text, constraints;
   llvm::raw_string_ostream os(text), cs(constraints);
-  os << "wgmma.mma_async.sync.aligned.m64n" << plan.k << "k16.f32." << type
-     << "." << type << " {";
+  os << "wgmma.mma_async.sync.aligned.m64n" << plan.getResultColumns()
+     << "k16.f32." << type << "." << type << " {";
   llvm::interleaveComma(llvm::seq(0u, count), os,
                         [&](unsigned i) { os << "$" << i; });
   os << "}, {";

@@ -9,10 +9,11 @@
 
 namespace adze::togpu {
 
-/// The matrix units multiply while the other units compute the weights: the
-/// scores of a block of keys are computed together with the product of the
-/// weights of the block before and its values (Shah et al., FlashAttention-3,
-/// 2024, section 3.2).
+/// The matrix units multiply while the other units compute weights (Shah et
+/// al., FlashAttention-3, 2024): warpgroups issue the products of a block of
+/// keys in turn, so that one multiplies while others compute weights
+/// (section 3.1). The scores of a block are issued together with the product of
+/// the weights of the block before and its values (section 3.2).
 class PipelinedAttention final : public PipelinedKernel {
 public:
   using PipelinedKernel::PipelinedKernel;
@@ -25,8 +26,6 @@ private:
     Values weights;    ///< of this block, as registers of 16-bit pairs
     mlir::Value stage; ///< of the next block, and its phase
     mlir::Value phase;
-    mlir::Value valuesStage; ///< of this block, and its phase
-    mlir::Value valuesPhase;
 
     Values join() const;
     State split(mlir::ValueRange values) const;
@@ -47,6 +46,14 @@ private:
   /// weights.
   mlir::Value multiplyPending(const State &state);
   void releaseValues(const State &state);
+  /// Returns the stage of the state's block.
+  mlir::Value getValuesStage(const State &state);
+  // Turns of the warpgroups. Each takes as many as the others: once for each
+  // block of keys.
+  void waitToIssue();
+  void letNextIssue();
+  void letIssue(mlir::Value number);
+  mlir::Value getTurnBarrier(mlir::Value number);
   /// Reduces the scores of a block, and returns the loop's values except for
   /// the sums.
   Values computeRows(Fragments &fragments, mlir::Value scores);

@@ -9,6 +9,13 @@
 // barrier, wait and fence that memory needs.
 // RUN: sed -e 's/24x384/1x280/g; s/%c24 = arith.constant 24/%c24 = arith.constant 1/; s/%c384 = arith.constant 384/%c384 = arith.constant 280/; s/in .32, 64, 128./in [32, 64]/' %s \
 // RUN:   | aopt --tile-choose-schedule | cuda-emulate - --tolerance=1e-3 --without-each='mbarrier.(arrive|try)|wgmma.(commit|wait)|fence.proxy|bulk|gpu.barrier' | FileCheck %s --check-prefix=EMULATED
+
+// Two warpgroups wait forever for a turn that is not passed on.
+// RUN: sed -e 's/multiprocessors = 132/multiprocessors = 1/; s/24x384/2x128/g; s/%c24 = arith.constant 24/%c24 = arith.constant 2/; s/%c384 = arith.constant 384/%c384 = arith.constant 128/; s/in .32, 64, 128./in [32, 64]/' %s \
+// RUN:   | aopt --tile-choose-schedule | cuda-emulate - --tolerance=1e-3 --without-each='nvvm.barrier.arrive' | FileCheck %s --check-prefix=TURNS
+// TURNS: attention: 2 programs of 384 threads agree
+// TURNS-COUNT-3: attention: without nvvm.barrier.arrive {{.}}: no thread can run: {{.*}} at a named barrier
+// TURNS-NOT: NOT NOTICED
 // EMULATED: attention: 5 programs of 256 threads agree
 // EMULATED: attention: without nvvm.mbarrier.try_wait.parity 7:
 // EMULATED: attention: without nvvm.cp.async.bulk.wait_group 1:
@@ -41,10 +48,17 @@
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c16384_i32
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// Warpgroups issue products in turn: each waits at a barrier of its own, 4 or 5, at which
+// the one before arrives. The first turn is that of the first one.
+// CHECK: %[[ENDS:.*]] = arith.cmpi eq, %{{.*}}, %c1_i32
+// CHECK-NEXT: scf.if %[[ENDS]]
+// CHECK-NEXT: nvvm.barrier.arrive id = %c4_i32 number_of_threads = %c256_i32
 // Scores of 64 rows and 128 keys: the maximum of a row is computed in the thread, then
 // among four threads, for both of its rows; likewise the sum.
 // CHECK: scf.for
+// CHECK: nvvm.barrier id = %[[OWN:.*]] number_of_threads = %c256_i32
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>
+// CHECK: nvvm.barrier.arrive id = %[[FOLLOWS:.*]] number_of_threads = %c256_i32
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: arith.maximumf
 // CHECK-COUNT-8: nvvm.shfl.sync bfly
@@ -53,14 +67,15 @@
 // when the scores are complete. The values are released after the second wait.
 // CHECK: scf.for
 // CHECK-NOT: nvvm.wgmma.wait
+// CHECK: nvvm.barrier id = %[[OWN]] number_of_threads = %c256_i32
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>
 // CHECK-NOT: nvvm.wgmma.wait
 // CHECK-COUNT-8: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
-// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: nvvm.barrier.arrive id = %[[FOLLOWS]] number_of_threads = %c256_i32
+// CHECK-NEXT: nvvm.wgmma.wait.group.sync.aligned 1
 // CHECK: nvvm.mbarrier.arrive
 // CHECK-COUNT-8: nvvm.shfl.sync bfly
-// CHECK: nvvm.barrier id
-// CHECK-NEXT: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: nvvm.mbarrier.arrive
 // CHECK: arith.truncf
 // CHECK: scf.yield
