@@ -135,7 +135,7 @@ void PipelinedKernel::forEachTile(ValueRange inits, TileBody body) {
     blocks = d.fold<arith::DivUIOp>(blocks, split);
   }
   if (plan.attention && plan.attention->isTriangular())
-    return forEachPair(block, blocks, inits, body);
+    return forEachPaired(block, blocks, inits, body);
   if (turn) {
     block = d.add(block, d.fold<arith::MulIOp>(turn, blocks));
     blocks = d.mul(blocks, plan.tiles);
@@ -147,31 +147,76 @@ void PipelinedKernel::forEachTile(ValueRange inits, TileBody body) {
              body);
 }
 
-/// Programs of later rows take longer, as in causal attention. A block of
-/// threads computes the row blocks i and n - 1 - i of a matrix in sequence, so
-/// that all blocks of threads have about the same work.
-void PipelinedKernel::forEachPair(Value block, Value blocks, ValueRange inits,
-                                  TileBody body) {
+/// Returns the matrix and the early row block of a pair. The pairs of a group
+/// of matrices are in the order of their early row blocks, so that those of the
+/// last pairs are adjacent.
+std::pair<Value, Value> PipelinedKernel::getPair(Value number, Value ofMatrix,
+                                                 Value matrices) {
+  Value inGroup =
+      d.mul(d.fold<arith::MaxUIOp>(ofMatrix, d.i32(1)), plan.tilesTogether);
+  Value first =
+            d.mul(d.fold<arith::DivUIOp>(number, inGroup), plan.tilesTogether),
+        place = d.fold<arith::RemUIOp>(number, inGroup);
+  Value width = d.i32(plan.tilesTogether);
+  bool areWhole =
+      llvm::any_of(plan.product.ids.getGrid().drop_front(), [&](Value size) {
+        auto count = getConstantIntValue(size);
+        return count && *count % plan.tilesTogether == 0;
+      });
+  if (!areWhole) {
+    Value left = d.fold<arith::SubIOp>(matrices, first);
+    width =
+        d.fold<arith::MaxUIOp>(d.fold<arith::MinUIOp>(left, width), d.i32(1));
+  }
+  return {d.add(first, d.fold<arith::RemUIOp>(place, width)),
+          d.fold<arith::DivUIOp>(place, width)};
+}
+
+/// Programs of later rows take longer, as in causal attention. The row blocks i
+/// and n - 1 - i of a matrix are a pair, and all pairs take about the same
+/// time. Blocks of threads compute a pair each in two rounds. What remains is
+/// divided among all of them: the late row blocks of the last pairs, the early
+/// ones, and the row blocks in the middle.
+void PipelinedKernel::forEachPaired(Value block, Value blocks, ValueRange inits,
+                                    TileBody body) {
   Value rows = d.toI32(frame.map.lookup(plan.product.ids.getGrid()[0]));
-  Value pairs = d.fold<arith::CeilDivUIOp>(rows, d.i32(2));
-  Value all =
-      d.fold<arith::MulIOp>(pairs, d.fold<arith::DivUIOp>(programs, rows));
-  auto outer = scf::ForOp::create(b, d.loc, block, all, blocks, inits);
+  Value half = d.fold<arith::DivUIOp>(rows, d.i32(2)),
+        matrices = d.fold<arith::DivUIOp>(programs, rows),
+        pairs = d.fold<arith::MulIOp>(half, matrices),
+        last = d.fold<arith::RemUIOp>(pairs, blocks),
+        others = d.fold<arith::SubIOp>(pairs, last);
+  Values carried(inits);
+  carried.push_back(d.i32(0));
+  auto loop = scf::ForOp::create(b, d.loc, block, programs, blocks, carried);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(outer.getBody());
-  Value pair = outer.getInductionVar(),
-        early = d.fold<arith::RemUIOp>(pair, pairs),
-        late = d.fold<arith::SubIOp>(d.add(rows, -1), early),
-        first =
-            d.fold<arith::MulIOp>(d.fold<arith::DivUIOp>(pair, pairs), rows);
-  Value isOne = d.create<arith::CmpIOp>(arith::CmpIPredicate::eq, early, late);
-  auto inner = scf::ForOp::create(b, d.loc, d.i32(0),
-                                  d.select(isOne, d.i32(1), d.i32(2)), d.i32(1),
-                                  outer.getRegionIterArgs());
-  d.create<scf::YieldOp>(inner.getResults());
-  b.setInsertionPointToStart(inner.getBody());
-  Value row = d.select(d.equal(inner.getInductionVar(), 0), late, early);
-  runProgram(d.add(first, row), inner.getRegionIterArgs(), body);
+  b.setInsertionPointToStart(loop.getBody());
+  auto isFrom = [&](Value x, Value first) -> Value {
+    return d.create<arith::CmpIOp>(arith::CmpIPredicate::uge, x, first);
+  };
+  Value tile = loop.getInductionVar(), round = loop.getRegionIterArgs().back();
+  Value before =
+      d.fold<arith::MulIOp>(d.fold<arith::DivUIOp>(round, d.i32(2)), blocks);
+  Value rest = d.fold<arith::SubIOp>(tile, d.mul(others, 2)),
+        isRest = isFrom(tile, d.mul(others, 2)),
+        isEarlyRest = isFrom(rest, last);
+  Value inRest =
+      d.fold<arith::SubIOp>(rest, d.select(isEarlyRest, last, d.i32(0)));
+  Value isEarly = d.select(isRest, isEarlyRest,
+                           d.equal(d.fold<arith::RemUIOp>(round, d.i32(2)), 1));
+  auto [matrix, early] =
+      getPair(d.select(isRest, d.add(others, inRest), d.add(before, block)),
+              half, matrices);
+  Value late = d.fold<arith::SubIOp>(d.add(rows, -1), early);
+  Value middle = d.fold<arith::SubIOp>(tile, d.mul(pairs, 2)),
+        isMiddle = isFrom(tile, d.mul(pairs, 2));
+  Value row = d.select(isMiddle, half, d.select(isEarly, early, late)),
+        first = d.fold<arith::MulIOp>(d.select(isMiddle, middle, matrix), rows);
+  runProgram(d.add(first, row), loop.getRegionIterArgs(),
+             [&](const KernelFrame &at, ValueRange carried) {
+               Values results = body(at, carried.drop_back());
+               results.push_back(d.add(carried.back(), 1));
+               return results;
+             });
 }
 
 void PipelinedKernel::runProgram(Value program, ValueRange carried,

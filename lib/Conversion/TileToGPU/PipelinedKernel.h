@@ -43,8 +43,10 @@ protected:
   virtual void emitConsumers();
   /// A loop over this block's tiles; `body` gets the frame of a tile.
   void forEachTile(mlir::ValueRange inits, TileBody body);
-  void forEachPair(mlir::Value block, mlir::Value blocks,
-                   mlir::ValueRange inits, TileBody body);
+  void forEachPaired(mlir::Value block, mlir::Value blocks,
+                     mlir::ValueRange inits, TileBody body);
+  std::pair<mlir::Value, mlir::Value>
+  getPair(mlir::Value number, mlir::Value ofMatrix, mlir::Value matrices);
   /// Emits `body` for one program, and yields its results.
   void runProgram(mlir::Value program, mlir::ValueRange carried, TileBody body);
   mlir::Value getProgram(mlir::Value tile);

@@ -6,6 +6,16 @@
 // EMULATED: dynamic: 12 programs of 256 threads agree
 // EMULATED: triangle: 12 programs of 256 threads agree
 
+// Three pairs are not divided evenly among two blocks of threads; a head has two pairs
+// and a row block in the middle; a head has one row block.
+// RUN: sed -e "/^[/][/] The previous product/Q" %s | sed -e 's/24x/3x/g; s/%c24 = arith.constant 24/%c24 = arith.constant 3/' > %t
+// RUN: sed -e 's/x384/x100/g; s/%c384 = arith.constant 384/%c384 = arith.constant 100/' %t | aopt --split-input-file --tile-choose-schedule | cuda-emulate - --tolerance=1e-3 --symbols=50,50 | FileCheck %s --check-prefix=THREE
+// THREE: triangle: 6 programs of 256 threads agree
+// RUN: sed -e 's/x384/x300/g; s/%c384 = arith.constant 384/%c384 = arith.constant 300/' %t | aopt --split-input-file --tile-choose-schedule | cuda-emulate - --tolerance=1e-3 --symbols=50,50 | FileCheck %s --check-prefix=MIDDLE
+// MIDDLE: triangle: 15 programs of 256 threads agree
+// RUN: sed -e 's/x384/x50/g; s/%c384 = arith.constant 384/%c384 = arith.constant 50/' %t | aopt --split-input-file --tile-choose-schedule | cuda-emulate - --tolerance=1e-3 --symbols=50,50 | FileCheck %s --check-prefix=ONE
+// ONE: triangle: 3 programs of 256 threads agree
+
 // Attention whose number of keys is dynamic, causal attention, and weights that
 // depend on the sums.
 
@@ -69,16 +79,27 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 
 // -----
 
-// A block of threads computes two blocks of 128 rows of a head, the late one first. The
-// mask of a block of keys is computed by the warps on the diagonal only.
+// The first and the last of the three blocks of 128 rows of a head are a pair. A block of
+// threads computes pairs, the late row block of one and then its early one. The last
+// pairs, if they are fewer than the blocks of threads, and the row blocks in the middle
+// are divided among all. The mask of a block of keys is computed by the warps on the
+// diagonal only.
 // CHECK-LABEL: llvm.func @triangle
 // CHECK: nvvm.setmaxregister increase
-// CHECK: scf.for
-// CHECK: %[[PAIR:.*]] = arith.remui %{{.*}}, %c2_i32
-// CHECK: %[[LATE:.*]] = arith.subi %c2_i32, %[[PAIR]]
-// CHECK: %[[ONE:.*]] = arith.cmpi eq, %[[PAIR]], %[[LATE]]
-// CHECK: %[[NUMBER:.*]] = arith.select %[[ONE]], %c1_i32, %c2_i32
-// CHECK: scf.for %{{.*}} = %c0_i32 to %[[NUMBER]]
+// CHECK: %[[PAIRS:.*]] = arith.divui %[[TILES:.*]], %c3_i32
+// CHECK: %[[LAST:.*]] = arith.remui %[[PAIRS]], %[[BLOCKS:.*]] : i32
+// CHECK: %[[OTHERS:.*]] = arith.subi %[[PAIRS]], %[[LAST]]
+// CHECK: scf.for %[[TILE:.*]] = %[[BLOCK:.*]] to %[[TILES]] step %[[BLOCKS]] {{.*}}%[[ROUND:arg[0-9]+]] = %c0_i32) ->
+// CHECK: %[[DONE:.*]] = arith.muli %[[OTHERS]], %c2_i32
+// CHECK: %[[REST:.*]] = arith.subi %[[TILE]], %[[DONE]]
+// CHECK: %[[ISREST:.*]] = arith.cmpi uge, %[[TILE]], %[[DONE]]
+// CHECK: %[[ISEARLY:.*]] = arith.cmpi uge, %[[REST]], %[[LAST]]
+// CHECK: %[[ODD:.*]] = arith.remui %[[ROUND]], %c2_i32
+// CHECK: %[[SECOND:.*]] = arith.cmpi eq, %[[ODD]], %c1_i32
+// CHECK: %[[EARLIER:.*]] = arith.select %[[ISREST]], %[[ISEARLY]], %[[SECOND]]
+// CHECK: %[[LATE:.*]] = arith.subi %c2_i32, %[[EARLY:.*]] : i32
+// CHECK: %[[ROW:.*]] = arith.select %[[EARLIER]], %[[EARLY]], %[[LATE]]
+// CHECK: arith.select %{{.*}}, %c1_i32, %[[ROW]]
 // CHECK: scf.for
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 1
 // CHECK: %[[SEEN:.*]] = arith.cmpi sle

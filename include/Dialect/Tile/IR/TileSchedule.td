@@ -47,7 +47,9 @@ def Tile_GpuScheduleAttr : TileAttr<"GpuSchedule", "gpu"> {
     - `inflight`: groups of matrix instructions that may be unfinished when a warp
       waits for the next block.
     - `persistent`: blocks of threads are persistent and iterate over the tiles of
-      the result, in groups of this many rows of tiles (at least 1).
+      the result, in groups of this many rows of tiles (at least 1). If later rows
+      have more keys, as in causal attention, they iterate over pairs of tiles in
+      groups of this many matrices.
 
     ```mlir
     #tile.gpu<warps = [4, 8], stages = 4, inflight = 1, persistent = 16>
