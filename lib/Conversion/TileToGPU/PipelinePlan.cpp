@@ -30,12 +30,11 @@ static bool startsAtPanels(tile::LoadOp load) {
 }
 
 static LogicalResult addOperand(PipelinePlan &plan, tile::LoadOp load,
-                                tile::TileRole role, std::string &why) {
-  auto type = cast<RankedTensorType>(load.getResult().getType());
+                                ArrayRef<int64_t> sizes, tile::TileRole role,
+                                std::string &why) {
   auto box = tile::getTensorBox(
       load.getMemref(),
-      {load.getMemDims(), llvm::to_vector(type.getShape()), load.getSteps()},
-      role, why);
+      {load.getMemDims(), llvm::to_vector(sizes), load.getSteps()}, role, why);
   if (failed(box))
     return failure();
   if (!startsAtPanels(load))
@@ -50,9 +49,19 @@ static bool isStaged(Type element) {
          element.isInteger(32) || element.getIntOrFloatBitWidth() == 8;
 }
 
+/// Returns true if a tile of the result has all columns of its memory. Copies
+/// omit the columns of the last segment beyond them.
+static bool hasAllColumns(const PipelinePlan &plan, tile::StoreOp store) {
+  return plan.attention && store.getMemref().getType().getShape().back() ==
+                               plan.getResultColumns();
+}
+
 /// Returns the columns of a segment of a result: rows of 128 or 64 bytes.
-static int64_t getPieceColumns(const PipelinePlan &plan, Type element) {
+static int64_t getPieceColumns(const PipelinePlan &plan, tile::StoreOp store) {
+  Type element = store.getMemref().getType().getElementType();
   int64_t bits = std::max(8u, element.getIntOrFloatBitWidth());
+  if (hasAllColumns(plan, store))
+    return 1024 / bits;
   for (int64_t rowBits : {1024, 512})
     if (plan.getResultColumns() * bits % rowBits == 0)
       return rowBits / bits;
@@ -70,7 +79,9 @@ getResultBox(const PipelinePlan &plan, const PipelineResult &result) {
   if (plan.attention) // [depth, rows]
     std::swap(dims[0], dims[1]);
   bool isImage = dims.size() > 2;
-  if (!isStaged(type.getElementType()) || !type.getLayout().isIdentity() ||
+  bool hasPart = plan.getResultColumns() % result.columns != 0;
+  if ((hasPart && !hasAllColumns(plan, store)) ||
+      !isStaged(type.getElementType()) || !type.getLayout().isIdentity() ||
       dims.back() != type.getRank() - 1 ||
       llvm::any_of(steps, [](int64_t step) { return step != 1; }) ||
       (isImage && kInstructionRows % plan.columns != 0))
@@ -107,8 +118,7 @@ static LogicalResult planResults(PipelinePlan &plan,
   for (tile::StoreOp store : stores) {
     PipelineResult &result = plan.results.emplace_back();
     result.store = store;
-    result.columns =
-        getPieceColumns(plan, store.getMemref().getType().getElementType());
+    result.columns = getPieceColumns(plan, store);
     auto box = getResultBox(plan, result);
     if (!box)
       continue;
@@ -118,8 +128,8 @@ static LogicalResult planResults(PipelinePlan &plan,
   return success();
 }
 
-/// The keys are n, and the contracted size of the scores is k; both operands of
-/// a stage are [n, k] in memory.
+/// The keys are n, and the contracted size of the scores is k; the operands of
+/// a stage are [n, k] and [n, columns of the result] in memory.
 static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
   tile::Attention &attention = *plan.attention;
   auto shape = [](tile::LoadOp load) {
@@ -127,20 +137,26 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
   };
   if (shape(attention.keys) != ArrayRef({plan.n, plan.k}) ||
       shape(attention.query) != ArrayRef({plan.k, plan.m}) ||
-      shape(attention.values) != ArrayRef({plan.k, plan.n}) ||
-      plan.m != plan.warpgroups * kInstructionRows ||
-      plan.k % kColumnGranule != 0 || plan.n % 16 != 0)
+      shape(attention.values)[1] != plan.n ||
+      plan.m != plan.warpgroups * kInstructionRows || plan.n % 16 != 0)
     return why = "the schedule has other blocks than the kernel", failure();
+  auto head = attention.getHeadSizes(why);
+  if (failed(head))
+    return failure();
   plan.columns = plan.m;
   plan.product.loops = {attention.loop};
   plan.product.ids = attention.ids;
   plan.product.lhs = attention.keys;
   plan.product.rhs = {attention.values};
-  plan.lhsBytes = plan.rhsBytes = plan.n * plan.k * plan.getElementBytes();
-  plan.residentBytes = plan.m * plan.k * plan.getElementBytes();
-  if (failed(addOperand(plan, attention.keys, tile::TileRole::Lhs, why)) ||
-      failed(addOperand(plan, attention.values, tile::TileRole::Lhs, why)) ||
-      failed(addOperand(plan, attention.query, tile::TileRole::Rhs, why)))
+  plan.lhsBytes = plan.n * head->stagedKey * plan.getElementBytes();
+  plan.rhsBytes = plan.n * head->stagedValue * plan.getElementBytes();
+  plan.residentBytes = plan.m * head->stagedKey * plan.getElementBytes();
+  if (failed(addOperand(plan, attention.keys, {plan.n, head->stagedKey},
+                        tile::TileRole::Lhs, why)) ||
+      failed(addOperand(plan, attention.values, {head->stagedValue, plan.n},
+                        tile::TileRole::Lhs, why)) ||
+      failed(addOperand(plan, attention.query, {head->stagedKey, plan.m},
+                        tile::TileRole::Rhs, why)))
     return failure();
   // Elements along k of the scores are adjacent in memory.
   if (!plan.maps[0].alongSum || plan.maps[1].alongSum || !plan.maps[2].alongSum)
@@ -272,10 +288,12 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
       plan.getSumsBytes() > plan.stages * (plan.lhsBytes + plan.rhsBytes))
     return why = "the sums of a split depth do not fit the pipeline's buffers",
            failure();
-  if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)))
+  if (failed(addOperand(plan, product->lhs, shape(product->lhs.getResult()),
+                        tile::TileRole::Lhs, why)))
     return failure();
   for (tile::LoadOp rhs : product->rhs) {
-    if (failed(addOperand(plan, rhs, tile::TileRole::Rhs, why)))
+    if (failed(addOperand(plan, rhs, shape(rhs.getResult()),
+                          tile::TileRole::Rhs, why)))
       return failure();
     if (!plan.maps[1].hasSameForm(plan.maps.back()))
       return why = "the right operands differ in their layouts", failure();

@@ -78,7 +78,9 @@ struct PipelinePlan {
   /// Returns the number of tensor maps of operands.
   int64_t countOperandMaps() const { return 1 + int64_t(product.rhs.size()); }
   /// Returns the columns of a tile of the result.
-  int64_t getResultColumns() const { return attention ? k : n; }
+  int64_t getResultColumns() const {
+    return attention ? attention->getColumns() : n;
+  }
   /// Returns the number of warpgroups that multiply for one tile.
   int64_t getTileWarpgroups() const { return warpgroups / tiles; }
   /// Returns the instructions of 64 rows that a warpgroup issues for its rows.

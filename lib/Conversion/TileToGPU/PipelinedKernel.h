@@ -137,8 +137,11 @@ protected:
   Values computePairs(Fragments &fragments, mlir::Value tile,
                       unsigned firstGroup, unsigned numGroups);
   // Write a segment of a result to shared memory.
-  void stageMatrices(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
-  void stagePairs(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging);
+  void stageMatrices(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging,
+                     int64_t rowBytes);
+  void stagePairs(llvm::ArrayRef<mlir::Value> pairs, mlir::Value staging,
+                  int64_t rowBytes);
+  mlir::Value permute(mlir::Value number, mlir::Value row, int64_t rowBytes);
   /// Sets the number of segments of results that are staged in sequence.
   void beginPieces(int64_t count);
   void storeSpan(Fragments &fragments, const KernelFrame &at, const Span &span);

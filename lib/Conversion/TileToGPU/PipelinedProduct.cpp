@@ -286,7 +286,9 @@ void PipelinedKernel::storeSpan(Fragments &fragments, const KernelFrame &at,
   for (int64_t first = 0; first < span.columns; first += kColumnGranule)
     for (const PipelineResult &result : plan.results)
       for (int64_t piece = llvm::divideCeil(first, result.columns);
-           piece * result.columns < first + kColumnGranule; ++piece)
+           piece * result.columns <
+           std::min(first + kColumnGranule, span.columns);
+           ++piece)
         storePiece(fragments, at, result, span, piece);
 }
 
@@ -385,10 +387,19 @@ PipelinedKernel::Values PipelinedKernel::computePairs(Fragments &fragments,
   return pairs;
 }
 
+/// Returns the number of the 16 bytes of a row of shared memory at which the
+/// 16 bytes `number` of that row of the segment are. Rows of half the bytes are
+/// swizzled by half the index of the row.
+Value PipelinedKernel::permute(Value number, Value row, int64_t rowBytes) {
+  constexpr int64_t wholeRow = 128;
+  return d.fold<arith::XOrIOp>(
+      number, d.fold<arith::DivUIOp>(row, d.i32(wholeRow / rowBytes)));
+}
+
 /// Stages elements of 16 bits: an instruction of a warp stores four matrices of
 /// 8 rows of 16 bytes.
-void PipelinedKernel::stageMatrices(ArrayRef<Value> pairs, Value staging) {
-  constexpr int64_t rowBytes = 128;
+void PipelinedKernel::stageMatrices(ArrayRef<Value> pairs, Value staging,
+                                    int64_t rowBytes) {
   Value inCore = d.fold<arith::AndIOp>(lane, d.i32(kCoreColumns - 1)),
         matrix = d.fold<arith::DivUIOp>(lane, d.i32(kCoreColumns));
   Value row =
@@ -399,36 +410,31 @@ void PipelinedKernel::stageMatrices(ArrayRef<Value> pairs, Value staging) {
   constexpr size_t together = 4;
   for (size_t first = 0; first < pairs.size(); first += together) {
     Values registers;
-    for (Value pair : pairs.slice(first, together))
+    for (Value pair : pairs.drop_front(first).take_front(together))
       registers.push_back(toRegister(pair));
-    Value swizzled =
-        d.mul(d.fold<arith::XOrIOp>(d.add(right, int64_t(first / 2)), inCore),
-              kPermutedBytes);
+    Value number = d.add(right, int64_t(first / 2));
+    Value place = d.mul(permute(number, inCore, rowBytes), kPermutedBytes);
     d.create<NVVM::StMatrixOp>(
-        d.at(staging, d.add(rowPlace, swizzled)), registers,
-        NVVM::MMALayout::row,
+        d.at(staging, d.add(rowPlace, place)), registers, NVVM::MMALayout::row,
         NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
   }
 }
 
 /// Stages elements of other widths: each thread stores its pairs.
-void PipelinedKernel::stagePairs(ArrayRef<Value> pairs, Value staging) {
-  constexpr int64_t quad = 4, permutedRows = 8, wholeRow = 128;
+void PipelinedKernel::stagePairs(ArrayRef<Value> pairs, Value staging,
+                                 int64_t rowBytes) {
+  constexpr int64_t quad = 4, permutedRows = 8;
   int64_t bytes =
-              cast<VectorType>(pairs[0].getType()).getElementTypeBitWidth() / 8,
-          rowBytes = int64_t(pairs.size()) / 2 * kCoreColumns * bytes;
+      cast<VectorType>(pairs[0].getType()).getElementTypeBitWidth() / 8;
   Value inCore = d.fold<arith::DivUIOp>(lane, d.i32(quad)),
         own = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2 * bytes);
   Value piece = d.fold<arith::DivUIOp>(own, d.i32(kPermutedBytes)),
         inPiece = d.fold<arith::RemUIOp>(own, d.i32(kPermutedBytes));
-  // Rows of half the bytes are swizzled by half the index of the row.
-  Value permutes = d.fold<arith::DivUIOp>(inCore, d.i32(wholeRow / rowBytes));
   for (size_t group = 0; group < pairs.size() / 2; ++group) {
     int64_t first = int64_t(group) * kCoreColumns * bytes;
-    Value permuted = d.mul(
-        d.fold<arith::XOrIOp>(d.add(piece, first / kPermutedBytes), permutes),
-        kPermutedBytes);
+    Value number = d.add(piece, first / kPermutedBytes);
+    Value permuted = d.mul(permute(number, inCore, rowBytes), kPermutedBytes);
     Value place = d.add(d.add(permuted, inPiece), first % kPermutedBytes);
     for (unsigned half = 0; half < 2; ++half) {
       Value row = d.add(d.add(d.mul(warp, kWarpRows), inCore),
@@ -445,10 +451,12 @@ void PipelinedKernel::stagePairs(ArrayRef<Value> pairs, Value staging) {
 void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
                                  const PipelineResult &result, const Span &span,
                                  int64_t piece) {
-  unsigned firstGroup = piece * result.columns / kCoreColumns;
+  int64_t firstColumn = piece * result.columns,
+          columns = std::min(result.columns, span.columns - firstColumn);
+  unsigned firstGroup = firstColumn / kCoreColumns;
   tile::StoreOp op = result.store;
   if (!result.map) {
-    for (unsigned group = 0; group < result.columns / kCoreColumns; ++group)
+    for (unsigned group = 0; group < columns / kCoreColumns; ++group)
       for (unsigned half = 0; half < 2; ++half)
         fragments.store(op, half, firstGroup + group);
     return;
@@ -467,12 +475,15 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
   // The loads of all pairs may be issued before the first one is used. Before
   // the barrier ptxas 13.0 would read accumulators that are not complete.
   Values pairs = computePairs(fragments, op.getValue(), firstGroup,
-                              result.columns / kCoreColumns);
+                              columns / kCoreColumns);
   constexpr unsigned matrixBits = 16;
-  if (tileType(op.getValue()).getElementTypeBitWidth() == matrixBits)
-    stageMatrices(pairs, staging);
+  unsigned bits =
+      std::max(8u, tileType(op.getValue()).getElementTypeBitWidth());
+  int64_t rowBytes = result.columns * bits / 8;
+  if (bits == matrixBits)
+    stageMatrices(pairs, staging, rowBytes);
   else
-    stagePairs(pairs, staging);
+    stagePairs(pairs, staging, rowBytes);
   d.fenceShared();
   d.waitWarpgroup(warpgroup);
   d.when(leads, [&] {

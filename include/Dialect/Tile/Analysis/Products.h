@@ -39,6 +39,14 @@ struct Product {
 /// Finds the product of a kernel. On failure, `why` is the reason.
 mlir::FailureOr<Product> findProduct(KernelOp kernel, std::string &why);
 
+/// The elements of a key, which are those of a query, and of a value. In shared
+/// memory they have rows of a multiple of 128 bytes, which copies fill with the
+/// elements that follow in the same row of memory, and then with zeros.
+struct HeadSizes {
+  int64_t key, value;
+  int64_t stagedKey, stagedValue;
+};
+
 /// A kernel of two products in one loop, in which the second one uses a
 /// function of the first: attention. Tiles are transposed: scores are [keys,
 /// rows], the accumulators [depth, rows], and all other carried values [rows].
@@ -57,6 +65,14 @@ struct Attention {
   /// Returns true if programs of later rows have more keys, as under the
   /// diagonal.
   bool isTriangular();
+  /// Returns the elements of a value.
+  int64_t getColumns() const {
+    return LoadOp(values).getStaticSizes().front();
+  }
+  /// Returns the sizes of keys and values for matrix instructions. Fails with
+  /// the reason if an instruction has no such size, or would multiply elements
+  /// beyond a key that are not zero.
+  llvm::FailureOr<HeadSizes> getHeadSizes(std::string &why);
 };
 
 /// Finds the attention of a kernel. On failure, `why` is the reason.

@@ -146,6 +146,29 @@ bool Attention::isTriangular() {
   return slice.contains(loop.getUpperBound().getDefiningOp());
 }
 
+FailureOr<HeadSizes> Attention::getHeadSizes(std::string &why) {
+  constexpr int64_t columns = 8, instructionBytes = 32, rowBytes = 128,
+                    most = 256;
+  int64_t depth = query.getStaticSizes()[0];
+  for (int64_t size : {depth, getColumns()})
+    if (size % columns != 0 || size > most)
+      return why = "the head size is not a multiple of 8 up to 256", failure();
+  MemRefType type = keys.getMemref().getType();
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  bool isWhole = depth * bytes % instructionBytes == 0;
+  auto isAlone = [&](LoadOp load, unsigned depthDim) {
+    return load.getMemref().getType().getDimSize(load.getMemDims()[depthDim]) ==
+           depth;
+  };
+  if (!isWhole && (!isAlone(keys, 1) || !isAlone(query, 0)))
+    return why = "the head size is not a multiple of 16, and its elements are "
+                 "a part of longer rows",
+           failure();
+  int64_t granule = rowBytes / bytes;
+  return HeadSizes{depth, getColumns(), int64_t(llvm::alignTo(depth, granule)),
+                   int64_t(llvm::alignTo(getColumns(), granule))};
+}
+
 FailureOr<Attention> findAttention(KernelOp kernel, std::string &why) {
   Attention result;
   if (failed(Finder(kernel, why).run(result)))

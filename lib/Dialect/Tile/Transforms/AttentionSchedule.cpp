@@ -9,22 +9,18 @@ using namespace mlir;
 
 namespace adze::tile {
 
-/// The parameters of the rows and the keys, and the contracted size of the
-/// scores.
 struct AttentionBlocks {
   ParamOp rows, keys;
-  int64_t depth;
+  HeadSizes head;
 };
 
 static FailureOr<AttentionBlocks> findBlocks(Attention &attention,
                                              std::string &why) {
+  auto head = attention.getHeadSizes(why);
+  if (failed(head))
+    return failure();
   AttentionBlocks blocks{getSizeParam(attention.query, 1),
-                         getSizeParam(attention.keys, 0),
-                         attention.query.getStaticSizes()[0]};
-  constexpr int64_t depths[] = {64, 128};
-  if (!llvm::is_contained(depths, blocks.depth) ||
-      attention.values.getStaticSizes()[0] != blocks.depth)
-    return why = "the head size is neither 64 nor 128", failure();
+                         getSizeParam(attention.keys, 0), *head};
   ParamOp keys = getSizeParam(attention.values, 1);
   if (!blocks.rows || !blocks.keys || !keys ||
       keys.getName() != blocks.keys.getName())
@@ -32,48 +28,128 @@ static FailureOr<AttentionBlocks> findBlocks(Attention &attention,
   return blocks;
 }
 
-/// Returns the number of blocks of this many rows, or nothing if a size is
-/// dynamic.
-static std::optional<int64_t> countTiles(Attention &attention, int64_t rows) {
+/// The sizes of the result, if they are static.
+struct AttentionSizes {
+  int64_t rows;  ///< of a matrix
+  int64_t heads; ///< matrices
+};
+
+static std::optional<AttentionSizes> getSizes(Attention &attention) {
   StoreOp store = attention.stores.front();
   auto type = cast<MemRefType>(store.getMemref().getType());
   if (!type.hasStaticShape())
     return std::nullopt;
   SmallVector<int64_t> dims = store.getMemDims(); // [depth, rows]
-  int64_t tiles = llvm::divideCeil(type.getDimSize(dims[1]), rows);
+  AttentionSizes sizes{type.getDimSize(dims[1]), 1};
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (!llvm::is_contained(dims, d))
-      tiles *= type.getDimSize(d);
-  return tiles;
+      sizes.heads *= type.getDimSize(d);
+  return sizes;
 }
 
-/// The rows of a block of one, two or three warpgroups.
-constexpr int64_t few = 64, many = 128, most = 192;
-/// The head size of which three warpgroups have registers.
-constexpr int64_t shortHead = 64;
+static int64_t countTiles(AttentionSizes sizes, int64_t rows) {
+  return llvm::divideCeil(sizes.rows, rows) * sizes.heads;
+}
+
+/// The tiles of causal attention, in pairs of a late and an early one that take
+/// as long as any other pair.
+struct TilePairs {
+  int64_t rounds; ///< in which each multiprocessor computes a pair
+  int64_t rest;   ///< tiles that remain, which multiprocessors divide
+  bool areOdd;    ///< a tile of each matrix is in no pair
+};
+
+static TilePairs countPairs(AttentionSizes sizes, int64_t rows,
+                            int64_t multiprocessors) {
+  int64_t ofMatrix = llvm::divideCeil(sizes.rows, rows),
+          pairs = ofMatrix / 2 * sizes.heads;
+  TilePairs result{pairs / multiprocessors, 2 * (pairs % multiprocessors),
+                   ofMatrix % 2 != 0};
+  if (result.areOdd)
+    result.rest += sizes.heads;
+  return result;
+}
+
+/// The rows of a block of one, two or three warpgroups, and the keys of a block
+/// if registers and shared memory suffice.
+constexpr int64_t few = 64, many = 128, most = 192, mostKeys = 128;
+
+/// Returns true if the registers of a thread hold the scores, the weights and
+/// the sums of a block.
+static bool fitsRegisters(int64_t rows, int64_t keys, int64_t value) {
+  constexpr int64_t threadsOfRows =
+      2; // a thread has 1/2 of the columns' number
+  int64_t registers =
+      keys / threadsOfRows + keys / (2 * threadsOfRows) + value / threadsOfRows;
+  return registers <= (rows == most ? 128 : 192);
+}
+
+/// Returns an estimate of the time of blocks of this many rows: the rows times
+/// the blocks of keys that a multiprocessor computes, fewer if more warpgroups
+/// keep the matrix units busy.
+static double getTime(Attention &attention, AttentionSizes sizes, int64_t rows,
+                      int64_t multiprocessors) {
+  constexpr double speedOfMost = 1.2; // measured for heads of 64
+  double speed = rows == most ? speedOfMost : 1;
+  int64_t tiles = countTiles(sizes, rows);
+  if (!attention.isTriangular())
+    return llvm::divideCeil(tiles, multiprocessors) * rows / speed *
+           llvm::divideCeil(sizes.rows, mostKeys);
+  TilePairs pairs = countPairs(sizes, rows, multiprocessors);
+  double rounds =
+      pairs.rounds + llvm::divideCeil(pairs.rest, multiprocessors) / 2.0;
+  // Of the first and the last tile of a matrix.
+  int64_t keys =
+      llvm::divideCeil(rows, mostKeys) + llvm::divideCeil(sizes.rows, mostKeys);
+  return rounds * rows / speed * keys;
+}
 
 /// Returns the rows of a block: two warpgroups share keys and values, unless
-/// the multiprocessors have a block each with the rows of one. The registers of
-/// three hold the sums of heads of 64 elements: they keep the matrix units
-/// busier while weights are computed, if their blocks fit as well.
+/// the multiprocessors have a block each with the rows of one.
 static int64_t chooseRows(Attention &attention, AttentionBlocks blocks,
                           int64_t multiprocessors) {
-  constexpr double speedOfMost = 1.1;
   auto mayBe = [&](int64_t rows) { return mayBind(blocks.rows, rows); };
-  auto tiles = countTiles(attention, few);
-  if (!tiles)
+  auto sizes = getSizes(attention);
+  if (!sizes)
     return many;
-  if (*tiles <= multiprocessors && mayBe(few))
+  if (countTiles(*sizes, few) <= multiprocessors && mayBe(few))
     return few;
-  // Tiles of causal attention are computed in pairs.
-  int64_t together = attention.isTriangular() ? 2 : 1;
-  auto getTime = [&](int64_t rows) {
-    return llvm::divideCeil(*countTiles(attention, together * rows),
-                            multiprocessors) *
-           together * rows;
-  };
-  bool isFaster = getTime(most) < speedOfMost * getTime(many);
-  return blocks.depth == shortHead && mayBe(most) && isFaster ? most : many;
+  bool isFaster = getTime(attention, *sizes, most, multiprocessors) <
+                  getTime(attention, *sizes, many, multiprocessors);
+  return fitsRegisters(most, mostKeys, blocks.head.value) && mayBe(most) &&
+                 isFaster
+             ? most
+             : many;
+}
+
+/// Returns the number of keys of a head, which may be dynamic.
+static int64_t countKeys(Attention &attention) {
+  return attention.keys.getMemref().getType().getDimSize(
+      attention.keys.getMemDims()[0]);
+}
+
+/// Returns the number of heads that multiprocessors compute at a time, which
+/// divides that of all heads if that is static. The pairs of tiles that are
+/// last are adjacent tiles of these heads. Such pairs are wanted if they are
+/// divided among multiprocessors; then the second-level cache should hold the
+/// keys and values of these heads.
+static int64_t chooseHeads(Attention &attention, AttentionBlocks blocks,
+                           int64_t rows, int64_t elementBytes,
+                           int64_t multiprocessors) {
+  constexpr int64_t usual = 16, fewest = 2, cacheBytes = 32 << 20;
+  auto sizes = getSizes(attention);
+  int64_t keys = countKeys(attention);
+  if (!attention.isTriangular() || !sizes || ShapedType::isDynamic(keys))
+    return usual;
+  TilePairs pairs = countPairs(*sizes, rows, multiprocessors);
+  bool divides = pairs.areOdd || pairs.rest <= multiprocessors;
+  int64_t bytes = keys * (blocks.head.key + blocks.head.value) * elementBytes,
+          most = pairs.rest > 0 && divides ? usual : fewest;
+  int64_t heads =
+      std::clamp<int64_t>(cacheBytes / std::max<int64_t>(1, bytes), 1, most);
+  while (sizes->heads % heads != 0)
+    --heads;
+  return heads;
 }
 
 /// Returns the stages of a ring, at most `most`: a block of threads with one
@@ -81,10 +157,10 @@ static int64_t chooseRows(Attention &attention, AttentionBlocks blocks,
 static int64_t chooseStages(Attention &attention, int64_t most, int64_t rows,
                             int64_t keys, int64_t multiprocessors) {
   constexpr int64_t least = 2;
-  auto tiles = countTiles(attention, rows);
-  int64_t count = cast<MemRefType>(attention.keys.getMemref().getType())
-                      .getDimSize(attention.keys.getMemDims()[0]);
-  if (!tiles || *tiles > multiprocessors || ShapedType::isDynamic(count))
+  auto sizes = getSizes(attention);
+  int64_t count = countKeys(attention);
+  if (!sizes || countTiles(*sizes, rows) > multiprocessors ||
+      ShapedType::isDynamic(count))
     return most;
   return std::min(most,
                   std::max<int64_t>(least, llvm::divideCeil(count, keys)));
@@ -92,7 +168,8 @@ static int64_t chooseStages(Attention &attention, int64_t most, int64_t rows,
 
 /// Copies have to be boxes of whole rows of 128 bytes.
 static LogicalResult checkBoxes(Attention &attention, int64_t rows,
-                                int64_t keys, int64_t depth, std::string &why) {
+                                int64_t keys, const HeadSizes &head,
+                                std::string &why) {
   auto check = [&](LoadOp load, ArrayRef<int64_t> sizes, TileRole role,
                    bool alongSum) {
     auto box = getTensorBox(
@@ -105,16 +182,16 @@ static LogicalResult checkBoxes(Attention &attention, int64_t rows,
       why = "the operands of attention have another layout";
     return false;
   };
-  return success(check(attention.keys, {keys, depth}, TileRole::Lhs, true) &&
-                 check(attention.values, {depth, keys}, TileRole::Lhs, false) &&
-                 check(attention.query, {depth, rows}, TileRole::Rhs, true));
+  return success(
+      check(attention.keys, {keys, head.stagedKey}, TileRole::Lhs, true) &&
+      check(attention.values, {head.stagedValue, keys}, TileRole::Lhs, false) &&
+      check(attention.query, {head.stagedKey, rows}, TileRole::Rhs, true));
 }
 
 static void write(KernelOp kernel, StringRef unit,
                   const AttentionBlocks &blocks, int64_t rows, int64_t keys,
-                  int64_t stages) {
-  constexpr int64_t warps = 4, warpgroupRows = 64, swizzle = 128,
-                    headsTogether = 16;
+                  int64_t stages, int64_t heads) {
+  constexpr int64_t warps = 4, warpgroupRows = 64, swizzle = 128;
   MLIRContext *context = kernel.getContext();
   Builder b(context);
   SmallVector<ScheduleOperandAttr> operands;
@@ -124,10 +201,10 @@ static void write(KernelOp kernel, StringRef unit,
   SmallVector<ScheduleDimAttr> dims = {
       ScheduleDimAttr::get(context, "m", rows),
       ScheduleDimAttr::get(context, "n", keys),
-      ScheduleDimAttr::get(context, "k", blocks.depth)};
+      ScheduleDimAttr::get(context, "k", blocks.head.key)};
   auto gpu = GpuScheduleAttr::get(context,
                                   {warps, rows / warpgroupRows * warps}, stages,
-                                  /*inflight=*/0, headsTogether);
+                                  /*inflight=*/0, heads);
   kernel->setAttr(kScheduleAttribute,
                   ScheduleAttr::get(context, unit, dims, operands, gpu));
   ParamOp rowsParam = blocks.rows, keysParam = blocks.keys;
@@ -146,9 +223,9 @@ listBlocks(Attention &attention, AttentionBlocks blocks,
   SmallVector<std::pair<int64_t, int64_t>> choices;
   int64_t best = chooseRows(attention, blocks, multiprocessors);
   for (int64_t rows : {best, many, most, few})
-    for (int64_t keys : {128, 64, 32}) {
+    for (int64_t keys : {mostKeys, int64_t(64), int64_t(32)}) {
       bool isKnown = llvm::is_contained(choices, std::pair(rows, keys));
-      bool hasRegisters = rows < most || blocks.depth == shortHead;
+      bool hasRegisters = fitsRegisters(rows, keys, blocks.head.value);
       if (!isKnown && hasRegisters && mayBind(blocks.keys, keys) &&
           (rows == best || mayBind(blocks.rows, rows)))
         choices.emplace_back(rows, keys);
@@ -178,17 +255,19 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   if (failed(blocks))
     return failure();
   auto getStages = [&](int64_t rows, int64_t keys) {
-    int64_t left = target.getSharedBytes() - barriers -
-                   rows * (stagingRowBytes + blocks->depth * elementBytes);
-    return std::min(mostStages,
-                    left / (2 * keys * blocks->depth * elementBytes));
+    int64_t left =
+        target.getSharedBytes() - barriers -
+        rows * (stagingRowBytes + blocks->head.stagedKey * elementBytes);
+    int64_t stage = keys * (blocks->head.stagedKey + blocks->head.stagedValue) *
+                    elementBytes;
+    return std::min(mostStages, left / stage);
   };
   std::optional<std::pair<int64_t, int64_t>> chosen;
   why = "the block of keys is not a multiple of 32";
   unsigned passedOver = 0;
   for (auto [rows, keys] :
        listBlocks(*attention, *blocks, target.getMultiprocessors())) {
-    if (failed(checkBoxes(*attention, rows, keys, blocks->depth, why)))
+    if (failed(checkBoxes(*attention, rows, keys, blocks->head, why)))
       continue;
     if (getStages(rows, keys) < 2) {
       why = "the blocks do not fit shared memory";
@@ -203,7 +282,9 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   auto [rows, keys] = *chosen;
   write(kernel, unit.getName(), *blocks, rows, keys,
         chooseStages(*attention, getStages(rows, keys), rows, keys,
-                     target.getMultiprocessors()));
+                     target.getMultiprocessors()),
+        chooseHeads(*attention, *blocks, rows, elementBytes,
+                    target.getMultiprocessors()));
   return success();
 }
 
