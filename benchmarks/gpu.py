@@ -45,7 +45,8 @@ ROWS = {
     "mobilenet_v2-1": ("mobilenet_v2", {}, 1),
     **{f"mm-{n}": ("mm", {}, n) for n in (1024, 2048, 4096, 8192)},
 }
-ATTENTION = ("4x16x2048x128", "2x16x8192x128", "16x16x1024x128", "4x16x4096x64", "16x12x512x64")
+ATTENTION = ("4x16x2048x128", "2x16x8192x128", "16x16x1024x128", "4x16x4096x64", "2x16x8192x64", "16x16x1024x64", "16x12x512x64",
+             "16x12x512x32", "2x8x4096x40", "4x16x2048x80", "4x16x2048x96", "2x8x4096x160", "4x16x2048x256", "32x12x197x64", "8x20x1500x64")
 ROWS |= {f"attention-{shape}{kind}": ("attention", {}, 0) for shape in ATTENTION for kind in ("", "-causal")}
 SEQUENCE, VOCABULARY = 128, 30522
 

@@ -142,8 +142,11 @@ LogicalResult AttentionEmitter::setTiling() {
               : e.param("BLOCK_M",
                         few ? knownQueries
                             : chooseLanes(knownQueries, hasUnit ? 64 : 32));
-  int64_t block = isFew() ? chooseKeysOfPart(std::max(depth, columns))
-                          : chooseKeys(knownKeys, hasUnit && !few);
+  bool hasGpuUnit =
+      e.gpu && !few && e.gpu.findUnit(getFactor(), getFactor(), type);
+  int64_t block = isFew()      ? chooseKeysOfPart(std::max(depth, columns))
+                  : hasGpuUnit ? chooseKeysOfMatrices(knownKeys)
+                               : chooseKeys(knownKeys, hasUnit && !few);
   keyBlock = block;
   if (isFew()) {
     constexpr int64_t warps = 8;
@@ -151,7 +154,9 @@ LogicalResult AttentionEmitter::setTiling() {
     parts = e.param("PARTS", warps);
     blockKeys = e.mul(parts, keysOfPart);
   } else {
-    blockKeys = e.param("BLOCK_N", block, getEvenKeyBlocks(knownKeys, block));
+    SmallVector<int64_t> even = getEvenKeyBlocks(knownKeys, block);
+    blockKeys = e.param("BLOCK_N", block, even);
+    endsInBlock = even.empty();
   }
   Value rows = countForVersion(e, e.ceilDiv(queries, blockQueries));
   chooseSharing();

@@ -42,6 +42,15 @@ SmallVector<int64_t> adze::getEvenKeyBlocks(int64_t keys, int64_t block) {
   return menu;
 }
 
+int64_t adze::chooseKeysOfMatrices(int64_t keys) {
+  constexpr int64_t usual = 64, most = 128, granule = 32;
+  if (keys < 0 || keys % most == 0)
+    return usual;
+  // Blocks of 128 keys of which the last one is masked take less time than
+  // whole blocks of 64 keys.
+  return keys <= usual ? llvm::alignTo(keys, granule) : most;
+}
+
 int64_t adze::chooseKeysOfPart(int64_t elements) {
   // The registers of a warp hold this many elements of keys, and of values.
   constexpr int64_t held = 1024, least = 4, most = 32;

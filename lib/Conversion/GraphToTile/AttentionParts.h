@@ -17,6 +17,10 @@ std::pair<mlir::Value, mlir::Value> separateScales(mlir::Value operand);
 /// too.
 llvm::SmallVector<int64_t> getEvenKeyBlocks(int64_t keys, int64_t block);
 
+/// Returns the default number of keys that matrix units of a GPU multiply at a
+/// time. It divides the keys only if blocks that do are as efficient as any.
+int64_t chooseKeysOfMatrices(int64_t keys);
+
 /// Returns the number of keys, of `elements` elements, that a warp of a GPU
 /// multiplies by few queries at a time.
 int64_t chooseKeysOfPart(int64_t elements);

@@ -93,9 +93,7 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
     scores = arith::SelectOp::create(
         b, loc, isBefore(arith::CmpIPredicate::sle, lasts), scores, fill);
   }
-  auto count = getConstantIntValue(keys);
-  auto block = e.getBinding("BLOCK_N");
-  if (count && block && *count % *block == 0)
+  if (!endsInBlock)
     return scores;
   Value inside =
       isFew() ? isBefore(arith::CmpIPredicate::slt, everywhere(keys))
