@@ -74,14 +74,26 @@ static TilePairs countPairs(AttentionSizes sizes, int64_t rows,
 /// if registers and shared memory suffice.
 constexpr int64_t few = 64, many = 128, most = 192, mostKeys = 128;
 
+/// Returns true if scores depend on a tile in memory, such as a bias.
+static bool readsScores(Attention &attention) {
+  return llvm::any_of(
+      attention.loop.getBody()->getOps<LoadOp>(), [&](LoadOp load) {
+        return load != attention.keys && load != attention.values &&
+               load.getResult().getType().getRank() == 2;
+      });
+}
+
 /// Returns true if the registers of a thread hold the scores, the weights and
-/// the sums of a block.
-static bool fitsRegisters(int64_t rows, int64_t keys, int64_t value) {
+/// the sums of a block. Three warpgroups have none left for what scores read.
+static bool fitsRegisters(Attention &attention, int64_t rows, int64_t keys,
+                          int64_t value) {
   constexpr int64_t threadsOfRows =
       2; // a thread has 1/2 of the columns' number
   int64_t registers =
       keys / threadsOfRows + keys / (2 * threadsOfRows) + value / threadsOfRows;
-  return registers <= (rows == most ? 128 : 192);
+  if (rows == most)
+    return registers <= 128 && !readsScores(attention);
+  return registers <= 192;
 }
 
 /// Returns an estimate of the time of blocks of this many rows: the rows times
@@ -116,8 +128,8 @@ static int64_t chooseRows(Attention &attention, AttentionBlocks blocks,
     return few;
   bool isFaster = getTime(attention, *sizes, most, multiprocessors) <
                   getTime(attention, *sizes, many, multiprocessors);
-  return fitsRegisters(most, mostKeys, blocks.head.value) && mayBe(most) &&
-                 isFaster
+  return fitsRegisters(attention, most, mostKeys, blocks.head.value) &&
+                 mayBe(most) && isFaster
              ? most
              : many;
 }
@@ -225,7 +237,8 @@ listBlocks(Attention &attention, AttentionBlocks blocks,
   for (int64_t rows : {best, many, most, few})
     for (int64_t keys : {mostKeys, int64_t(64), int64_t(32)}) {
       bool isKnown = llvm::is_contained(choices, std::pair(rows, keys));
-      bool hasRegisters = fitsRegisters(rows, keys, blocks.head.value);
+      bool hasRegisters =
+          fitsRegisters(attention, rows, keys, blocks.head.value);
       if (!isKnown && hasRegisters && mayBind(blocks.keys, keys) &&
           (rows == best || mayBind(blocks.rows, rows)))
         choices.emplace_back(rows, keys);

@@ -13,6 +13,14 @@ func.func private @wide(%q: tensor<64x4096x64xf16>, %k: tensor<64x4096x64xf16>, 
   return %0 : tensor<64x4096x64xf16>
 }
 
+// Three warpgroups have no registers for a bias.
+// CHECK: tile.kernel @bias
+// CHECK-SAME: #tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 64>
+func.func private @bias(%q: tensor<64x4096x64xf16>, %k: tensor<64x4096x64xf16>, %v: tensor<64x4096x64xf16>, %b: tensor<64x4096x4096xf16>) -> tensor<64x4096x64xf16> attributes {adze.kernel} {
+  %0 = graph.attention %q, %k, %v bias %b {scale = 0.125 : f64} : (tensor<64x4096x64xf16>, tensor<64x4096x64xf16>, tensor<64x4096x64xf16>, tensor<64x4096x4096xf16>) -> tensor<64x4096x64xf16>
+  return %0 : tensor<64x4096x64xf16>
+}
+
 // Three blocks of 192 rows for 512 rows.
 // CHECK: tile.kernel @remainder
 // CHECK-SAME: #tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 64>
