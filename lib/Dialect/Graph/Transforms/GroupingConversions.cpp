@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Duplicates conversions from 8-bit integers into the kernels that use them.
+// Duplicates conversions from narrower types into the kernels that use them.
 #include "Dialect/Tile/IR/Targets.h"
 #include "Fusion.h"
 #include "Grouping.h"
@@ -10,7 +10,8 @@ using namespace mlir;
 using namespace adze::graph;
 
 /// Returns the ops that compute the result of `op` from 8-bit integers and
-/// constants only, from the cast on, or none.
+/// constants only, from the cast on, or the cast from a 16-bit float type that
+/// `op` is, or none.
 static SmallVector<Operation *> getConversion(Operation *op) {
   constexpr unsigned most = 4;
   SmallVector<Operation *> chain;
@@ -18,10 +19,13 @@ static SmallVector<Operation *> getConversion(Operation *op) {
          chain.size() < most && getElement(op->getResult(0)).isF32()) {
     chain.push_back(op);
     Value input = op->getOperand(0);
-    if (isa<CastOp>(op))
-      return getElement(input).isInteger(8)
+    if (isa<CastOp>(op)) {
+      Type from = getElement(input);
+      bool isHalf = chain.size() == 1 && (from.isF16() || from.isBF16());
+      return from.isInteger(8) || isHalf
                  ? llvm::to_vector(llvm::reverse(chain))
                  : SmallVector<Operation *>();
+    }
     if (op->getResult(0).getType() != input.getType() ||
         !op->getOperand(1).getDefiningOp<ConstantOp>())
       return {};
@@ -30,8 +34,7 @@ static SmallVector<Operation *> getConversion(Operation *op) {
   return {};
 }
 
-/// Adds the ops that convert the integers to each group that reads the result
-/// of `op`.
+/// Adds the ops that convert to each group that reads the result of `op`.
 void Grouping::recomputeConversion(Operation *op) {
   SmallVector<Operation *> chain = getConversion(op);
   if (chain.empty())

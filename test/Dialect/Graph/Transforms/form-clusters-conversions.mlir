@@ -138,3 +138,20 @@ func.func @other_zero_points(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8x
   %15 = graph.add %14, %o : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return %7, %15, %12 : tensor<8xf32>, tensor<8xf32>, tensor<8xui8>
 }
+
+// -----
+
+// Each kernel that reads a value widened from 16 bits converts it, so that it reads half
+// the bytes.
+// CHECK-LABEL: func.func @bias(
+// CHECK: graph.cluster({{.*}} = %arg3) anchor "reduce_max" : (tensor<1x4x64x64xf16>) -> tensor<1x4x64x1xf32>
+// CHECK-NEXT: graph.cast
+// CHECK: graph.cluster({{.*}} = %arg3{{.*}}) anchor "attention"
+// CHECK: %[[BIAS:.*]] = graph.cast %{{.*}} : (tensor<1x4x64x64xf16>) -> tensor<1x4x64x64xf32>
+// CHECK: graph.attention {{.*}} bias %[[BIAS]]
+func.func @bias(%q: tensor<2x4x64x32xf32>, %k: tensor<2x4x64x32xf32>, %v: tensor<2x4x64x32xf32>, %b: tensor<1x4x64x64xf16>) -> (tensor<2x4x64x32xf32>, tensor<1x4x64x1xf32>) {
+  %0 = graph.cast %b : (tensor<1x4x64x64xf16>) -> tensor<1x4x64x64xf32>
+  %1 = graph.reduce_max %0 {axes = array<i64: 3>} : (tensor<1x4x64x64xf32>) -> tensor<1x4x64x1xf32>
+  %2 = graph.attention %q, %k, %v bias %0 {scale = 0.125 : f64} : (tensor<2x4x64x32xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64x32xf32>, tensor<1x4x64x64xf32>) -> tensor<2x4x64x32xf32>
+  return %2, %1 : tensor<2x4x64x32xf32>, tensor<1x4x64x1xf32>
+}
