@@ -1,14 +1,14 @@
 // Forms of masks that become attention keep their results: factors of 0 and 1, scores
-// bounded below, weights dropped after the softmax, keys repeated by a tile; the second
-// entry of the batch sees no key.
+// bounded below, weights dropped after the softmax, keys repeated by a tile, queries of
+// which a bias masks all keys; the second entry of the batch sees no key.
 // RUN: rm -rf %t && mkdir %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: atranslate %s --emit=graph -o - | FileCheck %s
 // RUN: arun %t/0.so --random --shape q=2x13x32 --shape m=2x1x13 --shape k=2x2x13x32 --output-dir %t
-// RUN: arun %t/2.so --random --shape q=2x13x32 --shape m=2x1x13 --shape k=2x2x13x32 --range-tol 1e-5 --expect blend=%t/blend.npy --expect bounded=%t/bounded.npy --expect dropped=%t/dropped.npy --expect tiled=%t/tiled.npy
+// RUN: arun %t/2.so --random --shape q=2x13x32 --shape m=2x1x13 --shape k=2x2x13x32 --range-tol 1e-5 --expect blend=%t/blend.npy --expect bounded=%t/bounded.npy --expect dropped=%t/dropped.npy --expect tiled=%t/tiled.npy --expect masked=%t/masked.npy
 
 // CHECK-NOT: graph.softmax
-// CHECK-COUNT-4: graph.attention
+// CHECK-COUNT-5: graph.attention
 #q = affine_map<()[s0] -> (2, s0, 32)>
 #m = affine_map<()[s0] -> (2, 1, s0)>
 #s = affine_map<()[s0] -> (2, s0, s0)>
@@ -26,7 +26,7 @@
 !ws = tensor<2x6x?x?xf32, #ws>
 !f = tensor<f32>
 func.func @main(%q: !q {graph.name = "q"}, %m: !m {graph.name = "m"}, %k: !k {graph.name = "k"})
-    -> (!q {graph.name = "blend"}, !q {graph.name = "bounded"}, !q {graph.name = "dropped"}, !w {graph.name = "tiled"})
+    -> (!q {graph.name = "blend"}, !q {graph.name = "bounded"}, !q {graph.name = "dropped"}, !w {graph.name = "tiled"}, !q {graph.name = "masked"})
     attributes {graph.symbols = ["n"]} {
   %zero = graph.constant dense<0.0> : !f
   %one = graph.constant dense<1.0> : !f
@@ -70,5 +70,15 @@ func.func @main(%q: !q {graph.name = "q"}, %m: !m {graph.name = "m"}, %k: !k {gr
   %t0 = graph.matmul %qw, %kw {transpose_b = true} : (!w, !w) -> !ws
   %t1 = graph.softmax %t0 {axis = 3 : i64} : (!ws) -> !ws
   %tiled = graph.matmul %t1, %kw : (!ws, !w) -> !w
-  return %blend, %bounded, %dropped, %tiled : !q, !q, !q, !w
+
+  %qr = graph.relu %q : (!q) -> !q
+  %sf = graph.matmul %qr, %q {transpose_b = true} : (!q, !q) -> !s
+  %bias = graph.select %c, %m, %none : (!c, !m, !f) -> !m
+  %e0 = graph.add %sf, %bias : (!s, !m) -> !s
+  %e1 = graph.softmax %e0 {axis = 2 : i64} : (!s) -> !s
+  %most = graph.reduce_max %bias {axes = array<i64: 2>} : (!m) -> tensor<2x1x1xf32>
+  %empty = graph.equal %most, %none : (tensor<2x1x1xf32>, !f) -> tensor<2x1x1xi1>
+  %e2 = graph.select %empty, %zero, %e1 : (tensor<2x1x1xi1>, !f, !s) -> !s
+  %masked = graph.matmul %e2, %q : (!s, !q) -> !q
+  return %blend, %bounded, %dropped, %tiled, %masked : !q, !q, !q, !w, !q
 }

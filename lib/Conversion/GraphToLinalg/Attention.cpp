@@ -65,6 +65,11 @@ private:
     auto predicate = op.getZeroEmpty() ? arith::CmpFPredicate::OGT
                                        : arith::CmpFPredicate::UNE;
     Value some = arith::CmpFOp::create(k.builder, k.loc, predicate, sum, zero);
+    if (op.getZeroMasked())
+      some = arith::AndIOp::create(
+          k.builder, k.loc, some,
+          arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::UNE,
+                                most, k.number(type, -INFINITY)));
     k.forEach(columns, [&](ValueRange e) {
       Value total =
           k.fold({{k.index(0), keys}}, zero, [&](ValueRange j, Value total) {

@@ -339,9 +339,9 @@ void AttentionEmitter::joinParts(KernelEmitter::Carried &carried) {
 LogicalResult AttentionEmitter::finish(ValueRange carried) {
   Value sum = spread(carried[2], resultAxes);
   Value y = arith::DivFOp::create(b, loc, carried[0], sum);
-  // Without keys, sums and products are 0. NaN propagates.
+  // Without keys that are visible, sums and products are 0. NaN propagates.
   bool mayLackKeys = getConstantIntValue(keys).value_or(0) == 0;
-  if (op.getZeroEmpty() || mayLackKeys) {
+  if (op.getZeroEmpty() || op.getZeroMasked() || mayLackKeys) {
     Value zero = number(0.0, resultAxes);
     auto predicate = op.getZeroEmpty() ? arith::CmpFPredicate::OGT
                                        : arith::CmpFPredicate::UNE;

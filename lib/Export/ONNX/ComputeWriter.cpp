@@ -319,6 +319,12 @@ FailureOr<Node> Writer::write(graph::AttentionOp attention) {
     scores = add("Where", {context.getName(mask).str(), scores,
                            scalar(attention.getFill().convertToDouble())});
   std::string weights = add("Softmax", {scores});
+  if (attention.getZeroMasked()) {
+    std::string isNone =
+        add("And", {add("IsNaN", {weights}),
+                    add("Equal", {scores, scalar(-INFINITY)})});
+    weights = add("Where", {isNone, scalar(0), weights});
+  }
   if (attention.getZeroEmpty())
     weights = add("Where", {add("IsNaN", {weights}), scalar(0), weights});
   return make("MatMul", {weights, context.getName(attention.getValue()).str()});

@@ -124,8 +124,8 @@ func.func @reduction() {
 func.func @attention(%q: tensor<2x4x9x16xf32>, %k: tensor<2x2x7x16xf32>, %b: tensor<9x7xf32>, %m: tensor<2x1x1x7xi1>) {
   // CHECK: graph.attention %{{.*}}, %{{.*}}, %{{.*}} {scale = 2.500000e-01 : f64} :
   %0 = graph.attention %q, %k, %k {scale = 0.25 : f64} : (tensor<2x4x9x16xf32>, tensor<2x2x7x16xf32>, tensor<2x2x7x16xf32>) -> tensor<2x4x9x16xf32>
-  // CHECK: graph.attention %{{.*}}, %{{.*}}, %{{.*}} bias %{{.*}} mask %{{.*}} {causal = #graph.causal<lower_right>, fill = -1.000000e+09 : f64, scale = 2.500000e-01 : f64, softcap = 3.000000e+01 : f64, zero_empty = true} :
-  %1 = graph.attention %q, %k, %k bias %b mask %m {scale = 0.25 : f64, softcap = 30.0 : f64, fill = -1.0e9 : f64, causal = #graph.causal<lower_right>, zero_empty = true} : (tensor<2x4x9x16xf32>, tensor<2x2x7x16xf32>, tensor<2x2x7x16xf32>, tensor<9x7xf32>, tensor<2x1x1x7xi1>) -> tensor<2x4x9x16xf32>
+  // CHECK: graph.attention %{{.*}}, %{{.*}}, %{{.*}} bias %{{.*}} mask %{{.*}} {causal = #graph.causal<lower_right>, fill = -1.000000e+09 : f64, scale = 2.500000e-01 : f64, softcap = 3.000000e+01 : f64, zero_empty = true, zero_masked = true} :
+  %1 = graph.attention %q, %k, %k bias %b mask %m {scale = 0.25 : f64, softcap = 30.0 : f64, fill = -1.0e9 : f64, causal = #graph.causal<lower_right>, zero_empty = true, zero_masked = true} : (tensor<2x4x9x16xf32>, tensor<2x2x7x16xf32>, tensor<2x2x7x16xf32>, tensor<9x7xf32>, tensor<2x1x1x7xi1>) -> tensor<2x4x9x16xf32>
   return
 }
 

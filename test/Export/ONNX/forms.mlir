@@ -34,7 +34,7 @@ func.func @main(%x: tensor<?x4x5xf32, #x> {graph.name = "x"})
   %c = graph.layer_norm %x scale %w bias %w {axis = 2 : i64} : (tensor<?x4x5xf32, #x>, tensor<1x5xf32>, tensor<1x5xf32>) -> tensor<?x4x5xf32, #x>
   %d = graph.rms_norm %x, %w {axis = 2 : i64, epsilon = 1.0e-3 : f64} : (tensor<?x4x5xf32, #x>, tensor<1x5xf32>) -> tensor<?x4x5xf32, #x>
   %e = graph.matmul %x, %x {transpose_b = true} : (tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>) -> tensor<?x4x4xf32, #s>
-  %f = graph.attention %x, %a, %x mask %mask {scale = 0.25 : f64, softcap = 2.0 : f64, zero_empty = true} : (tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<4xi1>) -> tensor<?x4x5xf32, #x>
+  %f = graph.attention %x, %a, %x mask %mask {scale = 0.25 : f64, softcap = 2.0 : f64, zero_empty = true, zero_masked = true} : (tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<4xi1>) -> tensor<?x4x5xf32, #x>
   %g = graph.instance_norm %x, %c4, %c4 : (tensor<?x4x5xf32, #x>, tensor<4xf32>, tensor<4xf32>) -> tensor<?x4x5xf32, #x>
   %h = graph.lrn %x {size = 3 : i64, alpha = 0.1 : f64} : (tensor<?x4x5xf32, #x>) -> tensor<?x4x5xf32, #x>
   return %a, %b, %c, %d, %e, %f, %g, %h : tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<?x4x4xf32, #s>, tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>, tensor<?x4x5xf32, #x>

@@ -24,8 +24,9 @@ def Graph_AttentionOp
     `[.., H, L, E]`. The dims of key and value before G are equal to those of the
     query or 1. G divides H: head h of the query uses head `h / (H / G)` of key
     and value (grouped query attention). Bias and mask broadcast to
-    `[.., H, L, S]`. With `zero_empty`, a query of which all keys are masked has
-    the result 0 instead of NaN. f16 and bf16 are summed in f32. All operands but
+    `[.., H, L, S]`. A query of which all scores are -infinity has the result NaN,
+    or 0 with `zero_masked`. With `zero_empty`, a query that has a weight NaN for
+    any reason has the result 0. f16 and bf16 are summed in f32. All operands but
     the mask have equal element types, and at least rank 3.
 
     Source: ONNX Attention-25, and the operators of com.microsoft that compute
@@ -44,7 +45,8 @@ def Graph_AttentionOp
                        DefaultValuedAttr<F64Attr, "-INFINITY">:$fill,
                        DefaultValuedAttr<Graph_CausalAttr,
                                          "Causal::None">:$causal,
-                       DefaultValuedAttr<BoolAttr, "false">:$zero_empty);
+                       DefaultValuedAttr<BoolAttr, "false">:$zero_empty,
+                       DefaultValuedAttr<BoolAttr, "false">:$zero_masked);
   let results = (outs Graph_FloatTensor:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` $bias^)? (`mask` $mask^)? attr-dict `:`

@@ -257,7 +257,7 @@ bool AttentionMask::addParts(AddOp sum) {
 
 /// The condition is that the greatest bias of a query is -infinity, as in the
 /// function of Attention in the ONNX standard.
-bool AttentionMask::isOfNoQuery(Value condition) const {
+bool AttentionMask::isOfMaskedQueries(Value condition, bool &exist) const {
   auto equal = condition.getDefiningOp<EqualOp>();
   auto greatest =
       equal ? equal.getLhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
@@ -265,13 +265,21 @@ bool AttentionMask::isOfNoQuery(Value condition) const {
       greatest.getAxes() !=
           ArrayRef<int64_t>{int64_t(getRank(greatest.getInput())) - 1})
     return false;
-  AttentionMask triangle(b);
-  triangle.setScores(scores);
-  if (!triangle.add(greatest.getInput()) || triangle.mask || triangle.bias)
+  // What the condition reduces, as if it alone were added to the scores.
+  AttentionMask term(b);
+  term.setScores(scores);
+  if (!term.add(greatest.getInput()))
     return false;
-  return triangle.isEmpty() || triangle.causal == Causal::UpperLeft ||
-         (triangle.causal == Causal::LowerRight &&
-          isNonNegative(subExprs(scores.back(), scores[scores.size() - 2])));
+  bool isTriangle = !term.mask && !term.bias;
+  bool hidesNone =
+      term.isEmpty() || term.causal == Causal::UpperLeft ||
+      (term.causal == Causal::LowerRight &&
+       isNonNegative(subExprs(scores.back(), scores[scores.size() - 2])));
+  exist = !isTriangle || !hidesNone;
+  bool isThis = term.bias == bias && term.conditions == conditions &&
+                term.causal == causal && term.hidden == hidden &&
+                getFill() == -INFINITY && !isBounded();
+  return !exist || isThis;
 }
 
 bool AttentionMask::add(Value term) {

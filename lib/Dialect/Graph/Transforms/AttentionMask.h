@@ -42,9 +42,10 @@ public:
   /// Returns true if this condition alone masks scores, so that they have
   /// weight 0.
   bool hidesJust(mlir::Value condition, bool visibleIfTrue) const;
-  /// Returns true if a condition is known to be false: it selects the queries
-  /// for which a triangle masks all keys, and there are none.
-  bool isOfNoQuery(mlir::Value condition) const;
+  /// Returns true if a condition selects the queries of which all scores are
+  /// -infinity. Sets `exist` to false if there are none: a triangle alone does
+  /// not mask all keys of a query.
+  bool isOfMaskedQueries(mlir::Value condition, bool &exist) const;
   /// Copies the results of another mask that was made from this one.
   void take(const AttentionMask &other);
 

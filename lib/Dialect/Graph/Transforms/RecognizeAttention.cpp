@@ -62,7 +62,7 @@ private:
   AttentionMask mask;
   Value query, key, value;
   double scale = 1.0, softcap = 0.0;
-  bool zeroEmpty = false, outputTransposed = false;
+  bool zeroEmpty = false, zeroMasked = false, outputTransposed = false;
   std::optional<Dims> level; // batch dims at the position of the mask
   Dims scoreBatch;           // of the first product
   // Condition that drops weights, and its polarity.
@@ -470,8 +470,11 @@ void Recognizer::narrow(AttentionOp op) {
 }
 
 bool Recognizer::build() {
-  if (dropped.first && !dropped.second && mask.isOfNoQuery(dropped.first))
+  if (dropped.first && !dropped.second &&
+      mask.isOfMaskedQueries(dropped.first, zeroMasked))
     dropped = {};
+  else
+    zeroMasked = false;
   bool byQuery = dropped.first && dropsQueries();
   if (byQuery && getElement(product.getResult()).getIntOrFloatBitWidth() < 32)
     return refuse("rounded weights are dropped by query");
@@ -507,7 +510,7 @@ bool Recognizer::build() {
   auto op = createChecked<AttentionOp>(
       b, location, q, k, v, bias, visible, f64(scale), f64(softcap),
       f64(mask.getFill()), CausalAttr::get(b.getContext(), mask.getCausal()),
-      b.getBoolAttr(zeroEmpty));
+      b.getBoolAttr(zeroEmpty), b.getBoolAttr(zeroMasked));
   if (failed(op))
     return refuse("the dims do not fit graph.attention");
   for (int64_t dim = 0, e = level->size(); dim < e; ++dim)

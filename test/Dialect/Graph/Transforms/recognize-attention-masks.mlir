@@ -106,10 +106,29 @@ func.func @dropped(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64x
 
 // Weights dropped for whole queries: so are their results.
 // CHECK-LABEL: func.func @dropped_queries
-// CHECK: %[[A:.*]] = graph.attention %arg0, %arg0, %arg0 bias %arg1
+// CHECK: %[[A:.*]] = graph.attention %arg0, %arg0, %arg0 bias %arg1 {scale
 // CHECK: graph.select %{{.*}}, %[[A]], %{{.*}} : (tensor<9x1xi1>, tensor<2x9x64xf32>, tensor<f32>)
 // CHECK-NOT: graph.softmax
-func.func @dropped_queries(%q: tensor<2x9x64xf32>, %b: tensor<9x9xf32>) -> tensor<2x9x64xf32> {
+func.func @dropped_queries(%q: tensor<2x9x64xf32>, %b: tensor<9x9xf32>, %c: tensor<9x9xf32>) -> tensor<2x9x64xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %none = graph.constant dense<0xFF800000> : tensor<f32>
+  %most = graph.reduce_max %c {axes = array<i64: 1>, keepdims = true} : (tensor<9x9xf32>) -> tensor<9x1xf32>
+  %hidden = graph.equal %most, %none : (tensor<9x1xf32>, tensor<f32>) -> tensor<9x1xi1>
+  %0 = graph.matmul %q, %q {transpose_b = true} : (tensor<2x9x64xf32>, tensor<2x9x64xf32>) -> tensor<2x9x9xf32>
+  %1 = graph.add %0, %b : (tensor<2x9x9xf32>, tensor<9x9xf32>) -> tensor<2x9x9xf32>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %3 = graph.select %hidden, %zero, %2 : (tensor<9x1xi1>, tensor<f32>, tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %4 = graph.matmul %3, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
+  return %4 : tensor<2x9x64xf32>
+}
+
+// -----
+
+// Those of the queries of which the bias masks all keys.
+// CHECK-LABEL: func.func @masked_queries
+// CHECK-NEXT: %[[A:.*]] = graph.attention %arg0, %arg0, %arg0 bias %arg1 {scale = 1.000000e+00 : f64, zero_masked = true}
+// CHECK-NEXT: return %[[A]]
+func.func @masked_queries(%q: tensor<2x9x64xf32>, %b: tensor<9x9xf32>) -> tensor<2x9x64xf32> {
   %zero = graph.constant dense<0.0> : tensor<f32>
   %none = graph.constant dense<0xFF800000> : tensor<f32>
   %most = graph.reduce_max %b {axes = array<i64: 1>, keepdims = true} : (tensor<9x9xf32>) -> tensor<9x1xf32>
@@ -119,5 +138,28 @@ func.func @dropped_queries(%q: tensor<2x9x64xf32>, %b: tensor<9x9xf32>) -> tenso
   %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
   %3 = graph.select %hidden, %zero, %2 : (tensor<9x1xi1>, tensor<f32>, tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
   %4 = graph.matmul %3, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
+  return %4 : tensor<2x9x64xf32>
+}
+
+// -----
+
+// The condition is computed from a mask, here of a dynamic number of keys.
+// CHECK-LABEL: func.func @masked_dynamic
+// CHECK: %[[A:.*]] = graph.attention %arg0, %arg1, %arg1 mask %arg2 {scale = 1.000000e+00 : f64, zero_masked = true}
+// CHECK-NOT: graph.select
+#k = affine_map<()[s0] -> (2, s0, 64)>
+#m = affine_map<()[s0] -> (9, s0)>
+#s = affine_map<()[s0] -> (2, 9, s0)>
+func.func @masked_dynamic(%q: tensor<2x9x64xf32>, %k: tensor<2x?x64xf32, #k>, %m: tensor<9x?xi1, #m>) -> tensor<2x9x64xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %none = graph.constant dense<0xFF800000> : tensor<f32>
+  %b = graph.select %m, %zero, %none : (tensor<9x?xi1, #m>, tensor<f32>, tensor<f32>) -> tensor<9x?xf32, #m>
+  %most = graph.reduce_max %b {axes = array<i64: 1>, keepdims = true} : (tensor<9x?xf32, #m>) -> tensor<9x1xf32>
+  %hidden = graph.equal %most, %none : (tensor<9x1xf32>, tensor<f32>) -> tensor<9x1xi1>
+  %0 = graph.matmul %q, %k {transpose_b = true} : (tensor<2x9x64xf32>, tensor<2x?x64xf32, #k>) -> tensor<2x9x?xf32, #s>
+  %1 = graph.add %0, %b : (tensor<2x9x?xf32, #s>, tensor<9x?xf32, #m>) -> tensor<2x9x?xf32, #s>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x9x?xf32, #s>) -> tensor<2x9x?xf32, #s>
+  %3 = graph.select %hidden, %zero, %2 : (tensor<9x1xi1>, tensor<f32>, tensor<2x9x?xf32, #s>) -> tensor<2x9x?xf32, #s>
+  %4 = graph.matmul %3, %k : (tensor<2x9x?xf32, #s>, tensor<2x?x64xf32, #k>) -> tensor<2x9x64xf32>
   return %4 : tensor<2x9x64xf32>
 }
