@@ -153,8 +153,9 @@ FailureOr<HeadSizes> Attention::getHeadSizes(std::string &why) {
   for (int64_t size : {depth, getColumns()})
     if (size % columns != 0 || size > most)
       return why = "the head size is not a multiple of 8 up to 256", failure();
-  MemRefType type = keys.getMemref().getType();
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t bytes = keys.getMemref().getType().getElementTypeBitWidth() / 8;
+  if (bytes == 0)
+    return why = "the elements have less than 8 bits", failure();
   bool isWhole = depth * bytes % instructionBytes == 0;
   auto isAlone = [&](LoadOp load, unsigned depthDim) {
     return load.getMemref().getType().getDimSize(load.getMemDims()[depthDim]) ==

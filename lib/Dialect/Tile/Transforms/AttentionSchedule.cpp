@@ -9,6 +9,7 @@ using namespace mlir;
 
 namespace adze::tile {
 
+/// The parameters of the block sizes, and the sizes of a head.
 struct AttentionBlocks {
   ParamOp rows, keys;
   HeadSizes head;
@@ -87,10 +88,10 @@ static bool readsScores(Attention &attention) {
 /// the sums of a block. Three warpgroups have none left for what scores read.
 static bool fitsRegisters(Attention &attention, int64_t rows, int64_t keys,
                           int64_t value) {
-  constexpr int64_t threadsOfRows =
-      2; // a thread has 1/2 of the columns' number
-  int64_t registers =
-      keys / threadsOfRows + keys / (2 * threadsOfRows) + value / threadsOfRows;
+  // Of the 64 rows of its warpgroup, a thread has half as many elements as
+  // there are columns. A register holds two weights.
+  int64_t scores = keys / 2, weights = keys / 4, sums = value / 2,
+          registers = scores + weights + sums;
   if (rows == most)
     return registers <= 128 && !readsScores(attention);
   return registers <= 192;
@@ -156,9 +157,9 @@ static int64_t chooseHeads(Attention &attention, AttentionBlocks blocks,
   TilePairs pairs = countPairs(*sizes, rows, multiprocessors);
   bool divides = pairs.areOdd || pairs.rest <= multiprocessors;
   int64_t bytes = keys * (blocks.head.key + blocks.head.value) * elementBytes,
-          most = pairs.rest > 0 && divides ? usual : fewest;
+          limit = pairs.rest > 0 && divides ? usual : fewest;
   int64_t heads =
-      std::clamp<int64_t>(cacheBytes / std::max<int64_t>(1, bytes), 1, most);
+      std::clamp<int64_t>(cacheBytes / std::max<int64_t>(1, bytes), 1, limit);
   while (sizes->heads % heads != 0)
     --heads;
   return heads;
