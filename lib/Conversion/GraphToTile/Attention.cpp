@@ -145,7 +145,7 @@ LogicalResult AttentionEmitter::setTiling() {
   bool hasGpuUnit =
       e.gpu && !few && e.gpu.findUnit(getFactor(), getFactor(), type);
   int64_t block = isFew()      ? chooseKeysOfPart(std::max(depth, columns))
-                  : hasGpuUnit ? chooseKeysOfMatrices(knownKeys)
+                  : hasGpuUnit ? chooseKeysOfMatrices(e.gpu, knownKeys)
                                : chooseKeys(knownKeys, hasUnit && !few);
   keyBlock = block;
   if (isFew()) {

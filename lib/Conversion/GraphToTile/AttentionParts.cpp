@@ -42,13 +42,14 @@ SmallVector<int64_t> adze::getEvenKeyBlocks(int64_t keys, int64_t block) {
   return menu;
 }
 
-int64_t adze::chooseKeysOfMatrices(int64_t keys) {
+int64_t adze::chooseKeysOfMatrices(tile::CudaTargetAttr target, int64_t keys) {
   constexpr int64_t usual = 64, most = 128, granule = 32;
-  if (keys < 0 || keys % most == 0)
-    return usual;
   // Blocks of 128 keys of which the last one is masked take less time than
-  // whole blocks of 64 keys.
-  return keys <= usual ? llvm::alignTo(keys, granule) : most;
+  // whole blocks of 64 keys. Without copies by tensor maps, registers hold 64.
+  int64_t best = target.has(tile::CudaFeature::tma) ? most : usual;
+  if (keys < 0 || keys % best == 0)
+    return usual;
+  return keys <= usual ? llvm::alignTo(keys, granule) : best;
 }
 
 int64_t adze::chooseKeysOfPart(int64_t elements) {

@@ -5,6 +5,7 @@
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_ATTENTIONPARTS_H
 
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Tile/IR/Targets.h"
 
 namespace adze {
 
@@ -19,7 +20,7 @@ llvm::SmallVector<int64_t> getEvenKeyBlocks(int64_t keys, int64_t block);
 
 /// Returns the default number of keys that matrix units of a GPU multiply at a
 /// time. It divides the keys only if blocks that do are as efficient as any.
-int64_t chooseKeysOfMatrices(int64_t keys);
+int64_t chooseKeysOfMatrices(tile::CudaTargetAttr target, int64_t keys);
 
 /// Returns the number of keys, of `elements` elements, that a warp of a GPU
 /// multiplies by few queries at a time.

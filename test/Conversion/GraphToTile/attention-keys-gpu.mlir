@@ -1,6 +1,7 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 // RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule -o %t.mlir
 // RUN: FileCheck %s --check-prefix=SCHEDULE <%t.mlir
+// RUN: sed 's/, features = .tma.//; s/"wgmma", f16 . f16 + f32, .64, 256, 16./"mma", f16 * f16 + f32, [16, 8, 16]/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=WARPS
 // RUN: cuda-emulate %t.mlir --tolerance=1e-3 --symbols=100 | FileCheck %s --check-prefix=EMULATED
 
 // Matrix units multiply blocks of 128 keys. If these do not divide a static number of
@@ -16,6 +17,10 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
 // CHECK: %[[LIMIT:.*]] = tile.broadcast %[[LEFT]]
 // CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %{{.*}}, %[[LIMIT]]
 // CHECK: arith.select
+// Warps hold 64 keys.
+// WARPS-LABEL: tile.kernel @ragged
+// WARPS-SAME: BLOCK_N = 64
+// WARPS: arith.select
 // SCHEDULE-LABEL: tile.kernel @ragged
 // SCHEDULE-SAME: #tile.dim<"n", 128>
 // EMULATED: ragged: 8 programs of 256 threads agree
@@ -28,6 +33,8 @@ func.func private @ragged(%q: tensor<2x197x64xf16>, %k: tensor<2x197x64xf16>, %v
 // CHECK-LABEL: tile.kernel @whole
 // CHECK: tile.param "BLOCK_N" in [1, 2, 4, 8, 16, 32, 64, 128, 256]
 // CHECK-NOT: arith.select
+// WARPS-LABEL: tile.kernel @whole
+// WARPS: tile.param "BLOCK_N" in [1, 2, 4
 // SCHEDULE-LABEL: tile.kernel @whole
 // SCHEDULE-SAME: #tile.dim<"n", 128>
 // EMULATED: whole: 8 programs of 256 threads agree
