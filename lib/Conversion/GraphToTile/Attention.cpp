@@ -154,9 +154,7 @@ LogicalResult AttentionEmitter::setTiling() {
     parts = e.param("PARTS", warps);
     blockKeys = e.mul(parts, keysOfPart);
   } else {
-    SmallVector<int64_t> even = getEvenKeyBlocks(knownKeys, block);
-    blockKeys = e.param("BLOCK_N", block, even);
-    endsInBlock = even.empty();
+    blockKeys = e.param("BLOCK_N", block, getEvenKeyBlocks(knownKeys, block));
   }
   Value rows = countForVersion(e, e.ceilDiv(queries, blockQueries));
   chooseSharing();

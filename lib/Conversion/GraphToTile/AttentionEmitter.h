@@ -134,8 +134,6 @@ private:
   int64_t sharing = 1; // heads with the same keys that a program may share
   int64_t heads = 1;   // of a program of this form
   int64_t keyBlock = 0;
-  /// The last block of keys may have others beyond the end, which are masked.
-  bool endsInBlock = true;
   int64_t keysAhead = 0;                // prefetch distance
   mlir::Value queries, keys;            // their numbers
   llvm::SmallVector<Form, 3> forms;     // the first whose condition holds runs

@@ -93,7 +93,9 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
     scores = arith::SelectOp::create(
         b, loc, isBefore(arith::CmpIPredicate::sle, lasts), scores, fill);
   }
-  if (!endsInBlock)
+  auto count = getConstantIntValue(keys);
+  auto block = e.getBinding("BLOCK_N");
+  if (count && block && *count % *block == 0)
     return scores;
   Value inside =
       isFew() ? isBefore(arith::CmpIPredicate::slt, everywhere(keys))
