@@ -275,11 +275,14 @@ bool AttentionMask::isOfMaskedQueries(Value condition, bool &exist) const {
       term.isEmpty() || term.causal == Causal::UpperLeft ||
       (term.causal == Causal::LowerRight &&
        isNonNegative(subExprs(scores.back(), scores[scores.size() - 2])));
-  exist = !isTriangle || !hidesNone;
-  bool isThis = term.bias == bias && term.conditions == conditions &&
+  bool mayExist = !isTriangle || !hidesNone,
+       isThis = term.bias == bias && term.conditions == conditions &&
                 term.causal == causal && term.hidden == hidden &&
-                getFill() == -INFINITY && !isBounded();
-  return !exist || isThis;
+                getFill() == -INFINITY;
+  if (mayExist && !isThis)
+    return false;
+  exist = mayExist;
+  return true;
 }
 
 bool AttentionMask::add(Value term) {

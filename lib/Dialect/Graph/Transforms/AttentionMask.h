@@ -43,8 +43,8 @@ public:
   /// weight 0.
   bool hidesJust(mlir::Value condition, bool visibleIfTrue) const;
   /// Returns true if a condition selects the queries of which all scores are
-  /// -infinity. Sets `exist` to false if there are none: a triangle alone does
-  /// not mask all keys of a query.
+  /// -infinity, and sets `exist` to false if there are none: a triangle alone
+  /// does not mask all keys of a query.
   bool isOfMaskedQueries(mlir::Value condition, bool &exist) const;
   /// Copies the results of another mask that was made from this one.
   void take(const AttentionMask &other);

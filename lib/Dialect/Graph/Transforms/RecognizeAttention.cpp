@@ -473,8 +473,6 @@ bool Recognizer::build() {
   if (dropped.first && !dropped.second &&
       mask.isOfMaskedQueries(dropped.first, zeroMasked))
     dropped = {};
-  else
-    zeroMasked = false;
   bool byQuery = dropped.first && dropsQueries();
   if (byQuery && getElement(product.getResult()).getIntOrFloatBitWidth() < 32)
     return refuse("rounded weights are dropped by query");
