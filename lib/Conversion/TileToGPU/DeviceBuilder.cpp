@@ -84,12 +84,15 @@ void DeviceBuilder::fenceShared() {
                                  NVVM::SharedSpace::shared_cta));
 }
 
-void DeviceBuilder::waitWarpgroup(Value number) {
-  // Barrier 0 is that of the whole block.
-  create<NVVM::BarrierOp>(/*res=*/Type(), add(number, 1),
-                          i32(kWarpgroupThreads),
+void DeviceBuilder::waitNamed(Value number, int64_t threads) {
+  create<NVVM::BarrierOp>(/*res=*/Type(), number, i32(threads),
                           /*reductionOp=*/NVVM::BarrierReductionAttr(),
                           /*reductionPredicate=*/Value());
+}
+
+void DeviceBuilder::waitWarpgroup(Value number) {
+  // Barrier 0 is that of the whole block.
+  waitNamed(add(number, 1), kWarpgroupThreads);
 }
 
 bool storesNarrow(Operation *kernel) {

@@ -95,6 +95,8 @@ public:
   /// Orders stores to shared memory before the accesses of units that read it:
   /// matrix instructions, and copies by tensor maps.
   void fenceShared();
+  /// Waits at a named barrier until this many threads have arrived.
+  void waitNamed(mlir::Value number, int64_t threads);
   /// Waits for the threads of one warpgroup.
   void waitWarpgroup(mlir::Value number);
 

@@ -35,10 +35,7 @@ void PipelinedAttention::letIssue(Value number) {
 
 void PipelinedAttention::waitToIssue() {
   if (plan.warpgroups > 1)
-    d.create<NVVM::BarrierOp>(/*res=*/Type(), getTurnBarrier(warpgroup),
-                              d.i32(kTurnThreads),
-                              /*reductionOp=*/NVVM::BarrierReductionAttr(),
-                              /*reductionPredicate=*/Value());
+    d.waitNamed(getTurnBarrier(warpgroup), kTurnThreads);
 }
 
 void PipelinedAttention::letNextIssue() {

@@ -304,10 +304,8 @@ void PipelinedKernel::writeSums(ValueRange sums) {
   // No other warpgroup of this block still reads the ring, and all copies to it
   // are complete when the accumulators are.
   if (plan.warpgroups > 1)
-    d.create<NVVM::BarrierOp>(/*res=*/Type(), d.i32(plan.warpgroups + 1),
-                              d.i32(plan.warpgroups * kWarpgroupThreads),
-                              /*reductionOp=*/NVVM::BarrierReductionAttr(),
-                              /*reductionPredicate=*/Value());
+    d.waitNamed(d.i32(plan.warpgroups + 1),
+                plan.warpgroups * kWarpgroupThreads);
   int64_t number = 0;
   for (Value block : sums) {
     Values elements = getElements(block);
