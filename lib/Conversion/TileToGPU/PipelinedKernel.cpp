@@ -103,6 +103,24 @@ void PipelinedKernel::emitSetup() {
 
 //===--- tiles and loops --------------------------------------------------===//
 
+/// Returns the row and the column of an element of a matrix of which groups of
+/// rows are traversed column by column. With `areWhole`, no group has less
+/// rows.
+std::pair<Value, Value> PipelinedKernel::getGrouped(Value number, Value rows,
+                                                    Value columns,
+                                                    bool areWhole) {
+  Value together = d.mul(columns, plan.tilesTogether);
+  Value group = d.fold<arith::DivUIOp>(number, together);
+  Value firstRow = d.mul(group, plan.tilesTogether);
+  Value height = d.i32(plan.tilesTogether);
+  if (!areWhole)
+    height =
+        d.fold<arith::MinUIOp>(d.fold<arith::SubIOp>(rows, firstRow), height);
+  Value inGroup = d.fold<arith::RemUIOp>(number, together);
+  return {d.add(firstRow, d.fold<arith::RemUIOp>(inGroup, height)),
+          d.fold<arith::DivUIOp>(inGroup, height)};
+}
+
 /// Returns the linear index of the program that computes a tile. Groups of rows
 /// of tiles are traversed column by column, so that operands stay in the
 /// second-level cache.
@@ -116,14 +134,7 @@ Value PipelinedKernel::getProgram(Value tile) {
   Value before =
       d.fold<arith::MulIOp>(d.fold<arith::DivUIOp>(tile, matrix), matrix);
   Value inMatrix = d.fold<arith::SubIOp>(tile, before);
-  Value together = d.mul(columns, plan.tilesTogether);
-  Value group = d.fold<arith::DivUIOp>(inMatrix, together);
-  Value firstRow = d.mul(group, plan.tilesTogether);
-  Value height = d.fold<arith::MinUIOp>(d.fold<arith::SubIOp>(rows, firstRow),
-                                        d.i32(plan.tilesTogether));
-  Value inGroupOfTiles = d.fold<arith::RemUIOp>(inMatrix, together);
-  Value row = d.add(firstRow, d.fold<arith::RemUIOp>(inGroupOfTiles, height)),
-        column = d.fold<arith::DivUIOp>(inGroupOfTiles, height);
+  auto [row, column] = getGrouped(inMatrix, rows, columns, /*areWhole=*/false);
   return d.add(before, d.add(row, d.fold<arith::MulIOp>(column, rows)));
 }
 
@@ -145,31 +156,6 @@ void PipelinedKernel::forEachTile(ValueRange inits, TileBody body) {
   b.setInsertionPointToStart(loop.getBody());
   runProgram(getProgram(loop.getInductionVar()), loop.getRegionIterArgs(),
              body);
-}
-
-/// Returns the matrix and the early row block of a pair. The pairs of a group
-/// of matrices are in the order of their early row blocks, so that those of the
-/// last pairs are adjacent.
-std::pair<Value, Value> PipelinedKernel::getPair(Value number, Value ofMatrix,
-                                                 Value matrices) {
-  Value inGroup =
-      d.mul(d.fold<arith::MaxUIOp>(ofMatrix, d.i32(1)), plan.tilesTogether);
-  Value first =
-            d.mul(d.fold<arith::DivUIOp>(number, inGroup), plan.tilesTogether),
-        place = d.fold<arith::RemUIOp>(number, inGroup);
-  Value width = d.i32(plan.tilesTogether);
-  bool areWhole =
-      llvm::any_of(plan.product.ids.getGrid().drop_front(), [&](Value size) {
-        auto count = getConstantIntValue(size);
-        return count && *count % plan.tilesTogether == 0;
-      });
-  if (!areWhole) {
-    Value left = d.fold<arith::SubIOp>(matrices, first);
-    width =
-        d.fold<arith::MaxUIOp>(d.fold<arith::MinUIOp>(left, width), d.i32(1));
-  }
-  return {d.add(first, d.fold<arith::RemUIOp>(place, width)),
-          d.fold<arith::DivUIOp>(place, width)};
 }
 
 /// Programs of later rows take longer, as in causal attention. The row blocks i
@@ -203,12 +189,20 @@ void PipelinedKernel::forEachPaired(Value block, Value blocks, ValueRange inits,
       d.fold<arith::SubIOp>(rest, d.select(isEarlyRest, last, d.i32(0)));
   Value isEarly = d.select(isRest, isEarlyRest,
                            d.equal(d.fold<arith::RemUIOp>(round, d.i32(2)), 1));
-  auto [matrix, early] =
-      getPair(d.select(isRest, d.add(others, inRest), d.add(before, block)),
-              half, matrices);
-  Value late = d.fold<arith::SubIOp>(d.add(rows, -1), early);
   Value middle = d.fold<arith::SubIOp>(tile, d.mul(pairs, 2)),
         isMiddle = isFrom(tile, d.mul(pairs, 2));
+  Value pair = d.select(isRest, d.add(others, inRest), d.add(before, block));
+  // The pairs of a group of matrices are in the order of their early row
+  // blocks, so that those of the last pairs are adjacent.
+  bool areWhole =
+      llvm::any_of(plan.product.ids.getGrid().drop_front(), [&](Value size) {
+        auto count = getConstantIntValue(size);
+        return count && *count % plan.tilesTogether == 0;
+      });
+  auto [matrix, early] =
+      getGrouped(d.select(isMiddle, d.i32(0), pair), matrices,
+                 d.fold<arith::MaxUIOp>(half, d.i32(1)), areWhole);
+  Value late = d.fold<arith::SubIOp>(d.add(rows, -1), early);
   Value row = d.select(isMiddle, half, d.select(isEarly, early, late)),
         first = d.fold<arith::MulIOp>(d.select(isMiddle, middle, matrix), rows);
   runProgram(d.add(first, row), loop.getRegionIterArgs(),

@@ -45,11 +45,13 @@ protected:
   void forEachTile(mlir::ValueRange inits, TileBody body);
   void forEachPaired(mlir::Value block, mlir::Value blocks,
                      mlir::ValueRange inits, TileBody body);
-  std::pair<mlir::Value, mlir::Value>
-  getPair(mlir::Value number, mlir::Value ofMatrix, mlir::Value matrices);
   /// Emits `body` for one program, and yields its results.
   void runProgram(mlir::Value program, mlir::ValueRange carried, TileBody body);
   mlir::Value getProgram(mlir::Value tile);
+  std::pair<mlir::Value, mlir::Value> getGrouped(mlir::Value number,
+                                                 mlir::Value rows,
+                                                 mlir::Value columns,
+                                                 bool areWhole);
   /// Returns the lower bound, the upper bound and the step of a loop.
   std::array<mlir::Value, 3> getBounds(mlir::scf::ForOp loop,
                                        const mlir::IRMapping &map);
