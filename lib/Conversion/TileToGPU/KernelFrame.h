@@ -70,14 +70,16 @@ struct SharedTile {
 struct Operand {
   mlir::Value tile;
   unsigned kDim;
-  bool whole = false;        ///< staged once, else chunk by chunk
-  SharedTile shared, staged; ///< as (k, other), and in the order of the tile
-  mlir::Type type;           ///< of the product
-  bool isUnits = false;      ///< a unit loads it from shared memory
-  bool isKept = false;       ///< in shared memory before a loop around the dot
-  int64_t chunk = 0;         ///< of k, multiplied at a time
-  int64_t stages = 1;        ///< chunks in shared memory; 1: no ring of them
-  int64_t stageElements = 0; ///< between two stages
+  bool whole = false;         ///< staged once, else chunk by chunk
+  SharedTile shared, staged;  ///< as (k, other), and in the order of the tile
+  mlir::Type type;            ///< of the product
+  bool isUnits = false;       ///< a unit loads it from shared memory
+  bool isKept = false;        ///< in shared memory before a loop around the dot
+  bool isAhead = false;       ///< copied before the iteration of the loop
+  bool isInRegisters = false; ///< computed where a unit multiplies it
+  int64_t chunk = 0;          ///< of k, multiplied at a time
+  int64_t stages = 1;         ///< chunks in shared memory; 1: no ring of them
+  int64_t stageElements = 0;  ///< between two stages
 
   /// Returns true if elements along k are adjacent in memory.
   bool isAlongDepth() const;

@@ -1,13 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Lowers control flow and scalars of the body of a kernel.
-#include "KernelLowering.h"
 #include "Conversion/HostToLLVM/FaultRecords.h"
 #include "Dialect/Host/IR/Host.h"
+#include "LoopRing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -273,6 +274,12 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     beginStream(stream, loop);
     inits.push_back(constant(0));
   }
+  LoopRing operands(*this, loop);
+  if (!operands.isEmpty()) {
+    operands.begin();
+    inits.push_back(constant(0));
+  }
+  llvm::SaveAndRestore inLoop(ring, &operands);
   auto made = scf::ForOp::create(b, loc, map.lookup(loop.getLowerBound()),
                                  map.lookup(loop.getUpperBound()),
                                  map.lookup(loop.getStep()), inits);
@@ -302,6 +309,10 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     if (isStream)
       next = advanceStream(stream, loop, made.getInductionVar(),
                            made.getRegionIterArgs().back());
+    if (!operands.isEmpty()) {
+      operands.enter(made.getInductionVar(), made.getRegionIterArgs().back());
+      next = operands.getNextStage();
+    }
     lowerBlock(*loop.getBody());
     if (reason.empty())
       yieldTiles(*loop.getBody(), next);

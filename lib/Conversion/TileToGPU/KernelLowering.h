@@ -10,6 +10,8 @@
 
 namespace adze::togpu {
 
+class LoopRing;
+
 class KernelLowering {
 public:
   /// With `fast`, wide accesses may depend on conditions, which are collected.
@@ -32,6 +34,7 @@ public:
 
 private:
   friend class Access;
+  friend class LoopRing;
   friend class OperandProducer;
   struct Entry {
     Axes axes;
@@ -231,6 +234,7 @@ private:
   llvm::DenseMap<mlir::Operation *, Entry> held; ///< loaded in advance
   unsigned sharedLoops = 0;                      ///< around the insertion point
   Stream *streamed = nullptr; ///< while its loads are emitted
+  LoopRing *ring = nullptr;   ///< of the innermost loop
   std::vector<std::unique_ptr<Axis>> axisPool;
   llvm::DenseMap<int, const Axis *> homes, chunkAxes;
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, Axes>> madeAxes;

@@ -102,6 +102,11 @@ public:
   /// Returns the unit by which warps compute a product whose accumulators have
   /// its distribution, or null if threads multiply.
   tile::TargetUnitAttr getUnit(tile::DotOp dot);
+  /// Returns true if a unit's rows are the columns of the product.
+  bool isTransposed(tile::DotOp dot) const { return transposed.contains(dot); }
+  /// Returns true if each thread computes the elements of an operand that its
+  /// warp's unit multiplies as those of the left one.
+  bool isInRegisters(tile::DotOp dot, unsigned number);
   /// Returns the contraction that ends with this reduction, or null if threads
   /// reduce.
   const Contraction *getContraction(tile::ReduceOp last) const {
@@ -135,6 +140,9 @@ private:
   void visit(mlir::Operation *op);
   int64_t countStreamThreads(int64_t elements, int64_t each);
   void chooseThreads();
+  void findTransposed();
+  std::array<int, 2> getUnitClasses(tile::DotOp dot);
+  int64_t countWarps(tile::DotOp dot);
   tile::TargetUnitAttr findUnit(tile::DotOp dot);
   bool spreadByUnit(tile::DotOp dot);
   void spreadDot(tile::DotOp dot);
@@ -160,6 +168,7 @@ private:
   llvm::DenseMap<int, Spread> spreads;
   llvm::DenseMap<int, int64_t> maxThreads; ///< of reduced classes
   llvm::DenseMap<mlir::Operation *, Contraction> contractions;
+  llvm::DenseSet<mlir::Operation *> transposed; ///< products
   /// Classes along which loads have a step in contiguous memory, or are gathers
   /// from it: adjacent threads load adjacent elements.
   llvm::DenseSet<int> scattered;

@@ -20,16 +20,21 @@ public:
   WarpProduct(OpBuilder &b, Location loc, tile::TargetUnitAttr unit)
       : b(b), loc(loc), unit(unit) {}
 
-  /// Loads two or four matrices, the addresses of whose rows are in the lanes.
+  /// Loads one, two or four matrices, the addresses of whose rows are in the
+  /// lanes.
   SmallVector<Value> load(Value pointer, int64_t count, bool transposed) {
     Type i32 = b.getI32Type();
-    Type type = LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                                 SmallVector<Type>(count, i32));
+    Type type = i32;
+    if (count > 1)
+      type = LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                              SmallVector<Type>(count, i32));
     auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
     Value loaded = NVVM::LdMatrixOp::create(
         b, loc, type, pointer, count,
         transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
         NVVM::LdStMatrixEltType::B16);
+    if (count == 1)
+      return {toOperand(loaded)};
     SmallVector<Value> parts;
     for (int64_t i = 0; i < count; ++i)
       parts.push_back(toOperand(
@@ -48,8 +53,11 @@ public:
     std::optional<NVVM::MMAIntOverflow> overflow;
     if (unit.getAcc().isInteger())
       overflow = NVVM::MMAIntOverflow::wrapped;
+    SmallVector<int64_t> shape(unit.getShape());
+    if (rhs.size() == 1) // half of the depth
+      shape[2] /= 2;
     Value result = NVVM::MmaOp::create(
-        b, loc, type, lhs, rhs, acc, unit.getShape(), std::nullopt, overflow,
+        b, loc, type, lhs, rhs, acc, shape, std::nullopt, overflow,
         std::array{getPtxType(unit.getLhs()), getPtxType(unit.getRhs())},
         std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
     for (auto [i, sum] : llvm::enumerate(sums))
@@ -86,6 +94,25 @@ private:
 };
 } // namespace
 
+/// Returns the registers of a left operand whose elements are computed at the
+/// places of accumulators: for each 16 elements of the depth, those of two
+/// blocks of 8 rows at one position, and then at the next.
+static SmallVector<Value>
+getRegisters(WarpProduct &product, const Operand &operand,
+             const Fragment &elements, const Axes &axes, int64_t row,
+             int64_t depth, function_ref<Value(Value, Value)> pair) {
+  constexpr int64_t both = 2;
+  int64_t k = operand.kDim, numInner = axes[1]->regs();
+  auto at = [&](int64_t r, int64_t d) {
+    return elements[(k ? r : d) * numInner + (k ? d : r)];
+  };
+  SmallVector<Value> registers;
+  for (int64_t d = depth; d < depth + 2 * both; d += both)
+    for (int64_t r = row; r < row + both; ++r)
+      registers.push_back(product.fromPair(pair(at(r, d), at(r, d + 1))));
+  return registers;
+}
+
 /// Returns acc + lhs * rhs over the chunk in shared memory. Lane l addresses
 /// row l % 8 of matrix l / 8. The four matrices of the left operand are two
 /// blocks of 8 rows at one position of k, and then at the next; those of the
@@ -97,7 +124,10 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
   tile::TargetUnitAttr unit = plan.getUnit(dot);
   WarpProduct product(b, loc, unit);
   constexpr int64_t lanes = 32, both = 2;
-  int64_t threads = out[0]->spread.threads; // that share the rows
+  bool isTransposed = plan.isTransposed(dot);
+  const Axis *rowAxis = out[isTransposed], *columnAxis = out[!isTransposed];
+  const Operand *sides[2] = {&operands[isTransposed], &operands[!isTransposed]};
+  int64_t threads = rowAxis->spread.threads; // that share the rows
   auto bits = [&](int64_t first, int64_t count) -> Value {
     Value shifted =
         arith::ShRUIOp::create(b, loc, frame.threadId, constant(first));
@@ -118,10 +148,19 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
     return sharedPointer(operand.shared, axes, {0, 0});
   };
   Value rows = add(multiplyBy(warp, kPieceRows), multiplyBy(low, threads));
-  Value starts[2] = {getStart(operands[0], rows, high),
-                     getStart(operands[1], multiplyBy(high, kPieceRows), low)};
+  // The last instruction may have half the depth, for which lanes address two
+  // blocks of columns at one position.
+  int64_t chunk = operands[0].chunk, depth = unit.getShape()[2];
+  enum { Left, Right, HalfRight };
+  Value starts[3];
+  if (!sides[0]->isInRegisters)
+    starts[Left] = getStart(*sides[0], rows, high);
+  starts[Right] = getStart(*sides[1], multiplyBy(high, kPieceRows), low);
+  if (chunk % depth)
+    starts[HalfRight] =
+        getStart(*sides[1], multiplyBy(low, kPieceRows), constant(0));
   auto load = [&](int i, int64_t k, int64_t other, int64_t count) {
-    const Operand &operand = operands[i];
+    const Operand &operand = *sides[i != Left];
     int64_t offset =
         k * operand.shared.strides[0] + other * operand.shared.strides[1];
     Value pointer = LLVM::GEPOp::create(b, loc, starts[i].getType(),
@@ -130,21 +169,41 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
     return product.load(pointer, count, !operand.hasRowsAlongDepth());
   };
 
-  int64_t numRows = out[0]->regs(), numColumns = out[1]->regs();
-  for (int64_t k = 0; k < operands[0].chunk; k += unit.getShape()[2]) {
+  Axes ownAxes;
+  Fragment own;
+  if (sides[0]->isInRegisters) {
+    ownAxes = axesFor(sides[0]->tile);
+    own = emit(sides[0]->tile, ownAxes);
+  }
+  auto loadLeft = [&](int64_t k, int64_t row) {
+    if (own.empty())
+      return load(Left, k, row * threads, k + depth > chunk ? both : 2 * both);
+    return getRegisters(product, *sides[0], own, ownAxes, row,
+                        k / kPieceRows * both,
+                        [&](Value x, Value y) { return makeVector({x, y}); });
+  };
+  int64_t numRows = rowAxis->regs(), numColumns = columnAxis->regs();
+  auto getSum = [&](int64_t row, int64_t column) {
+    return &acc[isTransposed ? column * numRows + row
+                             : row * numColumns + column];
+  };
+  for (int64_t k = 0; k < chunk; k += depth) {
+    bool isHalf = k + depth > chunk;
+    int64_t each = isHalf ? 1 : both; // registers of a right operand
     SmallVector<SmallVector<Value>> lhs;
     for (int64_t r = 0; r < numRows; r += both)
-      lhs.push_back(load(0, k, r * threads, 2 * both));
+      lhs.push_back(loadLeft(k, r));
     for (int64_t c = 0; c < numColumns; c += 2 * both) {
       int64_t blocks = std::min(both, (numColumns - c) / both);
-      SmallVector<Value> rhs = load(1, k, c / both * kPieceRows, blocks * both);
+      SmallVector<Value> rhs = load(isHalf ? HalfRight : Right, k,
+                                    c / both * kPieceRows, blocks * each);
       for (int64_t r = 0; r < numRows; r += both)
         for (int64_t block = 0; block < blocks; ++block) {
-          Value *first = &acc[r * numColumns + c + block * both],
-                *second = first + numColumns;
-          Value *sums[] = {first, first + 1, second, second + 1};
+          int64_t column = c + block * both;
+          Value *sums[] = {getSum(r, column), getSum(r, column + 1),
+                           getSum(r + 1, column), getSum(r + 1, column + 1)};
           product.multiply(lhs[r / both],
-                           ArrayRef(rhs).slice(block * both, both), sums);
+                           ArrayRef(rhs).slice(block * each, each), sums);
         }
     }
   }

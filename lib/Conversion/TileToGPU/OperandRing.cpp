@@ -3,7 +3,7 @@
 // Products of operands that are copied to rings of chunks in shared memory (PTX
 // ISA, cp.async): while one chunk is multiplied, the next ones arrive.
 #include "DeviceBuilder.h"
-#include "KernelLowering.h"
+#include "LoopRing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -12,8 +12,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Returns the load of a tile, which a reshape may follow, or null.
-static tile::LoadOp getLoad(Value tile) {
+tile::LoadOp getLoad(Value tile) {
   if (auto reshape = tile.getDefiningOp<tile::ReshapeOp>())
     tile = reshape.getSource();
   return tile.getDefiningOp<tile::LoadOp>();
@@ -81,8 +80,7 @@ int64_t KernelLowering::countStages(const Operands &operands) {
 
 //===--- Loops ------------------------------------------------------------===//
 
-/// Returns true if an op computes scalars from scalars.
-static bool isScalar(Operation &op) {
+bool isScalar(Operation &op) {
   return !op.getNumRegions() && isMemoryEffectFree(&op) &&
          llvm::none_of(op.getResultTypes(),
                        llvm::IsaPred<RankedTensorType, MemRefType>);

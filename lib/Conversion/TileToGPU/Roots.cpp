@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Lowers dots.
-#include "KernelLowering.h"
+#include "LoopRing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -352,6 +352,9 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   Axes out = axesFor(dot.getResult());
   Fragment acc = emit(dot.getAcc(), out);
   int64_t k = tileType(dot.getLhs()).getShape()[1];
+  if (ring && ring->contains(dot))
+    return remember(dot.getResult(), out,
+                    multiply(dot, ring->take(dot), {}, acc, out));
   Operands operands = getOperands(dot, /*repeats=*/false);
   if (operands[0].stages > 1)
     return remember(dot.getResult(), out,

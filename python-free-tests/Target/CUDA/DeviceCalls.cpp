@@ -178,7 +178,7 @@ public:
       LLVM::StoreOp::create(b, loc, v, getWord(words, int64_t(i)));
     return words;
   }
-  Value loadStruct(Value words) {
+  Value loadResult(Value words) {
     return LLVM::LoadOp::create(b, loc, op->getResult(0).getType(), words);
   }
 
@@ -199,18 +199,19 @@ public:
     call("emu_ldmatrix", Type(),
          {load.getPtr(), number(load.getNum()),
           number(load.getLayout() == NVVM::MMALayout::col), words});
-    replaceWith(loadStruct(words));
+    replaceWith(loadResult(words));
   }
   void replaceMatrixStore(NVVM::StMatrixOp store) {
     replace("emu_stmatrix", {store.getPtr(), storeWords(store.getSources())});
   }
   void replaceProduct(NVVM::MmaOp product) {
     Value words = storeWords(product->getOperands());
+    auto parts = int64_t(product.getOperandB().size());
     call("emu_mma", Type(),
          {number(getElement(*product.getMultiplicandAPtxType())),
-          number(getElement(*product.getMultiplicandBPtxType())), words});
-    replaceWith(loadStruct(getWord(words, product.getOperandA().size() +
-                                              product.getOperandB().size())));
+          number(getElement(*product.getMultiplicandBPtxType())), number(parts),
+          words});
+    replaceWith(loadResult(getWord(words, 3 * parts)));
   }
 
   struct GroupProduct {
@@ -223,7 +224,7 @@ public:
         storeWords({number(form.columns), number(form.lhs), number(form.rhs),
                     number(form.lhsAlongDepth), number(form.rhsAlongDepth)});
     call("emu_wgmma", Type(), {words, lhs, rhs, registers, sums});
-    replaceWith(loadStruct(sums));
+    replaceWith(loadResult(sums));
   }
   void replaceGroupProduct(NVVM::WgmmaMmaAsyncOp product) {
     Value sums = allocate(product.getInouts().getType());

@@ -119,29 +119,31 @@ struct MatrixWords {
 };
 } // namespace
 
-/// Computes the four sums of a lane from the operands of the warp.
+/// Computes the four sums of a lane from the operands of the warp, which have
+/// this many parts along the depth.
 static void multiplyLane(llvm::ArrayRef<MatrixWords *> lanes, unsigned lane,
-                         Element lhs, Element rhs) {
+                         Element lhs, Element rhs, unsigned parts) {
   for (unsigned i = 0; i < 4; ++i) {
     unsigned row = lane / 4, high = i / 2, column = lane % 4 * 2 + i % 2;
     double total = 0;
-    // Four lanes have a row of a or a column of b: a word each of two parts.
-    for (unsigned part = 0; part < 2; ++part)
+    // Four lanes have a row of a or a column of b: a word each of a part.
+    for (unsigned part = 0; part < parts; ++part)
       for (unsigned holder = 0; holder < 4; ++holder) {
         const uint32_t &a = lanes[row * 4 + holder]->words[high + 2 * part],
-                       &b = lanes[column * 4 + holder]->words[4 + part];
+                       &b = lanes[column * 4 + holder]->words[2 * parts + part];
         for (unsigned j = 0; j < sizeof(uint32_t) / getBytes(lhs); ++j)
           total += decodeElement(&a, j, lhs) * decodeElement(&b, j, rhs);
       }
-    addToSum(lanes[lane]->words[6 + i], total, isInteger(lhs));
+    addToSum(lanes[lane]->words[3 * parts + i], total, isInteger(lhs));
   }
 }
 
-void multiplyMatrices(Element lhs, Element rhs, uint32_t *words) {
+void multiplyMatrices(Element lhs, Element rhs, uint32_t parts,
+                      uint32_t *words) {
   MatrixWords mine{words};
   meetWarp<MatrixWords>("mma", mine, [&](llvm::ArrayRef<MatrixWords *> lanes) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
-      multiplyLane(lanes, lane, lhs, rhs);
+      multiplyLane(lanes, lane, lhs, rhs, parts);
   });
 }
 

@@ -25,9 +25,12 @@ void loadMatrices(const char *row, uint32_t count, uint32_t transposed,
                   uint32_t *out);
 /// Stores four matrices in the form of loadMatrices (PTX ISA, stmatrix).
 void storeMatrices(char *row, const uint32_t *words);
-/// Adds a product of 16 x 32 bytes and 32 x 8 bytes to the four sums of a lane,
-/// which follow its six words of operands (PTX ISA, mma.m16n8k16 and others).
-void multiplyMatrices(Element lhs, Element rhs, uint32_t *words);
+/// Adds a product to the four sums of a lane. For each part of 16 bytes along
+/// the depth, 16 rows and 8 columns, a lane has two words of the left operand
+/// and one of the right one, which are before the sums (PTX ISA,
+/// mma.m16n8k16 and others).
+void multiplyMatrices(Element lhs, Element rhs, uint32_t parts,
+                      uint32_t *words);
 /// Rounds to 10 fraction bits, ties away from zero.
 uint32_t roundToTF32(float value);
 

@@ -2,7 +2,9 @@
 //
 // Schedules of attention: a part of tile-choose-schedule.
 #include "AttentionSchedule.h"
+#include "Bindings.h"
 #include "Dialect/Tile/Analysis/Products.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "Dialect/Tile/Transforms/Schedules.h"
 
 using namespace mlir;
@@ -247,25 +249,57 @@ listBlocks(Attention &attention, AttentionBlocks blocks,
   return choices;
 }
 
-LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
-                                unsigned alternative, std::string &why) {
-  constexpr int64_t elementBytes = 2, stagingRowBytes = 256, barriers = 256,
-                    mostStages = 4;
-  auto attention = findAttention(kernel, why);
-  if (failed(attention))
-    return failure();
-  Type element = getElementTypeOrSelf(attention->query.getResult().getType());
-  TargetUnitAttr unit = target.findUnit(
-      element, element,
-      getElementTypeOrSelf(attention->output.getResult().getType()));
-  if (!unit || !target.has(CudaFeature::tma) ||
-      getElementTypeOrSelf(attention->output.getRhs().getType()) != element)
+/// Binds the blocks of attention by the unit of a warp: the largest ones that
+/// shared memory holds, with fewer rows if multiprocessors would have none.
+static LogicalResult bindWarpBlocks(Attention &attention, KernelOp kernel,
+                                    CudaTargetAttr target, std::string &why) {
+  constexpr int64_t elementBytes = 2, granule = 8, padding = 8;
+  ParamOp rowsParam = getSizeParam(attention.query, 1),
+          keysParam = getSizeParam(attention.keys, 0);
+  int64_t depth = attention.query.getStaticSizes()[0],
+          columns = attention.getColumns();
+  if (!findWarpUnit(target, attention.output.getProduct()))
     return why = "no unit of " + target.getChip().str() +
                  " for its element types",
            failure();
-  if (kernel->hasAttr(kCudaBindings))
-    return why = "the IR binds the parameters of the blocks", failure();
-  auto blocks = findBlocks(*attention, why);
+  if (!rowsParam || !keysParam)
+    return why = "the blocks are not separate parameters", failure();
+  if (depth % granule != 0 || columns % granule != 0)
+    return why = "the head size is not a multiple of 8", failure();
+  auto fits = [&](int64_t rows, int64_t keys) {
+    int64_t elements =
+        rows * (depth + padding) + keys * (depth + padding + columns + padding);
+    return elements * elementBytes <= target.getSharedBytes();
+  };
+  auto sizes = getSizes(attention);
+  bool areFew = sizes && countTiles(*sizes, many) < target.getMultiprocessors();
+  for (int64_t rows : {areFew ? few : many, few})
+    for (int64_t keys : {int64_t(64), int64_t(32)})
+      if (fits(rows, keys) && mayBind(rowsParam, rows) &&
+          mayBind(keysParam, keys)) {
+        bindParams(kernel, {rowsParam, keysParam}, {rows, keys});
+        return success();
+      }
+  return why = "the blocks do not fit shared memory", failure();
+}
+
+/// Sets the schedule of attention by the unit of a warpgroup.
+static LogicalResult scheduleWarpgroups(Attention &attention, KernelOp kernel,
+                                        CudaTargetAttr target,
+                                        unsigned alternative,
+                                        std::string &why) {
+  constexpr int64_t elementBytes = 2, stagingRowBytes = 256, barriers = 256,
+                    mostStages = 4;
+  Type element = getElementTypeOrSelf(attention.query.getResult().getType());
+  TargetUnitAttr unit = target.findUnit(
+      element, element,
+      getElementTypeOrSelf(attention.output.getResult().getType()));
+  if (!unit || !target.has(CudaFeature::tma) ||
+      getElementTypeOrSelf(attention.output.getRhs().getType()) != element)
+    return why = "no unit of " + target.getChip().str() +
+                 " for its element types",
+           failure();
+  auto blocks = findBlocks(attention, why);
   if (failed(blocks))
     return failure();
   auto getStages = [&](int64_t rows, int64_t keys) {
@@ -280,8 +314,8 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   why = "the block of keys is not a multiple of 32";
   unsigned passedOver = 0;
   for (auto [rows, keys] :
-       listBlocks(*attention, *blocks, target.getMultiprocessors())) {
-    if (failed(checkBoxes(*attention, rows, keys, blocks->head, why)))
+       listBlocks(attention, *blocks, target.getMultiprocessors())) {
+    if (failed(checkBoxes(attention, rows, keys, blocks->head, why)))
       continue;
     if (getStages(rows, keys) < 2) {
       why = "the blocks do not fit shared memory";
@@ -295,11 +329,28 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
     return failure();
   auto [rows, keys] = *chosen;
   write(kernel, unit.getName(), *blocks, rows, keys,
-        chooseStages(*attention, getStages(rows, keys), rows, keys,
+        chooseStages(attention, getStages(rows, keys), rows, keys,
                      target.getMultiprocessors()),
-        chooseHeads(*attention, *blocks, rows, elementBytes,
+        chooseHeads(attention, *blocks, rows, elementBytes,
                     target.getMultiprocessors()));
   return success();
+}
+
+LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
+                                unsigned alternative, std::string &why) {
+  auto attention = findAttention(kernel, why);
+  if (failed(attention))
+    return failure();
+  if (kernel->hasAttr(kCudaBindings))
+    return why = "the IR binds the parameters of the blocks", failure();
+  std::string whyNotWarps;
+  if (succeeded(
+          scheduleWarpgroups(*attention, kernel, target, alternative, why)) ||
+      succeeded(bindWarpBlocks(*attention, kernel, target, whyNotWarps)))
+    return success();
+  if (!target.has(CudaFeature::tma))
+    why = whyNotWarps;
+  return failure();
 }
 
 } // namespace adze::tile
