@@ -36,6 +36,7 @@ private:
   friend class Access;
   friend class LoopRing;
   friend class OperandProducer;
+  friend class UnitProduct;
   struct Entry {
     Axes axes;
     Fragment fragment;
@@ -79,6 +80,7 @@ private:
   Fragment undefined(mlir::Type elementType, const Axes &axes);
 
   // Axes.
+  mlir::Value getPart(const Spread &spread);
   const Axis *makeAxis(const Spread &spread, mlir::Value start = {});
   const Axis *axisOf(int cls);
   const Axis *pointAxis(const Axis *axis, int64_t reg);
@@ -166,8 +168,6 @@ private:
   void stageBefore(mlir::scf::ForOp loop);
   Fragment multiply(tile::DotOp dot, const Operands &operands,
                     mlir::Value start, Fragment acc, const Axes &out);
-  Fragment multiplyByUnit(tile::DotOp dot, const Operands &operands,
-                          mlir::Value start, Fragment acc, const Axes &out);
   Fragment multiplyPipelined(tile::DotOp dot, const Operands &operands,
                              Fragment acc, const Axes &out);
   void forCopies(const Operand &operand, mlir::Value start,

@@ -205,38 +205,6 @@ bool KernelPlan::dependsOnRoot(Value tile) {
 // The plan of a kernel
 //===----------------------------------------------------------------------===//
 
-/// Returns the warps that the rows of a product are divided among: each has at
-/// least two blocks of 16 rows, so that operands in registers are used twice,
-/// if this leaves four warps whose registers hold all sums.
-int64_t KernelPlan::countWarps(tile::DotOp dot) {
-  constexpr int64_t most = 8, usual = 4, held = 208;
-  int64_t elements = 0;
-  kernel.walk([&](tile::DotOp other) {
-    if (findUnit(other))
-      elements += tileType(other.getResult()).getNumElements();
-  });
-  int64_t blocks = sizes[getUnitClasses(dot)[0]] / 16,
-          warps = std::min(most, blocks & -blocks);
-  bool areFewer = blocks == most && elements <= held * usual * kWarp;
-  return areFewer ? usual : warps;
-}
-
-/// Returns the distribution of rows and columns of the accumulators of a unit
-/// over the warps.
-static std::array<Spread, 2> getUnitSpreads(std::array<int64_t, 2> sizes,
-                                            int64_t warps) {
-  Spread rows, columns;
-  rows.size = sizes[0];
-  rows.threads = 8 * warps;
-  rows.shift = 2;
-  rows.regs = sizes[0] / rows.threads;
-  columns.size = sizes[1];
-  columns.threads = 4;
-  columns.vec = 2;
-  columns.regs = sizes[1] / columns.threads;
-  return {rows, columns};
-}
-
 /// Returns true if the kernel stores what it loads.
 static bool isCopy(tile::KernelOp kernel) {
   return !kernel
@@ -294,95 +262,6 @@ void KernelPlan::chooseThreads() {
         llvm::PowerOf2Ceil(llvm::divideCeil(others, fewest)), kWarp, 256);
   else
     threads = countStreamThreads(others, std::max(fewest, accessBytes / bytes));
-}
-
-/// Finds the products whose columns the warps share, as their rows are reduced:
-/// a warp reduces the columns of its unit alone.
-void KernelPlan::findTransposed() {
-  llvm::DenseSet<int> reduced, shared;
-  kernel.walk([&](tile::ReduceOp op) {
-    reduced.insert(classesOf(op.getSource())[op.getDim()]);
-  });
-  kernel.walk([&](tile::DotOp dot) {
-    SmallVector<int> cls = classesOf(dot.getResult());
-    if (reduced.contains(cls[0]) && !reduced.contains(cls[1]))
-      shared.insert(cls[1]);
-  });
-  kernel.walk([&](tile::DotOp dot) {
-    SmallVector<int> cls = classesOf(dot.getResult());
-    tile::ProductAttr types = dot.getProduct();
-    if (shared.contains(cls[1]) && !shared.contains(cls[0]) &&
-        types.getLhs() == types.getRhs())
-      transposed.insert(dot);
-  });
-}
-
-/// Returns the classes of the rows and the columns of a unit.
-std::array<int, 2> KernelPlan::getUnitClasses(tile::DotOp dot) {
-  SmallVector<int> cls = classesOf(dot.getResult());
-  if (isTransposed(dot))
-    return {cls[1], cls[0]};
-  return {cls[0], cls[1]};
-}
-
-tile::TargetUnitAttr KernelPlan::findUnit(tile::DotOp dot) {
-  if (!target || dot.getWordElements() > 1)
-    return {};
-  tile::TargetUnitAttr unit = tile::findWarpUnit(target, dot.getProduct());
-  if (!unit)
-    return {};
-  auto [rows, columns] = getUnitClasses(dot);
-  // There are instructions of half the depth for elements of 16 bits.
-  constexpr int64_t halfStep = 8;
-  bool is16Bit = unit.getLhs().getIntOrFloatBitWidth() == 16;
-  int64_t step = is16Bit ? halfStep : unit.getShape()[2];
-  bool isWhole = sizes[rows] % unit.getShape()[0] == 0 &&
-                 sizes[columns] % unit.getShape()[1] == 0 &&
-                 tileType(dot.getLhs()).getDimSize(1) % step == 0;
-  return isWhole ? unit : tile::TargetUnitAttr();
-}
-
-/// Distributes a result as the unit does: a thread holds one of 8 rows, and two
-/// adjacent ones of 8 columns. All warps have different rows.
-bool KernelPlan::spreadByUnit(tile::DotOp dot) {
-  std::array<int, 2> cls = getUnitClasses(dot);
-  int64_t warps = std::min(countWarps(dot), threads / kWarp);
-  if (!findUnit(dot) || cls[0] == cls[1] || !warps)
-    return false;
-  std::array<Spread, 2> wanted =
-      getUnitSpreads({sizes[cls[0]], sizes[cls[1]]}, warps);
-  for (int i : {0, 1})
-    if (auto it = spreads.find(cls[i]);
-        it != spreads.end() && !(it->second == wanted[i]))
-      return false;
-  for (int i : {0, 1})
-    spreads[cls[i]] = wanted[i];
-  return true;
-}
-
-tile::TargetUnitAttr KernelPlan::getUnit(tile::DotOp dot) {
-  std::array<int, 2> cls = getUnitClasses(dot);
-  std::array<Spread, 2> wanted =
-      getUnitSpreads({sizes[cls[0]], sizes[cls[1]]},
-                     std::max<int64_t>(1, spreadOf(cls[0]).threads / 8));
-  bool isUnits = cls[0] != cls[1] && spreadOf(cls[0]) == wanted[0] &&
-                 spreadOf(cls[1]) == wanted[1];
-  return isUnits ? findUnit(dot) : tile::TargetUnitAttr();
-}
-
-bool KernelPlan::isInRegisters(tile::DotOp dot, unsigned number) {
-  if (!getUnit(dot) || number != (isTransposed(dot) ? 1 : 0))
-    return false;
-  // The sums of a unit, rounded, have the places of a left operand.
-  Value operand = dot->getOperand(number);
-  unsigned depth = 1 - number;
-  SmallVector<int> cls = classesOf(operand);
-  std::array<Spread, 2> wanted =
-      getUnitSpreads({sizes[cls[1 - depth]], sizes[cls[depth]]},
-                     spreadOf(getUnitClasses(dot)[0]).threads / 8);
-  return bytesOf(tileType(operand).getElementType()) == 2 &&
-         dependsOnRoot(operand) && spreadOf(cls[1 - depth]) == wanted[0] &&
-         spreadOf(cls[depth]) == wanted[1];
 }
 
 /// Distributes both dimensions of an accumulator together. Minimizes

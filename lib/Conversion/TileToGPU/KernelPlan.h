@@ -14,21 +14,27 @@ constexpr int64_t kWarp = 32; ///< threads
 /// The greatest size of a dim that one thread may hold.
 constexpr int64_t kShortDim = 8;
 
-/// The distribution of one dimension over the threads of a program. Register r
-/// of the thread with digit t holds position (r / vec) * threads * vec + t *
-/// vec + r % vec.
+/// The distribution of one dimension over the threads of a program. In each
+/// part, register r of the thread with digit t holds position (r / vec) *
+/// inPart() * vec + t * vec + r % vec.
 struct Spread {
-  int64_t size = 1;    ///< of the dimension
-  int64_t threads = 1; ///< a power of two
-  int64_t shift = 0;   ///< t = (thread id >> shift) & (threads - 1)
-  int64_t vec = 1;     ///< adjacent positions in one thread
-  int64_t regs = 1;    ///< positions of a thread at a time
-  int64_t chunks = 1;  ///< > 1: a loop covers the dimension
+  int64_t size = 1;      ///< of the dimension
+  int64_t threads = 1;   ///< a power of two
+  int64_t shift = 0;     ///< t = (thread id >> shift) & (inPart() - 1)
+  int64_t vec = 1;       ///< adjacent positions in one thread
+  int64_t regs = 1;      ///< positions of a thread at a time
+  int64_t chunks = 1;    ///< > 1: a loop covers the dimension
+  int64_t parts = 1;     ///< contiguous, which threads share: a power of two
+  int64_t partShift = 0; ///< the part: (thread id >> partShift) & (parts - 1)
 
-  uint64_t mask() const { return uint64_t(threads - 1) << shift; }
+  int64_t inPart() const { return threads / parts; }
+  uint64_t mask() const {
+    return uint64_t(inPart() - 1) << shift | uint64_t(parts - 1) << partShift;
+  }
   bool operator==(const Spread &o) const {
     return size == o.size && threads == o.threads && shift == o.shift &&
-           vec == o.vec && regs == o.regs && chunks == o.chunks;
+           vec == o.vec && regs == o.regs && chunks == o.chunks &&
+           parts == o.parts && partShift == o.partShift;
   }
   /// Returns true if some threads hold positions past the end.
   bool ragged() const { return chunks * threads * regs != size; }
@@ -143,6 +149,7 @@ private:
   void findTransposed();
   std::array<int, 2> getUnitClasses(tile::DotOp dot);
   int64_t countWarps(tile::DotOp dot);
+  std::array<int64_t, 2> divideWarps(tile::DotOp dot);
   tile::TargetUnitAttr findUnit(tile::DotOp dot);
   bool spreadByUnit(tile::DotOp dot);
   void spreadDot(tile::DotOp dot);
@@ -169,6 +176,7 @@ private:
   llvm::DenseMap<int, int64_t> maxThreads; ///< of reduced classes
   llvm::DenseMap<mlir::Operation *, Contraction> contractions;
   llvm::DenseSet<mlir::Operation *> transposed; ///< products
+  bool reducesUnits = false;                    ///< along the columns of a unit
   /// Classes along which loads have a step in contiguous memory, or are gathers
   /// from it: adjacent threads load adjacent elements.
   llvm::DenseSet<int> scattered;

@@ -1,214 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Products by the matrix instruction of a warp (PTX ISA, mma.sync and
-// ldmatrix): operands come from shared memory, and accumulators stay in
-// registers.
-#include "KernelLowering.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+// Contractions by the matrix instruction of a warp, and products of which it
+// computes operands.
+#include "UnitProduct.h"
 
 using namespace mlir;
 
 namespace adze::togpu {
-
-/// The rows of a matrix that ldmatrix loads, and the bytes of each row.
-static constexpr int64_t kPieceRows = 8, kPieceBytes = 16;
-
-namespace {
-/// Emits the instructions of one product.
-class WarpProduct {
-public:
-  WarpProduct(OpBuilder &b, Location loc, tile::TargetUnitAttr unit)
-      : b(b), loc(loc), unit(unit) {}
-
-  /// Loads one, two or four matrices, the addresses of whose rows are in the
-  /// lanes.
-  SmallVector<Value> load(Value pointer, int64_t count, bool transposed) {
-    Type i32 = b.getI32Type();
-    Type type = i32;
-    if (count > 1)
-      type = LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                              SmallVector<Type>(count, i32));
-    auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
-    Value loaded = NVVM::LdMatrixOp::create(
-        b, loc, type, pointer, count,
-        transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
-        NVVM::LdStMatrixEltType::B16);
-    if (count == 1)
-      return {toOperand(loaded)};
-    SmallVector<Value> parts;
-    for (int64_t i = 0; i < count; ++i)
-      parts.push_back(toOperand(
-          LLVM::ExtractValueOp::create(b, loc, loaded, ArrayRef<int64_t>{i})));
-    return parts;
-  }
-
-  /// Adds a product to four accumulators.
-  void multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
-                MutableArrayRef<Value *> sums) {
-    SmallVector<Value> acc;
-    for (Value *sum : sums)
-      acc.push_back(*sum);
-    Type type = LLVM::LLVMStructType::getLiteral(
-        b.getContext(), SmallVector<Type>(sums.size(), acc[0].getType()));
-    std::optional<NVVM::MMAIntOverflow> overflow;
-    if (unit.getAcc().isInteger())
-      overflow = NVVM::MMAIntOverflow::wrapped;
-    SmallVector<int64_t> shape(unit.getShape());
-    if (rhs.size() == 1) // half of the depth
-      shape[2] /= 2;
-    Value result = NVVM::MmaOp::create(
-        b, loc, type, lhs, rhs, acc, shape, std::nullopt, overflow,
-        std::array{getPtxType(unit.getLhs()), getPtxType(unit.getRhs())},
-        std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-    for (auto [i, sum] : llvm::enumerate(sums))
-      *sum = LLVM::ExtractValueOp::create(b, loc, result,
-                                          ArrayRef<int64_t>{int64_t(i)});
-  }
-
-  /// Returns a vector of two adjacent elements along k as an operand.
-  Value fromPair(Value pair) {
-    if (unit.getLhs().isF16())
-      return pair;
-    return LLVM::BitcastOp::create(b, loc, b.getI32Type(), pair);
-  }
-
-private:
-  static NVVM::MMATypes getPtxType(Type type) {
-    return type.isF16()                ? NVVM::MMATypes::f16
-           : type.isBF16()             ? NVVM::MMATypes::bf16
-           : isa<FloatTF32Type>(type)  ? NVVM::MMATypes::tf32
-           : type.isUnsignedInteger(8) ? NVVM::MMATypes::u8
-                                       : NVVM::MMATypes::s8;
-  }
-  /// The instruction takes pairs of f16 as vectors, and all others as words.
-  Value toOperand(Value word) {
-    if (!unit.getLhs().isF16())
-      return word;
-    return LLVM::BitcastOp::create(b, loc, VectorType::get(2, unit.getLhs()),
-                                   word);
-  }
-
-  OpBuilder &b;
-  Location loc;
-  tile::TargetUnitAttr unit;
-};
-} // namespace
-
-/// Returns the registers of a left operand whose elements are computed at the
-/// places of accumulators: for each 16 elements of the depth, those of two
-/// blocks of 8 rows at one position, and then at the next.
-static SmallVector<Value>
-getRegisters(WarpProduct &product, const Operand &operand,
-             const Fragment &elements, const Axes &axes, int64_t row,
-             int64_t depth, function_ref<Value(Value, Value)> pair) {
-  constexpr int64_t both = 2;
-  int64_t k = operand.kDim, numInner = axes[1]->regs();
-  auto at = [&](int64_t r, int64_t d) {
-    return elements[(k ? r : d) * numInner + (k ? d : r)];
-  };
-  SmallVector<Value> registers;
-  for (int64_t d = depth; d < depth + 2 * both; d += both)
-    for (int64_t r = row; r < row + both; ++r)
-      registers.push_back(product.fromPair(pair(at(r, d), at(r, d + 1))));
-  return registers;
-}
-
-/// Returns acc + lhs * rhs over the chunk in shared memory. Lane l addresses
-/// row l % 8 of matrix l / 8. The four matrices of the left operand are two
-/// blocks of 8 rows at one position of k, and then at the next; those of the
-/// right operand are a block of 8 columns at two positions of k, and then the
-/// next block.
-Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
-                                        const Operands &operands, Value start,
-                                        Fragment acc, const Axes &out) {
-  tile::TargetUnitAttr unit = plan.getUnit(dot);
-  WarpProduct product(b, loc, unit);
-  constexpr int64_t lanes = 32, both = 2;
-  bool isTransposed = plan.isTransposed(dot);
-  const Axis *rowAxis = out[isTransposed], *columnAxis = out[!isTransposed];
-  const Operand *sides[2] = {&operands[isTransposed], &operands[!isTransposed]};
-  int64_t threads = rowAxis->spread.threads; // that share the rows
-  auto bits = [&](int64_t first, int64_t count) -> Value {
-    Value shifted =
-        arith::ShRUIOp::create(b, loc, frame.threadId, constant(first));
-    return arith::AndIOp::create(b, loc, shifted, constant(count - 1));
-  };
-  Value row = bits(0, kPieceRows), low = bits(3, both), high = bits(4, both);
-  Value warp = bits(llvm::Log2_64(lanes), threads / kPieceRows);
-
-  // Returns the start of the row of a lane, without its constant part.
-  auto getStart = [&](const Operand &operand, Value other, Value depth) {
-    Value k =
-        multiplyBy(depth, kPieceBytes / bytesOf(operand.shared.elementType));
-    Value &along = operand.hasRowsAlongDepth() ? other : k;
-    along = add(along, row);
-    if (operand.whole)
-      k = add(k, start);
-    Axes axes = {positionAxis(k), positionAxis(other)};
-    return sharedPointer(operand.shared, axes, {0, 0});
-  };
-  Value rows = add(multiplyBy(warp, kPieceRows), multiplyBy(low, threads));
-  // The last instruction may have half the depth, for which lanes address two
-  // blocks of columns at one position.
-  int64_t chunk = operands[0].chunk, depth = unit.getShape()[2];
-  enum { Left, Right, HalfRight };
-  Value starts[3];
-  if (!sides[0]->isInRegisters)
-    starts[Left] = getStart(*sides[0], rows, high);
-  starts[Right] = getStart(*sides[1], multiplyBy(high, kPieceRows), low);
-  if (chunk % depth)
-    starts[HalfRight] =
-        getStart(*sides[1], multiplyBy(low, kPieceRows), constant(0));
-  auto load = [&](int i, int64_t k, int64_t other, int64_t count) {
-    const Operand &operand = *sides[i != Left];
-    int64_t offset =
-        k * operand.shared.strides[0] + other * operand.shared.strides[1];
-    Value pointer = LLVM::GEPOp::create(b, loc, starts[i].getType(),
-                                        operand.shared.elementType, starts[i],
-                                        LLVM::GEPArg(int32_t(offset)));
-    return product.load(pointer, count, !operand.hasRowsAlongDepth());
-  };
-
-  Axes ownAxes;
-  Fragment own;
-  if (sides[0]->isInRegisters) {
-    ownAxes = axesFor(sides[0]->tile);
-    own = emit(sides[0]->tile, ownAxes);
-  }
-  auto loadLeft = [&](int64_t k, int64_t row) {
-    if (own.empty())
-      return load(Left, k, row * threads, k + depth > chunk ? both : 2 * both);
-    return getRegisters(product, *sides[0], own, ownAxes, row,
-                        k / kPieceRows * both,
-                        [&](Value x, Value y) { return makeVector({x, y}); });
-  };
-  int64_t numRows = rowAxis->regs(), numColumns = columnAxis->regs();
-  auto getSum = [&](int64_t row, int64_t column) {
-    return &acc[isTransposed ? column * numRows + row
-                             : row * numColumns + column];
-  };
-  for (int64_t k = 0; k < chunk; k += depth) {
-    bool isHalf = k + depth > chunk;
-    int64_t each = isHalf ? 1 : both; // registers of a right operand
-    SmallVector<SmallVector<Value>> lhs;
-    for (int64_t r = 0; r < numRows; r += both)
-      lhs.push_back(loadLeft(k, r));
-    for (int64_t c = 0; c < numColumns; c += 2 * both) {
-      int64_t blocks = std::min(both, (numColumns - c) / both);
-      SmallVector<Value> rhs = load(isHalf ? HalfRight : Right, k,
-                                    c / both * kPieceRows, blocks * each);
-      for (int64_t r = 0; r < numRows; r += both)
-        for (int64_t block = 0; block < blocks; ++block) {
-          int64_t column = c + block * both;
-          Value *sums[] = {getSum(r, column), getSum(r, column + 1),
-                           getSum(r + 1, column), getSum(r + 1, column + 1)};
-          product.multiply(lhs[r / both],
-                           ArrayRef(rhs).slice(block * each, each), sums);
-        }
-    }
-  }
-  return acc;
-}
 
 /// Returns the axes of some dims.
 static Axes select(const Axes &axes, ArrayRef<unsigned> dims) {
@@ -245,7 +43,7 @@ Fragment KernelLowering::multiplyByUnit(const Contraction &c) {
   forEachElement(select(axes, c.summed), [&](Registers regs, int64_t) {
     depth.push_back(llvm::to_vector(regs));
   });
-  WarpProduct product(b, loc, c.unit);
+  WarpUnit product(b, loc, c.unit);
   auto getPair = [&](Place at, bool isRight, int64_t first) {
     SmallVector<Value> pair;
     for (const Place &place : ArrayRef(depth).slice(first, both)) {
@@ -331,12 +129,13 @@ Fragment KernelLowering::multiplyPipelined(tile::DotOp dot,
     split(loop.getRegionIterArgs(), chunks);
     putAll(chunks);
     chunks = fetchAll(add(start, constant(chunk)));
-    acc = multiplyByUnit(dot, operands, start, acc, out);
+    UnitProduct(*this, dot, operands, start, out).multiplyAll(acc);
     scf::YieldOp::create(b, loc, join(chunks));
   }
   split(loop.getResults(), chunks);
   putAll(chunks);
-  return multiplyByUnit(dot, operands, constant(last), acc, out);
+  UnitProduct(*this, dot, operands, constant(last), out).multiplyAll(acc);
+  return acc;
 }
 
 } // namespace adze::togpu

@@ -4,6 +4,7 @@
 // ISA, cp.async): while one chunk is multiplied, the next ones arrive.
 #include "DeviceBuilder.h"
 #include "LoopRing.h"
+#include "UnitProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -308,6 +309,31 @@ Fragment KernelLowering::addBlocks(const Fragment &sums,
   return all;
 }
 
+/// Adds the product of a chunk. The registers of a step are loaded before the
+/// step before it is multiplied; returns those of the first step of the chunk
+/// `next`, which is awaited for that. Copies are started after loads, which
+/// they would delay.
+static SmallVector<Value> multiplySteps(UnitProduct &product, UnitProduct &next,
+                                        SmallVector<Value> registers,
+                                        function_ref<void()> startCopies,
+                                        function_ref<void()> awaitNext,
+                                        Fragment &sums) {
+  int64_t last = product.countSteps() - 1;
+  if (last == 0)
+    startCopies();
+  for (int64_t step = 0; step <= last; ++step) {
+    if (step == last)
+      awaitNext();
+    SmallVector<Value> loaded =
+        step == last ? next.load(0) : product.load(step + 1);
+    if (step == 0 && last > 0)
+      startCopies();
+    product.multiply(step, registers, sums);
+    registers = loaded;
+  }
+  return registers;
+}
+
 /// Multiplies chunk by chunk, in all iterations of the loops around the dot. A
 /// chunk is copied to where the one before was, which all threads have
 /// multiplied at the barrier. Blocks that share the depth each have a part of
@@ -371,23 +397,51 @@ Fragment KernelLowering::multiplyRing(tile::DotOp dot, const Operands &operands,
     copyChunk(d.add(begin, i), place, d.i32(i));
     place = counter.getNext(place);
   }
+  auto awaitChunk = [&] {
+    NVVM::CpAsyncWaitGroupOp::create(b, loc, stages - 2);
+    barrier();
+  };
+  auto getProduct = [&](Value stage) {
+    return UnitProduct(*this, dot, inStage(counter.widen(stage)), {}, out);
+  };
+  bool isUnits = bool(plan.getUnit(dot));
+  SmallVector<Value> loaded; // for the first step of a chunk
+  if (isUnits) {
+    awaitChunk();
+    loaded = getProduct(d.i32(0)).load(0);
+  }
   SmallVector<Value> carried(acc);
   llvm::append_range(carried, counter.toCarried(place));
   carried.push_back(d.i32(0));
+  llvm::append_range(carried, loaded);
   auto loop = scf::ForOp::create(b, loc, begin, end, d.i32(1), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   ValueRange arguments = loop.getRegionIterArgs();
-  Fragment sums(arguments.take_front(acc.size()));
-  place = counter.fromCarried(arguments.drop_front(acc.size()).drop_back());
-  Value stage = arguments.back();
-  NVVM::CpAsyncWaitGroupOp::create(b, loc, stages - 2);
-  barrier();
-  copyChunk(d.add(loop.getInductionVar(), stages - 1), place,
-            d.getPrevious(stage, stages));
-  sums = multiply(dot, inStage(counter.widen(stage)), constant(0), sums, out);
+  auto take = [&](unsigned count) {
+    ValueRange taken = arguments.take_front(count);
+    arguments = arguments.drop_front(count);
+    return taken;
+  };
+  Fragment sums(take(acc.size()));
+  place = counter.fromCarried(take(counter.toCarried(place).size()));
+  Value stage = take(1).front(), next = d.getNext(stage, stages);
+  auto copyNext = [&] {
+    copyChunk(d.add(loop.getInductionVar(), stages - 1), place,
+              d.getPrevious(stage, stages));
+  };
+  if (isUnits) {
+    UnitProduct product = getProduct(stage), follows = getProduct(next);
+    loaded = multiplySteps(product, follows, SmallVector<Value>(arguments),
+                           copyNext, awaitChunk, sums);
+  } else {
+    awaitChunk();
+    copyNext();
+    sums = multiply(dot, inStage(counter.widen(stage)), constant(0), sums, out);
+  }
   llvm::append_range(sums, counter.toCarried(counter.getNext(place)));
-  sums.push_back(d.getNext(stage, stages));
+  sums.push_back(next);
+  llvm::append_range(sums, loaded);
   scf::YieldOp::create(b, loc, sums);
   b.setInsertionPointAfter(loop);
   Fragment results(loop.getResults().take_front(acc.size()));

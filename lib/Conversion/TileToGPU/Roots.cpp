@@ -2,6 +2,7 @@
 //
 // Lowers dots.
 #include "LoopRing.h"
+#include "UnitProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -268,8 +269,10 @@ const Axis *KernelLowering::shiftedAxis(const Axis *axis, Value start,
 /// position of the chunk.
 Fragment KernelLowering::multiply(tile::DotOp dot, const Operands &operands,
                                   Value start, Fragment acc, const Axes &out) {
-  if (plan.getUnit(dot))
-    return multiplyByUnit(dot, operands, start, std::move(acc), out);
+  if (plan.getUnit(dot)) {
+    UnitProduct(*this, dot, operands, start, out).multiplyAll(acc);
+    return acc;
+  }
   // Operands of more steps would not fit into registers if they were loaded
   // together.
   constexpr int64_t mostSteps = 16, mostWork = 1024;

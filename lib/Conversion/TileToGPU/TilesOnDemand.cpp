@@ -17,6 +17,14 @@ namespace adze::togpu {
 // Axes
 //===----------------------------------------------------------------------===//
 
+/// Returns the first position of the part of this thread.
+Value KernelLowering::getPart(const Spread &spread) {
+  Value part = arith::ShRUIOp::create(b, loc, frame.threadId,
+                                      constant(spread.partShift));
+  part = arith::AndIOp::create(b, loc, part, constant(spread.parts - 1));
+  return multiplyBy(part, spread.size / spread.parts);
+}
+
 /// Returns the positions of `spread` in this thread, from `start` (null: 0) on.
 /// Axes without a start are created at the body's entry and dominate all uses.
 const Axis *KernelLowering::makeAxis(const Spread &spread, Value start) {
@@ -31,13 +39,15 @@ const Axis *KernelLowering::makeAxis(const Spread &spread, Value start) {
     Value t = frame.threadId;
     if (spread.shift)
       t = arith::ShRUIOp::create(b, loc, t, constant(spread.shift));
-    t = arith::AndIOp::create(b, loc, t, constant(spread.threads - 1));
+    t = arith::AndIOp::create(b, loc, t, constant(spread.inPart() - 1));
     digit = start ? add(multiplyBy(t, spread.vec), start)
                   : multiplyBy(t, spread.vec);
+    if (spread.parts > 1)
+      digit = add(digit, getPart(spread));
   }
   for (int64_t r = 0; r < spread.regs; ++r) {
     axis->base.push_back(digit);
-    axis->offset.push_back(r / spread.vec * spread.threads * spread.vec +
+    axis->offset.push_back(r / spread.vec * spread.inPart() * spread.vec +
                            r % spread.vec);
     Value valid;
     // A group of adjacent positions is in bounds or out of bounds as a whole.

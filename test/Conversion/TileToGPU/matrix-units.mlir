@@ -7,24 +7,34 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_80", multiprocessors = 
 
 // One product has the whole depth.
 // SCHEDULE: tile.kernel @product
-// SCHEDULE-SAME: tile.params.cuda = {BLOCK_K = 256 : i64, BLOCK_M = 128 : i64, BLOCK_N = 64 : i64}
+// SCHEDULE-SAME: tile.params.cuda = {BLOCK_K = 256 : i64, BLOCK_M = 128 : i64, BLOCK_N = 128 : i64}
 
-// Each of four warps has 32 rows. Copies bring the next chunks of both operands to shared
-// memory while one is multiplied.
+// Each of four warps has 64 rows and columns. Copies bring the next chunks of both operands
+// to shared memory while one is multiplied. The registers of a step are loaded before the
+// step before it is multiplied, so those of the next chunk before the last one.
 // CHECK-LABEL: llvm.func @product
-// CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32
+// CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>, nvvm.minctasm = 2 : i32
 // CHECK-NOT: llvm.store {{.*}}!llvm.ptr<3>
 // CHECK: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
 // CHECK: nvvm.cp.async.commit.group
-// CHECK: scf.for
 // CHECK: nvvm.cp.async.wait.group 1
 // CHECK-NEXT: gpu.barrier
+// CHECK-COUNT-4: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>, num = 4
+// CHECK-COUNT-4: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>, num = 4
+// CHECK: scf.for
+// CHECK-COUNT-8: nvvm.ldmatrix
 // CHECK: scf.if
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
-// CHECK-COUNT-2: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>, num = 4
-// CHECK: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>, num = 4
-// CHECK-COUNT-4: nvvm.mma.sync
+// CHECK-COUNT-32: nvvm.mma.sync
+// CHECK-NEXT: llvm.extractvalue
+// CHECK-NEXT: llvm.extractvalue
+// CHECK-NEXT: llvm.extractvalue
+// CHECK-NEXT: llvm.extractvalue
+// CHECK-NEXT: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: gpu.barrier
+// CHECK-COUNT-8: nvvm.ldmatrix
+// CHECK-COUNT-32: nvvm.mma.sync
 // CHECK: scf.yield
 // CHECK-NOT: gpu.barrier
 // CHECK: llvm.return
@@ -55,7 +65,7 @@ tile.kernel @product(%a: memref<2048x256xf16> {tile.align = 64 : i64}, %b: memre
 
 // With a dynamic depth, a product has 64.
 // SCHEDULE: tile.kernel @dynamic
-// SCHEDULE-SAME: tile.params.cuda = {BLOCK_K = 64 : i64, BLOCK_M = 128 : i64, BLOCK_N = 64 : i64}
+// SCHEDULE-SAME: tile.params.cuda = {BLOCK_K = 64 : i64, BLOCK_M = 128 : i64, BLOCK_N = 128 : i64}
 // CHECK-LABEL: llvm.func @dynamic
 // CHECK: nvvm.mma.sync
 // CHECK: llvm.return

@@ -174,9 +174,9 @@ struct WarpBlock {
   int64_t m, n;
   double rate;
 };
-static constexpr WarpBlock kWarpBlocks[] = {{128, 128, 1.0}, {128, 64, 0.85},
-                                            {64, 128, 0.8},  {64, 64, 0.7},
-                                            {64, 32, 0.5},   {32, 64, 0.4}};
+static constexpr WarpBlock kWarpBlocks[] = {
+    {128, 256, 1.0}, {128, 128, 0.9}, {128, 64, 0.66}, {64, 128, 0.66},
+    {64, 64, 0.52},  {64, 32, 0.38},  {32, 64, 0.3}};
 
 /// Calls `add` with each block of the list, the shapes of its rows, and the
 /// tiles of the result.
