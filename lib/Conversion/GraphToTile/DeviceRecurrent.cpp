@@ -109,7 +109,8 @@ struct DeviceBlocks {
 static DeviceBlocks chooseBlocks(int64_t rows, int64_t hidden,
                                  int64_t bytesOfUnit,
                                  tile::CudaTargetAttr target) {
-  constexpr int64_t mostBytes = 256 << 10, usualRows = 4;
+  constexpr int64_t usualBytes = 256 << 10, usualRows = 4;
+  int64_t mostBytes = std::min(usualBytes, 2 * target.getSharedBytes());
   DeviceBlocks blocks;
   int64_t units = std::max<int64_t>(
       blocks.units, llvm::PowerOf2Ceil(llvm::divideCeil(

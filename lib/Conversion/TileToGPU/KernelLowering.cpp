@@ -157,8 +157,8 @@ void KernelLowering::lowerOp(Operation &op) {
     return lowerIf(branch);
   if (auto check = dyn_cast<tile::CheckOp>(op))
     return lowerCheck(check);
-  if (isa<tile::BarrierOp>(op))
-    return clusterBarrier();
+  if (auto wait = dyn_cast<tile::BarrierOp>(op))
+    return wait.getPrograms() > 1 ? clusterBarrier() : barrier();
   if (isa<tile::LoadOp, tile::GatherOp>(op)) {
     if (Value tile = op.getResult(0); plan.isPinned(tile))
       emit(tile, axesFor(tile));

@@ -198,6 +198,9 @@ bool readsConstants(tile::LoadOp load);
 /// Returns the programs of a group that wait for each other in the kernel, or 0
 /// if programs do not wait.
 int64_t getGroup(tile::KernelOp kernel);
+/// Returns true for an op on the top level of a kernel with products, if none
+/// of them follows it.
+bool followsProducts(mlir::Operation *op);
 /// Returns true for the loop over the steps of a kernel.
 bool isLoopOverSteps(mlir::scf::ForOp loop);
 

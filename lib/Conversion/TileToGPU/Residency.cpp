@@ -73,12 +73,25 @@ int64_t getGroup(tile::KernelOp kernel) {
   return programs;
 }
 
+bool followsProducts(Operation *op) {
+  auto kernel = dyn_cast_or_null<tile::KernelOp>(op ? op->getParentOp() : op);
+  auto hasProducts = [](Operation &at) {
+    return at.walk([](tile::DotOp) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  };
+  return kernel && hasProducts(*kernel) &&
+         llvm::none_of(llvm::make_range(std::next(op->getIterator()),
+                                        op->getBlock()->end()),
+                       hasProducts);
+}
+
 bool isLoopOverSteps(scf::ForOp loop) {
   return !loop.getBody()->getOps<tile::BarrierOp>().empty();
 }
 
 bool KernelPlan::hasFewPrograms(int64_t bytes) {
-  constexpr int64_t most = 160 << 10; // three quarters of the shared memory
+  constexpr int64_t usual = 160 << 10;
+  int64_t most = std::min(usual, getSharedBytes() / 4 * 3);
   return (kernel.isOrdered() || getGroup(kernel)) && bytes <= most;
 }
 

@@ -362,6 +362,25 @@ void carryInPlace(scf::ForOp loop) {
   }
 }
 
+/// Removes barriers of one program, whose operations are in order. Fails if
+/// several programs wait for each other.
+LogicalResult removeBarriers(KernelOp kernel) {
+  WalkResult walk = kernel.walk([&](BarrierOp barrier) {
+    if (barrier.getPrograms() > 1) {
+      auto diagnostic = barrier.emitError("unsupported: ")
+                        << barrier.getPrograms()
+                        << " programs of a kernel wait for each other, which "
+                           "loops cannot do";
+      if (auto reason = kernel->getAttrOfType<StringAttr>(host::refusalAttr))
+        diagnostic << "; it has no GPU form as tiles: " << reason.getValue();
+      return WalkResult::interrupt();
+    }
+    barrier.erase();
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 struct ConvertTileToLinalg final
     : adze::impl::ConvertTileToLinalgBase<ConvertTileToLinalg> {
   using ConvertTileToLinalgBase::ConvertTileToLinalgBase;
@@ -373,6 +392,8 @@ struct ConvertTileToLinalg final
         op->emitError(why);
         return signalPassFailure();
       }
+      if (failed(removeBarriers(kernel)))
+        return signalPassFailure();
       KernelToFunction convert{kernel, OpBuilder(kernel)};
       convert.makePrograms();
       convert.makeBody();

@@ -3,6 +3,11 @@
 // RUN: sed 's/sm_90a"/sm_80"/; s/features = \[tma\]/features = []/' %s > %t.mlir
 // RUN: aopt %t.mlir --tile-fuse-steps --convert-tile-to-gpu | FileCheck %s --check-prefix=LAUNCHES
 // RUN: cuda-emulate %t.mlir --symbols=5,3 --tolerance=1e-4 | FileCheck %s --check-prefix=SAME
+// RUN: sed 's/constant 2 :/constant 1 :/; s/constant 16 :/constant 32 :/; s/x16x/x32x/g; s/, 16\]/, 32]/g' %t.mlir > %t.one
+// RUN: aopt %t.one --tile-fuse-steps --convert-tile-to-gpu | FileCheck %s --check-prefix=ONE
+// RUN: cuda-emulate %t.one --symbols=5,3 --tolerance=1e-4 | FileCheck %s --check-prefix=EACH
+// RUN: aopt %t.one --tile-fuse-steps --convert-tile-to-linalg | FileCheck %s --check-prefix=LOOPS
+// RUN: not aopt %s --tile-fuse-steps --convert-tile-to-linalg 2>&1 | FileCheck %s --check-prefix=REFUSED
 
 // The programs of a group are the blocks of a cluster, which loop over the steps. The
 // weights are copied to shared memory before the loop, as they are equal in all steps. The
@@ -29,6 +34,20 @@
 // LAUNCHES-LABEL: llvm.func @steps(
 // LAUNCHES-SAME: adze.ordered
 // LAUNCHES-NOT: nvvm.cluster.wait
+
+// A group of one program is a block of threads, which waits for itself. Its operations are in
+// order in loops, too; those of several programs are not.
+// ONE-LABEL: llvm.func @steps(
+// ONE-NOT: nvvm.cluster
+// ONE: scf.for
+// ONE: gpu.barrier
+// ONE-NOT: nvvm.cluster
+// EACH: steps: 15 programs of {{.*}} agree
+// LOOPS-LABEL: func.func @steps(
+// LOOPS: scf.for
+// LOOPS-NOT: tile.
+// LOOPS: return
+// REFUSED: error: unsupported: 2 programs of a kernel wait for each other, which loops cannot do
 
 // EMULATED: steps: 30 programs of 256 threads agree
 // EMULATED-NEXT: steps: without nvvm.cluster.wait 0: argument 2 differs
