@@ -77,6 +77,7 @@ struct Operand {
   bool isKept = false;        ///< in shared memory before a loop around the dot
   bool isAhead = false;       ///< copied before the iteration of the loop
   bool isInRegisters = false; ///< computed where a unit multiplies it
+  bool isReused = false;      ///< in memory that another product had before
   int64_t chunk = 0;          ///< of k, multiplied at a time
   int64_t stages = 1;         ///< chunks in shared memory; 1: no ring of them
   int64_t stageElements = 0;  ///< between two stages
@@ -89,6 +90,14 @@ struct Operand {
   int64_t getEnd() const {
     return shared.offset + stages * stageElements * bytesOf(shared.elementType);
   }
+};
+
+/// The values of `count` that a thread combines: its own. Its `group` is one of
+/// `groups`, and contains the threads with the same values.
+struct Share {
+  const Axis *own = nullptr;
+  mlir::Value group;
+  int64_t count = 1, groups = 1;
 };
 
 enum class StreamStep { Count, Copy, Read };

@@ -157,6 +157,7 @@ private:
   const Axis *shiftedAxis(const Axis *axis, mlir::Value start, int64_t size);
   Operand describeOperand(tile::DotOp dot, unsigned number, int64_t chunk);
   void allocate(Operand &operand);
+  void allocateOperands(Operands &operands);
   Axes getPositions(const Operand &operand, const Axes &staging,
                     mlir::Value start);
   Axes getStaging(const Operand &operand);
@@ -194,13 +195,6 @@ private:
   void combineThreads(tile::ReduceKind kind, Fragment &values, uint64_t mask);
   void combineThroughShared(tile::ReduceKind kind, Fragment &values,
                             uint64_t mask);
-  /// The values of `count` that a thread combines: its own. Its `group` is one
-  /// of `groups`, and contains the threads with the same values.
-  struct Share {
-    const Axis *own = nullptr;
-    mlir::Value group;
-    int64_t count = 1, groups = 1;
-  };
   void combine(tile::ReduceKind kind, Fragment &sums, const Fragment &other);
   mlir::Value getDigits(mlir::Value thread, uint64_t mask);
   Fragment combineWarps(tile::ReduceKind kind, const Fragment &values,
@@ -233,6 +227,7 @@ private:
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Operation *, Entry> held; ///< loaded in advance
   unsigned sharedLoops = 0;                      ///< around the insertion point
+  int64_t operandsBegin = 0, operandsEnd = 0;    ///< in shared memory
   Stream *streamed = nullptr; ///< while its loads are emitted
   LoopRing *ring = nullptr;   ///< of the innermost loop
   std::vector<std::unique_ptr<Axis>> axisPool;

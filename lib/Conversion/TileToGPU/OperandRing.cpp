@@ -63,13 +63,13 @@ bool KernelLowering::mayCopy(Operand operand) {
 
 /// Returns the number of chunks in shared memory: as many as fit if a
 /// multiprocessor has two blocks of threads, each with the tiles that are read
-/// at other positions.
+/// at other positions before the last product.
 int64_t KernelLowering::countStages(const Operands &operands) {
   constexpr int64_t least = 2, most = 3;
   int64_t left = plan.getSharedBytes() / 2, stage = 0;
   kernel.walk([&](tile::ReshapeOp op) {
     RankedTensorType type = tileType(op.getSource());
-    if (plan.dependsOnRoot(op.getSource()))
+    if (plan.dependsOnRoot(op.getSource()) && !followsProducts(op))
       left -= type.getNumElements() * bytesOf(type.getElementType());
   });
   for (const Operand &operand : operands)
@@ -378,8 +378,9 @@ Fragment KernelLowering::multiplyRing(tile::DotOp dot, const Operands &operands,
     }
     NVVM::CpAsyncCommitGroupOp::create(b, loc);
   };
-  // In a loop, other threads may still read what the last iteration left there.
-  if (b.getInsertionBlock() != entry)
+  // Other threads may still read what another product or, in a loop, the last
+  // iteration left there.
+  if (b.getInsertionBlock() != entry || operands[0].isReused)
     plan.sharesDepth() ? clusterBarrier() : barrier();
   Place place = counter.getFirst();
   if (plan.sharesDepth()) {

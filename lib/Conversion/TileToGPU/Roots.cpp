@@ -105,6 +105,31 @@ void KernelLowering::allocate(Operand &operand) {
     std::swap(operand.staged.strides[0], operand.staged.strides[1]);
 }
 
+/// Allocates the operands of a product where those of others are, which are not
+/// needed at the same time, unless they stay for all steps of a loop.
+void KernelLowering::allocateOperands(Operands &operands) {
+  int64_t used = sharedBytes;
+  bool isLast = operandsEnd == used, mayShare = !getGroup(kernel);
+  auto allocateFrom = [&](int64_t begin) {
+    sharedBytes = begin;
+    for (Operand &operand : operands)
+      allocate(operand);
+  };
+  if (mayShare && operandsEnd > operandsBegin) {
+    allocateFrom(operandsBegin);
+    if (sharedBytes <= operandsEnd || isLast) {
+      operandsEnd = std::max(operandsEnd, sharedBytes);
+      sharedBytes = std::max(used, sharedBytes);
+      for (Operand &operand : operands)
+        operand.isReused = true;
+      return;
+    }
+  }
+  allocateFrom(used);
+  operandsBegin = used;
+  operandsEnd = sharedBytes;
+}
+
 /// Returns the distribution by which the threads of the block fetch one chunk
 /// of an operand.
 SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
@@ -342,10 +367,9 @@ const KernelLowering::Operands &KernelLowering::getOperands(tile::DotOp dot,
                      return mayCopy(operand);
                    });
   int64_t stages = areCopied ? countStages(operands) : 1;
-  for (Operand &operand : operands) {
+  for (Operand &operand : operands)
     operand.stages = stages;
-    allocate(operand);
-  }
+  allocateOperands(operands);
   return dotOperands.try_emplace(dot, operands).first->second;
 }
 

@@ -501,9 +501,16 @@ SharedTile KernelLowering::materialise(Value tile) {
   for (const Axis *axis : axesFor(tile))
     sizes.push_back(axis->spread.threads * axis->spread.regs *
                     axis->spread.chunks);
+  // The memory of operands is free, unless other blocks of a cluster may read
+  // it.
+  bool isFree = spills.empty() && moved.empty() && exchanges.empty() &&
+                plan.getBlocks() == 1 && followsProducts(tile.getDefiningOp());
   auto [it, fresh] = spills.try_emplace(tile);
-  if (fresh)
+  if (fresh) {
+    int64_t ofOperands = isFree ? std::exchange(sharedBytes, 0) : 0;
     it->second = allocateShared(tileType(tile).getElementType(), sizes);
+    sharedBytes = std::max(sharedBytes, ofOperands);
+  }
   SharedTile shared = it->second;
   barrier();
   forChunks(tile, [&] {
