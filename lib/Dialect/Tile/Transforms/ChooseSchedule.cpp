@@ -206,6 +206,9 @@ private:
         warpUnit   ? listWarpBlocks(sizes, processors)
         : hasDepth ? listThreadBlocks(sizes, getMostSplit(), processors)
                    : listLargeBlocks(sizes, processors);
+    llvm::erase_if(choices, [&](const BlockChoice &choice) {
+      return getSharedBytes(choice) > target.getSharedBytes();
+    });
     if (hasDepth)
       for (BlockChoice &choice : choices)
         choice.block.push_back(getDepth());

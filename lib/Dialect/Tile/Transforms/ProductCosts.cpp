@@ -169,14 +169,15 @@ static constexpr ThreadBlock kThreadBlocks[] = {
 static constexpr unsigned kLargeBlocks = 3;
 
 /// A block that warps multiply by matrix instructions, and its multiply-adds
-/// per time relative to the first one.
+/// per time, relative to others of matrices and of images (0: not used).
 struct WarpBlock {
   int64_t m, n;
-  double rate;
+  double rate, rateOfImages;
 };
 static constexpr WarpBlock kWarpBlocks[] = {
-    {128, 256, 1.0}, {128, 128, 0.9}, {128, 64, 0.66}, {64, 128, 0.66},
-    {64, 64, 0.52},  {64, 32, 0.38},  {32, 64, 0.3}};
+    {128, 256, 1.0, 0},   {128, 128, 0.9, 1.0}, {128, 64, 0.66, 0.85},
+    {64, 128, 0.66, 0.8}, {64, 64, 0.52, 0.7},  {64, 32, 0.38, 0.5},
+    {32, 64, 0.3, 0.4}};
 
 /// Calls `add` with each block of the list, the shapes of its rows, and the
 /// tiles of the result.
@@ -247,12 +248,26 @@ SmallVector<BlockChoice> listLargeBlocks(const ProductSizes &sizes,
                           sizes, /*steps=*/1, /*mostSplit=*/1, multiprocessors);
 }
 
+int64_t getSharedBytes(const BlockChoice &choice) {
+  constexpr int64_t stages = 2, rowBytes = 64 + 16, sumBytes = 4;
+  int64_t rows = 1, columns = choice.block.back();
+  ArrayRef<int64_t> rowDims = ArrayRef(choice.block).drop_back();
+  for (int64_t size : rowDims)
+    rows *= size;
+  int64_t sums = rowDims.size() > 1 ? rows * columns * sumBytes : 0;
+  return std::max(sums, stages * (rows + columns) * rowBytes);
+}
+
 SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
                                         int64_t multiprocessors) {
   Choices choices;
+  bool isImage = sizes.rows.size() > 1;
   auto add = [&](const WarpBlock &block, BlockChoice choice, double tiles) {
-    double waves = std::ceil(tiles / double(multiprocessors));
-    choices.emplace(waves * double(block.m * block.n) / block.rate, choice);
+    double waves = std::ceil(tiles / double(multiprocessors)),
+           rate = isImage ? block.rateOfImages : block.rate;
+    // Of equal numbers of waves, that of the fewest tiles takes less time.
+    if (rate > 0)
+      choices.emplace(waves * double(block.m * block.n) / rate + tiles, choice);
   };
   forBlocks<WarpBlock>(kWarpBlocks, sizes, add);
   return toList(choices);
