@@ -236,9 +236,12 @@ void KernelLowering::storeTurned(tile::StoreOp op, const Axes &turned) {
     size *= std::max({spread.threads * spread.regs,
                       turned[dim]->spread.threads * turned[dim]->spread.regs});
   }
-  // The memory of operands of products is free at the end of a kernel.
-  bool isFree = spills.empty() && moved.empty() &&
-                op->getParentOp() == kernel.getOperation();
+  // The memory of operands of products is free at the end of a kernel, and all
+  // memory is before its last operation.
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  bool isLast = op->getNextNode() == terminator,
+       isFree = op->getParentOp() == kernel.getOperation() &&
+                (isLast || (spills.empty() && moved.empty()));
   if (!isFree)
     tile.offset = llvm::alignTo(sharedBytes, 16);
   if (tile.offset < sharedBytes)
@@ -247,7 +250,7 @@ void KernelLowering::storeTurned(tile::StoreOp op, const Axes &turned) {
   writeShared(tile, axes, elements);
   barrier();
   storeFragment(op, turned, readShared(tile, turned));
-  if (op->getNextNode() != kernel.getBody().front().getTerminator())
+  if (!isLast)
     barrier();
 }
 

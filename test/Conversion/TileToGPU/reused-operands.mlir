@@ -22,7 +22,14 @@
 // EMULATED: two: without gpu.barrier 0: argument 4 differs
 // EMULATED: two: without gpu.barrier 1: argument 4 differs
 // EMULATED: two: without gpu.barrier 2: argument 4 differs
+// EMULATED: image: 1 programs of {{.*}} agree
+// EMULATED: image: without gpu.barrier 4: argument 2 differs
 // EMULATED-NOT: NOT NOTICED
+
+// The pixels pass through the memory of the operands: as sums, and then in the order of the
+// store, before which all threads have read them.
+// CHECK-LABEL: llvm.func @image(
+// CHECK-SAME: adze.shared_bytes = 13056 : i64
 
 module attributes {tile.targets = [#tile.cuda<chip = "sm_86", multiprocessors = 84, shared_bytes = 101376, units = []>]} {
 tile.kernel @two(%a: memref<32x64xf32> {tile.align = 64 : i64}, %b: memref<64x32xf32> {tile.align = 64 : i64}, %c: memref<32x64xf32> {tile.align = 64 : i64}, %d: memref<64x32xf32> {tile.align = 64 : i64}, %y: memref<32x32xf32> {tile.align = 64 : i64}) {
@@ -43,6 +50,20 @@ tile.kernel @two(%a: memref<32x64xf32> {tile.align = 64 : i64}, %b: memref<64x32
     scf.yield %s : tensor<32x32xf32>
   }
   tile.store %second, %y[0, 0] : tensor<32x32xf32>, memref<32x32xf32>
+  tile.return
+}tile.kernel @image(%a: memref<32x64xf32> {tile.align = 64 : i64}, %b: memref<64x32xf32> {tile.align = 64 : i64}, %y: memref<32x4x8xf32> {tile.align = 64 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %z = arith.constant dense<0.0> : tensor<32x32xf32>
+  %sums = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc = %z) -> (tensor<32x32xf32>) {
+    %l = tile.load %a[0, %k] sizes [32, 16] : memref<32x64xf32> -> tensor<32x16xf32>
+    %r = tile.load %b[%k, 0] sizes [16, 32] : memref<64x32xf32> -> tensor<16x32xf32>
+    %s = tile.dot %l, %r, %acc : tensor<32x16xf32>, tensor<16x32xf32>, tensor<32x32xf32>
+    scf.yield %s : tensor<32x32xf32>
+  }
+  %pixels = tile.reshape %sums to [4, 8, 32] : tensor<32x32xf32> -> tensor<4x8x32xf32>
+  tile.store %pixels, %y[0, 0, 0] dims [1, 2, 0] : tensor<4x8x32xf32>, memref<32x4x8xf32>
   tile.return
 }
 }
