@@ -148,6 +148,9 @@ private:
   void chooseThreads();
   void findTransposed();
   std::array<int, 2> getUnitClasses(tile::DotOp dot);
+  /// Returns the elements of the accumulators of units. Products whose results
+  /// have the same dims, such as those that add to each other, have the same.
+  int64_t countUnitSums();
   int64_t countWarps(tile::DotOp dot);
   std::array<int64_t, 2> divideWarps(tile::DotOp dot);
   tile::TargetUnitAttr findUnit(tile::DotOp dot);

@@ -39,10 +39,11 @@ bool LoopRing::findOperands(tile::DotOp dot) {
   for (unsigned number : {0, 1}) {
     Operand &operand = operands[number];
     operand = lowering.describeOperand(dot, number, depth);
-    bool isOutside = !loop->isAncestor(operand.tile.getDefiningOp());
     operand.isInRegisters = lowering.plan.isInRegisters(dot, number);
-    operand.isKept = isOutside && !operand.whole;
-    operand.isAhead = !isOutside && lowering.mayCopy(operand);
+    bool isLoaded = !operand.whole; // not from a product or the loop's values
+    operand.isKept =
+        isLoaded && !loop->isAncestor(operand.tile.getDefiningOp());
+    operand.isAhead = isLoaded && !operand.isKept && lowering.mayCopy(operand);
     areCopied |= operand.isAhead;
     if (!operand.isInRegisters && !operand.isKept && !operand.isAhead)
       return false;
@@ -53,9 +54,11 @@ bool LoopRing::findOperands(tile::DotOp dot) {
 }
 
 /// Allocates the operands: two stages if a multiprocessor has room for two
-/// blocks of threads with them, or else one.
+/// blocks of threads with them, or else one, whose operands are copied while
+/// another product is computed.
 void LoopRing::chooseStages() {
   constexpr int64_t most = 2, blocks = 2;
+  int64_t least = dots.size() > 1 ? 1 : most;
   auto allocate = [&](bool Operand::*place) {
     for (tile::DotOp dot : dots)
       for (Operand &operand : lowering.dotOperands[dot])
@@ -70,7 +73,7 @@ void LoopRing::chooseStages() {
         stage += tileType(operand.tile).getNumElements() *
                  bytesOf(operand.shared.elementType);
   int64_t left = lowering.plan.getSharedBytes() / blocks - lowering.sharedBytes;
-  stages = std::clamp<int64_t>(left / stage, 1, most);
+  stages = std::clamp<int64_t>(left / stage, least, most);
   for (tile::DotOp dot : dots)
     for (Operand &operand : lowering.dotOperands[dot])
       operand.stages = operand.isAhead ? stages : 1;

@@ -107,18 +107,19 @@ int64_t KernelPlan::getResidentBlocks() {
   bool isImage =
       kernel.walk([](tile::ReshapeOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  int64_t used = 0, ofUnits = 0;
+  int64_t used = 0;
+  bool hasUnits = false;
   kernel.walk([&](tile::DotOp dot) {
     int64_t sums = tileType(dot.getResult()).getNumElements() / threads;
     if (getUnit(dot))
-      ofUnits += sums; // each product uses the sums of the one before
+      hasUnits = true;
     else
       used = std::max(used, isImage
                                 ? sums + besideImage
                                 : std::max(sums + besideProduct, ofMultiplier));
   });
-  if (ofUnits)
-    used = std::max(used, ofUnits + besideUnit);
+  if (hasUnits)
+    used = std::max(used, countUnitSums() / threads + besideUnit);
   auto limit = [&](int64_t ofThread) {
     return std::max<int64_t>(1, registers / (threads * ofThread));
   };

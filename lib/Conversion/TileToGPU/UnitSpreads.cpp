@@ -8,19 +8,25 @@ using namespace mlir;
 
 namespace adze::togpu {
 
+int64_t KernelPlan::countUnitSums() {
+  int64_t elements = 0;
+  llvm::DenseSet<std::pair<int, int>> counted;
+  kernel.walk([&](tile::DotOp dot) {
+    auto [rows, columns] = getUnitClasses(dot);
+    if (findUnit(dot) && counted.insert({rows, columns}).second)
+      elements += tileType(dot.getResult()).getNumElements();
+  });
+  return elements;
+}
+
 /// Returns the warps that the rows of a product are divided among: each has at
 /// least two blocks of 16 rows, so that operands in registers are used twice,
 /// if this leaves four warps whose registers hold all sums.
 int64_t KernelPlan::countWarps(tile::DotOp dot) {
   constexpr int64_t most = 8, usual = 4, held = 208;
-  int64_t elements = 0;
-  kernel.walk([&](tile::DotOp other) {
-    if (findUnit(other))
-      elements += tileType(other.getResult()).getNumElements();
-  });
   int64_t blocks = sizes[getUnitClasses(dot)[0]] / 16,
           warps = std::min(most, blocks & -blocks);
-  bool areFewer = blocks == most && elements <= held * usual * kWarp;
+  bool areFewer = blocks == most && countUnitSums() <= held * usual * kWarp;
   return areFewer ? usual : warps;
 }
 
