@@ -63,9 +63,11 @@ bool KernelLowering::mayCopy(Operand operand) {
 
 /// Returns the number of chunks in shared memory: as many as fit if a
 /// multiprocessor has two blocks of threads, each with the tiles that are read
-/// at other positions before the last product.
+/// at other positions before the last product. With few blocks, the latency of
+/// copies limits a product.
 int64_t KernelLowering::countStages(const Operands &operands) {
-  constexpr int64_t least = 2, most = 3;
+  constexpr int64_t least = 2, mostOfUnits = 6, mostOfThreads = 4;
+  int64_t most = operands[0].isUnits ? mostOfUnits : mostOfThreads;
   int64_t left = plan.getSharedBytes() / 2, stage = 0;
   kernel.walk([&](tile::ReshapeOp op) {
     RankedTensorType type = tileType(op.getSource());

@@ -105,29 +105,30 @@ void KernelLowering::allocate(Operand &operand) {
     std::swap(operand.staged.strides[0], operand.staged.strides[1]);
 }
 
-/// Allocates the operands of a product where those of others are, which are not
-/// needed at the same time, unless they stay for all steps of a loop.
+/// Allocates the operands of a product. If all memory is used, they are where
+/// those of the first one are, which are not needed at the same time, unless
+/// these stay for all steps of a loop.
 void KernelLowering::allocateOperands(Operands &operands) {
   int64_t used = sharedBytes;
-  bool isLast = operandsEnd == used, mayShare = !getGroup(kernel);
   auto allocateFrom = [&](int64_t begin) {
     sharedBytes = begin;
     for (Operand &operand : operands)
       allocate(operand);
   };
-  if (mayShare && operandsEnd > operandsBegin) {
-    allocateFrom(operandsBegin);
-    if (sharedBytes <= operandsEnd || isLast) {
-      operandsEnd = std::max(operandsEnd, sharedBytes);
-      sharedBytes = std::max(used, sharedBytes);
-      for (Operand &operand : operands)
-        operand.isReused = true;
-      return;
-    }
-  }
   allocateFrom(used);
-  operandsBegin = used;
-  operandsEnd = sharedBytes;
+  if (operandsEnd == 0) {
+    operandsBegin = used;
+    operandsEnd = sharedBytes;
+  }
+  if (sharedBytes <= plan.getSharedBytes() || getGroup(kernel))
+    return;
+  int64_t all = sharedBytes;
+  allocateFrom(operandsBegin);
+  if (sharedBytes > operandsEnd)
+    return void(sharedBytes = all);
+  sharedBytes = used;
+  for (Operand &operand : operands)
+    operand.isReused = true;
 }
 
 /// Returns the distribution by which the threads of the block fetch one chunk

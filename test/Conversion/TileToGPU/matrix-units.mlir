@@ -17,7 +17,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_80", multiprocessors = 
 // CHECK-NOT: llvm.store {{.*}}!llvm.ptr<3>
 // CHECK: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
 // CHECK: nvvm.cp.async.commit.group
-// CHECK: nvvm.cp.async.wait.group 1
+// CHECK: nvvm.cp.async.wait.group 3
 // CHECK-NEXT: gpu.barrier
 // CHECK-COUNT-4: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>, num = 4
 // CHECK-COUNT-4: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>, num = 4
@@ -31,7 +31,7 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_80", multiprocessors = 
 // CHECK-NEXT: llvm.extractvalue
 // CHECK-NEXT: llvm.extractvalue
 // CHECK-NEXT: llvm.extractvalue
-// CHECK-NEXT: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: nvvm.cp.async.wait.group 3
 // CHECK-NEXT: gpu.barrier
 // CHECK-COUNT-8: nvvm.ldmatrix
 // CHECK-COUNT-32: nvvm.mma.sync

@@ -6,9 +6,10 @@
 // CHECK-DAG: product: 1 programs of 128 threads agree
 // CHECK-DAG: product: without nvvm.cp.async.commit.group 0: argument 2 differs
 // CHECK-DAG: product: without nvvm.cp.async.commit.group 1: argument 2 differs
-// CHECK-DAG: product: without nvvm.cp.async.wait.group 0: a copy overwrites bytes of another one in flight
+// CHECK-DAG: product: without nvvm.cp.async.commit.group 2: argument 2 differs
+// CHECK-DAG: product: without nvvm.cp.async.wait.group 0: a block ends while copies write its shared memory
 // CHECK-DAG: product: without gpu.barrier 0: argument 2 differs
-// CHECK-DAG: product: without nvvm.cp.async.commit.group 2: a block ends while copies write its shared memory
+// CHECK-DAG: product: without nvvm.cp.async.commit.group 3: a block ends while copies write its shared memory
 // CHECK-NOT: NOT NOTICED
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448>]} {
 tile.kernel @product(%x: memref<16x200xf32> {tile.align = 64 : i64}, %w: memref<200x32xf32> {tile.align = 64 : i64}, %y: memref<16x32xf32> {tile.align = 64 : i64}) {

@@ -18,7 +18,7 @@
 // CODE: llvm.func @conv
 // CODE-NOT: llvm.store {{.*}}!llvm.ptr<3>
 // CODE: nvvm.cp.async.shared.global
-// CODE: nvvm.cp.async.wait.group 1
+// CODE: nvvm.cp.async.wait.group 2
 
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
     units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>], features = [tma]>]} {

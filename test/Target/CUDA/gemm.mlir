@@ -7,6 +7,6 @@
 // CHECK: cp.async.commit_group
 // CHECK: ld.shared.v4.b32
 // CHECK-COUNT-32: fma.rn.f32
-// CHECK: cp.async.wait_group 1
+// CHECK: cp.async.wait_group 2
 // CHECK: bar.sync
 // CHECK: cp.async.c{{[ag]}}.shared.global

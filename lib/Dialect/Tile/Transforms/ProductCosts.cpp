@@ -265,9 +265,8 @@ SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
   auto add = [&](const WarpBlock &block, BlockChoice choice, double tiles) {
     double waves = std::ceil(tiles / double(multiprocessors)),
            rate = isImage ? block.rateOfImages : block.rate;
-    // Of equal numbers of waves, that of the fewest tiles takes less time.
     if (rate > 0)
-      choices.emplace(waves * double(block.m * block.n) / rate + tiles, choice);
+      choices.emplace(waves * double(block.m * block.n) / rate, choice);
   };
   forBlocks<WarpBlock>(kWarpBlocks, sizes, add);
   return toList(choices);
