@@ -19,7 +19,7 @@ static bool hasPureScalars(scf::ForOp loop) {
 
 LoopRing::LoopRing(KernelLowering &lowering, scf::ForOp loop)
     : lowering(lowering), loop(loop) {
-  if (!hasPureScalars(loop))
+  if (loop.getBody()->getOps<tile::DotOp>().empty() || !hasPureScalars(loop))
     return;
   lowering.lowerScalars(loop, lowering.map.lookup(loop.getLowerBound()));
   for (auto dot : loop.getBody()->getOps<tile::DotOp>())
