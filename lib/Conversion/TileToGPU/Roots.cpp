@@ -119,6 +119,7 @@ void KernelLowering::allocateOperands(Operands &operands) {
   if (operandsEnd == 0) {
     operandsBegin = used;
     operandsEnd = sharedBytes;
+    return;
   }
   if (sharedBytes <= plan.getSharedBytes() || getGroup(kernel))
     return;
