@@ -66,21 +66,29 @@ struct SharedTile {
   mlir::Value start; ///< elements before the first one; null: none
 };
 
-/// An operand of a dot in shared memory.
+/// When and where an operand of a dot is brought to be multiplied.
+enum class OperandPlace {
+  Chunks,   ///< in shared memory, chunk by chunk
+  Whole,    ///< in shared memory, computed before the first chunk
+  Kept,     ///< in shared memory before a loop around the dot
+  Ahead,    ///< in shared memory, copied before the iteration of the loop
+  Registers ///< computed where a unit multiplies it
+};
+
+/// An operand of a dot.
 struct Operand {
   mlir::Value tile;
   unsigned kDim;
-  bool whole = false;         ///< staged once, else chunk by chunk
-  SharedTile shared, staged;  ///< as (k, other), and in the order of the tile
-  mlir::Type type;            ///< of the product
-  bool isUnits = false;       ///< a unit loads it from shared memory
-  bool isKept = false;        ///< in shared memory before a loop around the dot
-  bool isAhead = false;       ///< copied before the iteration of the loop
-  bool isInRegisters = false; ///< computed where a unit multiplies it
-  bool isReused = false;      ///< in memory that another product had before
-  int64_t chunk = 0;          ///< of k, multiplied at a time
-  int64_t stages = 1;         ///< chunks in shared memory; 1: no ring of them
-  int64_t stageElements = 0;  ///< between two stages
+  OperandPlace place = OperandPlace::Chunks;
+  SharedTile shared, staged; ///< as (k, other), and in the order of the tile
+  mlir::Type type;           ///< of the product
+  bool isUnits = false;      ///< a unit multiplies it
+  bool isReused = false;     ///< in memory that another product had before
+  int64_t chunk = 0;         ///< of k, multiplied at a time
+  int64_t stages = 1;        ///< chunks in shared memory; 1: no ring of them
+  int64_t stageElements = 0; ///< between two stages
+
+  bool isWhole() const { return place == OperandPlace::Whole; }
 
   /// Returns true if elements along k are adjacent in memory.
   bool isAlongDepth() const;

@@ -39,14 +39,18 @@ bool LoopRing::findOperands(tile::DotOp dot) {
   for (unsigned number : {0, 1}) {
     Operand &operand = operands[number];
     operand = lowering.describeOperand(dot, number, depth);
-    operand.isInRegisters = lowering.plan.isInRegisters(dot, number);
-    bool isLoaded = !operand.whole; // not from a product or the loop's values
-    operand.isKept =
-        isLoaded && !loop->isAncestor(operand.tile.getDefiningOp());
-    operand.isAhead = isLoaded && !operand.isKept && lowering.mayCopy(operand);
-    areCopied |= operand.isAhead;
-    if (!operand.isInRegisters && !operand.isKept && !operand.isAhead)
-      return false;
+    if (operand.isWhole()) { // from a product, or carried by the loop
+      if (!lowering.plan.isInRegisters(dot, number))
+        return false;
+      operand.place = OperandPlace::Registers;
+    } else if (!loop->isAncestor(operand.tile.getDefiningOp())) {
+      operand.place = OperandPlace::Kept;
+    } else {
+      if (!lowering.mayCopy(operand))
+        return false;
+      operand.place = OperandPlace::Ahead;
+      areCopied = true;
+    }
   }
   if (areCopied)
     lowering.dotOperands[dot] = operands;
@@ -59,25 +63,25 @@ bool LoopRing::findOperands(tile::DotOp dot) {
 void LoopRing::chooseStages() {
   constexpr int64_t most = 2, blocks = 2;
   int64_t least = dots.size() > 1 ? 1 : most;
-  auto allocate = [&](bool Operand::*place) {
+  auto allocate = [&](OperandPlace place) {
     for (tile::DotOp dot : dots)
       for (Operand &operand : lowering.dotOperands[dot])
-        if (operand.*place)
+        if (operand.place == place)
           lowering.allocate(operand);
   };
-  allocate(&Operand::isKept);
+  allocate(OperandPlace::Kept);
   int64_t stage = 0;
   for (tile::DotOp dot : dots)
     for (Operand &operand : lowering.dotOperands[dot])
-      if (operand.isAhead)
+      if (operand.place == OperandPlace::Ahead)
         stage += tileType(operand.tile).getNumElements() *
                  bytesOf(operand.shared.elementType);
   int64_t left = lowering.plan.getSharedBytes() / blocks - lowering.sharedBytes;
   stages = std::clamp<int64_t>(left / stage, least, most);
   for (tile::DotOp dot : dots)
     for (Operand &operand : lowering.dotOperands[dot])
-      operand.stages = operand.isAhead ? stages : 1;
-  allocate(&Operand::isAhead);
+      operand.stages = operand.place == OperandPlace::Ahead ? stages : 1;
+  allocate(OperandPlace::Ahead);
 }
 
 /// Returns the induction variable of a later iteration.
@@ -98,7 +102,7 @@ void LoopRing::copy(tile::DotOp dot, Value of, Value to) {
     IRMapping known = lowering.map;
     lowering.lowerScalars(loop, of);
     for (Operand operand : lowering.dotOperands[dot]) {
-      if (!operand.isAhead)
+      if (operand.place != OperandPlace::Ahead)
         continue;
       operand.staged.start = lowering.multiplyBy(to, operand.stageElements);
       lowering.forCopies(
@@ -124,7 +128,7 @@ void LoopRing::begin() {
   }
   for (tile::DotOp dot : dots)
     for (const Operand &operand : lowering.dotOperands[dot])
-      if (operand.isKept)
+      if (operand.place == OperandPlace::Kept)
         lowering.stageAll(operand);
 }
 
@@ -158,7 +162,7 @@ std::array<Operand, 2> LoopRing::take(tile::DotOp dot) {
   }
   std::array<Operand, 2> operands = lowering.dotOperands[dot];
   for (Operand &operand : operands)
-    if (operand.isAhead)
+    if (operand.place == OperandPlace::Ahead)
       operand.shared.start = lowering.multiplyBy(stage, operand.stageElements);
   return operands;
 }

@@ -93,14 +93,14 @@ Fragment KernelLowering::multiplyPipelined(tile::DotOp dot,
   auto fetchAll = [&](Value start) {
     Chunks chunks;
     for (auto [operand, fetched] : llvm::zip(operands, chunks))
-      if (!operand.whole)
+      if (!operand.isWhole())
         fetched = fetch(operand, start);
     return chunks;
   };
   auto putAll = [&](const Chunks &chunks) {
     barrier();
     for (const auto &[operand, fetched] : llvm::zip(operands, chunks))
-      if (!operand.whole)
+      if (!operand.isWhole())
         put(operand, fetched);
     barrier();
   };

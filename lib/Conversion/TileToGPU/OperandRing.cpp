@@ -43,7 +43,7 @@ void KernelLowering::forCopies(
 bool KernelLowering::mayCopy(Operand operand) {
   constexpr int64_t leastBytes = 4;
   tile::LoadOp load = getLoad(operand.tile);
-  if (!load || operand.whole || plan.isPinned(load.getResult()) ||
+  if (!load || operand.isWhole() || plan.isPinned(load.getResult()) ||
       (plan.getBlocks() > 1 && !plan.sharesDepth()) ||
       !frame.views.contains(load.getMemref()) ||
       isa<FloatTF32Type>(operand.type))

@@ -55,7 +55,8 @@ Operand KernelLowering::describeOperand(tile::DotOp dot, unsigned number,
   Operand operand;
   operand.tile = tile;
   operand.kDim = 1 - number;
-  operand.whole = plan.dependsOnRoot(tile);
+  if (plan.dependsOnRoot(tile))
+    operand.place = OperandPlace::Whole;
   operand.chunk = chunk;
   operand.type = number ? dot.getProduct().getRhs() : dot.getProduct().getLhs();
   operand.isUnits = bool(plan.getUnit(dot));
@@ -69,7 +70,7 @@ void KernelLowering::allocate(Operand &operand) {
   Value tile = operand.tile;
   unsigned kDim = operand.kDim, other = 1 - kDim;
   int64_t sizes[2] = {operand.chunk, tileType(tile).getShape()[other]};
-  if (operand.whole) {
+  if (operand.isWhole()) {
     Axes axes = axesFor(tile);
     for (int i : {0, 1}) {
       const Spread &spread =
@@ -169,7 +170,7 @@ Fragment KernelLowering::take(const Operand &operand, const Axes &from,
                                              NVVM::FPRoundingMode::RNA));
     // Positions past the end of the contracted dimension contribute zero.
     if (Value valid = from[operand.kDim]->valid[regs[operand.kDim]];
-        valid && !operand.whole)
+        valid && !operand.isWhole())
       element = arith::SelectOp::create(
           b, loc, valid, element,
           arith::ConstantOp::create(b, loc,
@@ -212,7 +213,7 @@ void KernelLowering::put(const Operand &operand, ArrayRef<Value> packed) {
 
 /// Copies an operand, or its part from `start` on, to shared memory.
 void KernelLowering::stage(const Operand &operand, Value start) {
-  if (!operand.whole)
+  if (!operand.isWhole())
     return put(operand, fetch(operand, start));
   forChunks(operand.tile, [&] {
     Axes axes = axesFor(operand.tile);
@@ -250,11 +251,11 @@ void KernelLowering::stageBefore(scf::ForOp loop) {
   loop.walk([&](tile::DotOp dot) {
     getOperands(dot, /*repeats=*/false);
     for (Operand &operand : dotOperands.find(dot)->second) {
-      if (operand.whole ||
+      if (operand.isWhole() ||
           operand.chunk < tileType(operand.tile).getDimSize(operand.kDim) ||
           loop->isAncestor(operand.tile.getDefiningOp()))
         continue;
-      operand.isKept = true;
+      operand.place = OperandPlace::Kept;
       stageAll(operand);
     }
   });
@@ -311,7 +312,7 @@ Fragment KernelLowering::multiply(tile::DotOp dot, const Operands &operands,
   auto step = [&](Value k, int64_t offset) {
     Fragment sides[2];
     for (int i : {0, 1}) {
-      Value at = operands[i].whole && start ? add(k, start) : k;
+      Value at = operands[i].isWhole() && start ? add(k, start) : k;
       sides[i] =
           readShared(operands[i].shared, {positionAxis(at, offset), out[i]});
     }
@@ -393,15 +394,15 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   // computed before the barrier.
   barrier();
   for (const Operand &operand : operands)
-    if (operand.whole)
+    if (operand.isWhole())
       stage(operand, {});
-  bool chunked = !(operands[0].whole && operands[1].whole) && chunk < k;
+  bool chunked = !(operands[0].isWhole() && operands[1].isWhole()) && chunk < k;
   if (!chunked) {
     for (const Operand &operand : operands)
-      if (!operand.whole && !operand.isKept)
+      if (operand.place == OperandPlace::Chunks)
         stageAll(operand);
     barrier();
-    if (operands[0].whole && operands[1].whole)
+    if (operands[0].isWhole() && operands[1].isWhole())
       operands[0].chunk = operands[1].chunk = k;
     remember(dot.getResult(), out, multiply(dot, operands, {}, acc, out));
     return;
@@ -416,7 +417,7 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
     b.setInsertionPointToEnd(loop.getBody());
     barrier();
     for (const Operand &operand : operands)
-      if (!operand.whole)
+      if (!operand.isWhole())
         stage(operand, loop.getInductionVar());
     barrier();
     Fragment sum = multiply(dot, operands, loop.getInductionVar(),

@@ -108,13 +108,13 @@ UnitProduct::UnitProduct(KernelLowering &lowering, tile::DotOp dot,
         position, kPieceBytes / bytesOf(operand.shared.elementType));
     Value &along = operand.hasRowsAlongDepth() ? other : k;
     along = lowering.add(along, row);
-    if (operand.whole)
+    if (operand.isWhole())
       k = lowering.add(k, start);
     Axes axes = {lowering.positionAxis(k), lowering.positionAxis(other)};
     return lowering.sharedPointer(operand.shared, axes, {0, 0});
   };
   // Two blocks of rows at one position of k, and then at the next.
-  if (left.isInRegisters) {
+  if (left.place == OperandPlace::Registers) {
     ownAxes = lowering.axesFor(left.tile);
     own = lowering.emit(left.tile, ownAxes);
   } else {
@@ -165,7 +165,7 @@ SmallVector<Value> UnitProduct::takeLeft(int64_t step, int64_t row) {
 }
 
 SmallVector<Value> UnitProduct::loadLeft(int64_t step, int64_t row) {
-  if (left.isInRegisters)
+  if (left.place == OperandPlace::Registers)
     return takeLeft(step, row);
   return load(Left, step * depth, row * rowThreads,
               isHalf(step) ? kBoth : kBoth * kBoth);

@@ -117,7 +117,7 @@ tile::TargetUnitAttr KernelPlan::findUnit(tile::DotOp dot) {
 }
 
 /// Distributes a result as the unit does: a thread holds one of 8 rows, and two
-/// adjacent ones of 8 columns. All warps have different rows.
+/// adjacent ones of 8 columns.
 bool KernelPlan::spreadByUnit(tile::DotOp dot) {
   std::array<int, 2> cls = getUnitClasses(dot);
   if (!findUnit(dot) || cls[0] == cls[1] || threads < kWarp)
