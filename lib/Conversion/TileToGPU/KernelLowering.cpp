@@ -2,6 +2,7 @@
 //
 // Lowers control flow and scalars of the body of a kernel.
 #include "Conversion/HostToLLVM/FaultRecords.h"
+#include "DeviceBuilder.h"
 #include "Dialect/Host/IR/Host.h"
 #include "LoopRing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -277,7 +278,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   LoopRing operands(*this, loop);
   if (!operands.isEmpty()) {
     operands.begin();
-    inits.push_back(constant(0));
+    inits.push_back(DeviceBuilder(b, loc).i32(0));
   }
   llvm::SaveAndRestore inLoop(ring, &operands);
   auto made = scf::ForOp::create(b, loc, map.lookup(loop.getLowerBound()),

@@ -98,13 +98,15 @@ void LoopRing::copy(tile::DotOp dot, Value of, Value to) {
   Value exists =
       b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, of,
                                     lowering.map.lookup(loop.getUpperBound()));
-  DeviceBuilder(b, loc).when(exists, [&] {
+  DeviceBuilder d(b, loc);
+  d.when(exists, [&] {
     IRMapping known = lowering.map;
     lowering.lowerScalars(loop, of);
     for (Operand operand : lowering.dotOperands[dot]) {
       if (operand.place != OperandPlace::Ahead)
         continue;
-      operand.staged.start = lowering.multiplyBy(to, operand.stageElements);
+      operand.staged.start =
+          lowering.multiplyBy(d.toIndex(to), operand.stageElements);
       lowering.forCopies(
           operand, lowering.constant(0), [&](const Axes &from, const Axes &at) {
             lowering.copyTile(getLoad(operand.tile), from, operand.staged, at);
@@ -124,7 +126,7 @@ void LoopRing::begin() {
   for (int64_t i = 0; i < copies; ++i) {
     int64_t iteration = i / dots.size();
     copy(dots[i % dots.size()], getIteration(iteration),
-         lowering.constant(iteration));
+         DeviceBuilder(lowering.b, lowering.loc).i32(iteration));
   }
   for (tile::DotOp dot : dots)
     for (const Operand &operand : lowering.dotOperands[dot])
@@ -138,15 +140,11 @@ void LoopRing::enter(Value newAt, Value newStage) {
 }
 
 Value LoopRing::getNextStage() {
-  if (stages == 1)
-    return stage;
-  OpBuilder &b = lowering.b;
-  Location loc = lowering.loc;
-  Value next = lowering.add(stage, lowering.constant(1));
-  return arith::RemUIOp::create(b, loc, next, lowering.constant(stages));
+  return DeviceBuilder(lowering.b, lowering.loc).getNext(stage, stages);
 }
 
 std::array<Operand, 2> LoopRing::take(tile::DotOp dot) {
+  DeviceBuilder d(lowering.b, lowering.loc);
   auto number = int64_t(llvm::find(dots, dot) - dots.begin());
   NVVM::CpAsyncWaitGroupOp::create(lowering.b, lowering.loc,
                                    stages * int64_t(dots.size()) - 2);
@@ -155,15 +153,13 @@ std::array<Operand, 2> LoopRing::take(tile::DotOp dot) {
   if (number > 0) {
     copy(dots[number - 1], getIteration(stages), stage);
   } else {
-    Value before = lowering.add(stage, lowering.constant(stages - 1));
-    copy(dots.back(), getIteration(stages - 1),
-         arith::RemUIOp::create(lowering.b, lowering.loc, before,
-                                lowering.constant(stages)));
+    copy(dots.back(), getIteration(stages - 1), d.getPrevious(stage, stages));
   }
   std::array<Operand, 2> operands = lowering.dotOperands[dot];
   for (Operand &operand : operands)
     if (operand.place == OperandPlace::Ahead)
-      operand.shared.start = lowering.multiplyBy(stage, operand.stageElements);
+      operand.shared.start =
+          lowering.multiplyBy(d.toIndex(stage), operand.stageElements);
   return operands;
 }
 
