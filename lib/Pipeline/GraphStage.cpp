@@ -90,6 +90,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       }
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createSpaceToDepthPass());
+      manager.addNestedPass<func::FuncOp>(graph::createBandGroupsPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());

@@ -182,16 +182,27 @@ struct Conv {
     return {op.getStrides()[i], op.getPads()[i],
             op.getPads()[at.spatialRank + i], op.getDilations()[i]};
   }
-  /// Returns the first input channel of the group of an output channel.
+  /// Returns the first input channel that an output channel is summed over.
   Value getFirstChannel(Value outChannel) {
     int64_t group = op.getGroup();
     if (group == 1)
       return k.index(0);
-    Value perGroup = k.builder.createOrFold<arith::DivSIOp>(
-        k.loc, filterSizes[0], k.index(group));
-    Value index =
-        k.builder.createOrFold<arith::DivSIOp>(k.loc, outChannel, perGroup);
-    return k.mul(index, filterSizes[1]);
+    auto divide = [&](Value value, Value by) -> Value {
+      return k.builder.createOrFold<arith::DivSIOp>(k.loc, value, by);
+    };
+    Value inputs = filterSizes[1];
+    if (int64_t band = op.getBand()) {
+      outChannel = k.mul(divide(outChannel, k.index(band)), k.index(band));
+      inputs = divide(inSizes[at.channel()], k.index(group));
+    }
+    Value perGroup = divide(filterSizes[0], k.index(group));
+    return k.mul(divide(outChannel, perGroup), inputs);
+  }
+  /// Returns the number of input channels from the first one on.
+  Value countChannels(Value first) {
+    if (op.getBand() == 0)
+      return filterSizes[1];
+    return k.min(filterSizes[1], k.sub(inSizes[at.channel()], first));
   }
   Value widenInput(Value x) { return widen(k, x, op.getInput(), type); }
   Value widenFilter(Value w) { return widen(k, w, op.getFilter(), type); }
@@ -220,7 +231,7 @@ void lowerConvScalar(Conv &c) {
     Value channel = out[c.at.channel()];
     Value first = c.getFirstChannel(channel);
     SmallVector<KernelLowering::Range> ranges = {
-        {k.index(0), c.filterSizes[1]}};
+        {k.index(0), c.countChannels(first)}};
     for (int64_t i = 0; i < c.at.spatialRank; ++i)
       ranges.push_back(getTaps(k, c.window(i), out[c.at.spatial(i)],
                                c.filterSizes[2 + i],
@@ -252,7 +263,9 @@ void lowerConvInPlace(Conv &c) {
     k.forEach(c.spatialSizes(), [&](ValueRange out) {
       k.store(init, c.output, c.at.order(plane[0], plane[1], out));
     });
-    k.forEach(ArrayRef(c.filterSizes).drop_front(), [&](ValueRange tap) {
+    SmallVector<Value> taps(ArrayRef(c.filterSizes).drop_front());
+    taps.front() = c.countChannels(first);
+    k.forEach(taps, [&](ValueRange tap) {
       SmallVector<Value> weight = {plane[1]};
       llvm::append_range(weight, tap);
       Value w = c.widenFilter(k.load(c.filter, weight));

@@ -587,6 +587,8 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Tiling tiling) {
                                   : e.fail("planes are tiled by dims only");
   if (tiling == Tiling::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("windowed");
+  if (op.getBand() && !takesImageBlocks(conv))
+    return e.fail("only matrix units multiply bands of groups");
   if (tiling == Tiling::Dims)
     return takesImageBlocks(conv)  ? emitImageBlocks(e, conv)
            : takesPatches(e, conv) ? emitPatchConv(e, conv)

@@ -76,7 +76,7 @@ struct ConvShape {
 
   explicit ConvShape(graph::ConvOp op);
 
-  /// Filters are [outputs, inputs of a group, window..].
+  /// Filters are [outputs, inputs of a group or band, window..].
   mlir::AffineExpr kernel(unsigned d) const { return filter[d + 2]; }
   bool isStatic() const;
   bool isPointwise() const;

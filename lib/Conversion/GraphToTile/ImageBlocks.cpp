@@ -43,7 +43,7 @@ private:
     constexpr int64_t rows = 4, columns = 16, channels = 64, depth = 32;
     blockY = e.param("BLOCK_Y", rows);
     blockX = e.param("BLOCK_X", columns);
-    blockO = e.param("BLOCK_N", channels);
+    blockO = e.param("BLOCK_N", channels, getColumns());
     blockC = e.param("BLOCK_C", depth);
     e.setAxis(Y, blockY);
     e.setAxis(X, blockX);
@@ -63,7 +63,32 @@ private:
     row = e.mul(e.rem(rest, down), blockY);
     image = e.div(rest, down);
     channel = e.mul(ids[1], blockO);
+    firstInput = getFirstInput();
     return success();
+  }
+
+  /// Returns the columns that a block may have: those that divide a band; none
+  /// is any number.
+  SmallVector<int64_t> getColumns() {
+    constexpr int64_t least = 32;
+    SmallVector<int64_t> columns;
+    for (int64_t size = op.getBand(); size >= least && size % 2 == 0; size /= 2)
+      columns.push_back(size);
+    return columns;
+  }
+
+  /// Returns the first channel that the block reads.
+  Value getFirstInput() {
+    int64_t band = op.getBand(), outputs = conv.groupOutputs,
+            inputs = getKnown(conv.input.back()) / conv.groups;
+    if (band == 0)
+      return e.index(0);
+    Value number = e.div(channel, e.index(band));
+    // One factor shows more of the alignment of the elements.
+    if (band % outputs == 0)
+      return e.mul(number, e.index(band / outputs * inputs));
+    return e.mul(e.div(e.mul(number, e.index(band)), e.index(outputs)),
+                 e.index(inputs));
   }
 
   Value reshape(Value tile, ArrayRef<Value> sizes) {
@@ -106,7 +131,7 @@ private:
           DimRanges window{{image, -1, 1, 1},
                            {y, Y, strides[0], 1},
                            {x, X, strides[1], 1},
-                           {c, Input, 1, 1}};
+                           {e.add(firstInput, c), Input, 1, 1}};
           auto lhs = e.emitOn(op.getInput(), window, {Y, X, Input});
           if (failed(lhs))
             return failure();
@@ -130,7 +155,7 @@ private:
   const ConvShape &conv;
   ConvOp op;
   Value blockY, blockX, blockO, blockC;
-  Value image, row, column, channel;
+  Value image, row, column, channel, firstInput;
 };
 
 } // namespace
@@ -199,8 +224,10 @@ bool adze::takesImageBlocks(const ConvShape &conv) {
   int64_t bytes = unit        ? tile::getElementBytes(unit)
                   : byThreads ? int64_t(sizeof(float))
                               : 0;
-  return bytes && conv.spatial == 2 && conv.groups == 1 &&
-         conv.groupInputs * bytes % granule == 0 && !conv.hasPlanes();
+  return bytes && conv.spatial == 2 &&
+         (conv.groups == 1 || conv.op.getBand()) &&
+         getKnown(conv.input.back()) * bytes % granule == 0 &&
+         !conv.hasPlanes();
 }
 
 LogicalResult adze::emitImageBlocks(KernelEmitter &e, const ConvShape &conv) {

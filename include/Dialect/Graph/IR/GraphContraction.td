@@ -44,6 +44,11 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
     the result. Strides, dilations and `group` are at least 1, `group` divides C
     and O, and the kernel fits into the padded input. Source: ONNX Conv-22.
 
+    With a `band` above 0 the filter is `[O, S, kernel..]`, and each run of
+    `band` output channels has the same S input channels: those from the first
+    channel of the group of the first output on. Channels at C and beyond are
+    zero, so the filter has zeros where an output's group has no such channel.
+
     Example:
     ```mlir
     %y = graph.conv %x, %w, %b {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x3x224x224xf32>, tensor<64x3x3x3xf32>, tensor<64xf32>) -> tensor<1x64x112x112xf32>
@@ -56,7 +61,8 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
                        DefaultValuedAttr<I64Attr, "1">:$group,
                        DefaultValuedAttr<Graph_LayoutAttr,
                                          "Layout::NCHW">:$layout,
-                       UnitAttr:$wide_result);
+                       UnitAttr:$wide_result,
+                       DefaultValuedAttr<I64Attr, "0">:$band);
   let results = (outs Graph_NumberTensor:$result);
 }
 

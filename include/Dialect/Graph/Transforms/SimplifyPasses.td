@@ -44,6 +44,36 @@ def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
   ];
 }
 
+def BandGroupsPass : Pass<"graph-band-groups", "::mlir::func::FuncOp"> {
+  let summary = "Give adjacent groups of convolutions one set of input channels";
+  let description = [{
+    Applies to 2-D convolutions by constant filters with groups, if all targets
+    are GPUs with a matrix unit for their elements. A unit has 64 columns or
+    more, which are those of several groups of few channels. The filter becomes
+    one for all channels that these read, with zeros for the other groups: a
+    band matrix. Zeros times infinity are NaN, so that infinite elements reach
+    the results of adjacent groups.
+
+    A convolution stays if the unit would multiply more than 16 elements for
+    each one of the filter, as in depthwise convolutions, or if the channels of
+    a band do not start at multiples of 16 bytes.
+
+    Before (cuda=sm_90a):
+    ```mlir
+    %w = graph.constant dense<2.0> : tensor<128x64x1x1xf16>
+    %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x128x8x8xf16>, tensor<128x64x1x1xf16>) -> tensor<1x128x8x8xf16>
+    ```
+    After:
+    ```mlir
+    %w = graph.constant dense<2.0> : tensor<128x64x1x1xf16>
+    %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 2 : i64, band = 64 : i64} : (tensor<1x128x8x8xf16>, tensor<128x64x1x1xf16>) -> tensor<1x128x8x8xf16>
+    ```
+  }];
+  let statistics = [
+    Statistic<"rewritten", "rewritten", "Convolutions rewritten">,
+  ];
+}
+
 def SimplifyAlgebraPass
     : Pass<"graph-simplify-algebra", "::mlir::func::FuncOp"> {
   let summary = "Simplify arithmetic";

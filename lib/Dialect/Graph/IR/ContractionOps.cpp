@@ -137,7 +137,10 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, Where where,
   AffineExpr group =
       getAffineConstantExpr(int64_t(adaptor.getGroup()), context);
   AffineExpr expected = mulExprs(filter[1], group);
-  if (areDifferent(input[at.channel()], expected))
+  if (adaptor.getBand() < 0)
+    return inferError<ConvOp>(where, "expected a band of at least 0, but got ",
+                              adaptor.getBand());
+  if (adaptor.getBand() == 0 && areDifferent(input[at.channel()], expected))
     return inferError<ConvOp>(where, "expected ", toString({expected}),
                               " input channels (weights x group), but got ",
                               toString({input[at.channel()]}));
@@ -175,8 +178,17 @@ static AffineExpr getConvFlops(MLIRContext *context, Type type, Value filter,
 }
 
 AffineExpr ConvOp::getFlops() {
-  return getConvFlops(getContext(), getResult().getType(), getFilter(),
-                      /*without=*/0);
+  AffineExpr flops = getConvFlops(getContext(), getResult().getType(),
+                                  getFilter(), /*without=*/0);
+  auto read = getConstant(getDims(getFilter())[1]),
+       channels = getConstant(getDims(
+           getInput())[getLayout() == Layout::NHWC ? getRank(getInput()) - 1
+                                                   : 1]);
+  // Zeros outside of the groups are not counted.
+  if (getBand() == 0 || !read || !channels)
+    return flops;
+  return mulExprs(flops.floorDiv(*read),
+                  getAffineConstantExpr(*channels / getGroup(), getContext()));
 }
 
 LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *context,

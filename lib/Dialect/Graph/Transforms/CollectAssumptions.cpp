@@ -276,10 +276,10 @@ void Collector::visitConvolution(OpT op) {
   bool last = op.getLayout() == Layout::NHWC;
   AffineExpr channels = last ? input.back() : input[1];
   isMultiple(filter[0], op.getGroup());
+  AffineExpr read = filter[0];
   if constexpr (std::is_same_v<OpT, ConvOp>)
-    equal(channels, mulExprs(filter[1], number(op.getGroup())));
-  else
-    equal(channels, filter[0]);
+    read = op.getBand() ? channels : mulExprs(filter[1], number(op.getGroup()));
+  equal(channels, read);
   equal(op.getBias(), last ? result.back() : result[1]);
 }
 

@@ -94,7 +94,8 @@ static bool copiesChannels(ConvOp op) {
   constexpr int64_t copyBits = 128;
   auto channels = getConstant(getDims(op.getFilter())[1]);
   int64_t bits = getElementTypeOrSelf(op.getInput()).getIntOrFloatBitWidth();
-  return op.getGroup() == 1 && channels && *channels * bits % copyBits == 0;
+  return (op.getGroup() == 1 || op.getBand()) && channels &&
+         *channels * bits % copyBits == 0;
 }
 
 /// Returns true if a CPU's kernel reads elements so often that transposing the

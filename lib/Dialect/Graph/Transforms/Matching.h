@@ -31,6 +31,9 @@ inline bool isSplat(mlir::Value value, double number, double relative = 1e-4) {
 /// Returns true if graph-space-to-depth gives the convolution more channels
 /// when its operands have this element type.
 bool isOfFewChannels(ConvOp op, mlir::Type element);
+/// Returns true if graph-band-groups makes a matrix unit multiply the groups of
+/// the convolution when its operands have this element type.
+bool formsBand(ConvOp op, mlir::Type element);
 
 /// Matches a binary op with a splat constant, and returns the other operand.
 template <typename OpT>

@@ -9,15 +9,17 @@
 
 namespace adze::graph {
 
-/// Returns the matrix products and convolutions of one group of f32 tensors by
-/// constants, in the order of the module. Their indices in this list identify
+/// Returns the matrix products and convolutions of f32 tensors by constants, in
+/// the order of the module, that units for elements of type `narrow` multiply.
+/// These have one group, or become one. Their indices in this list identify
 /// them.
 inline llvm::SmallVector<mlir::Operation *>
-findPrecisionProducts(mlir::Operation *module) {
+findPrecisionProducts(mlir::Operation *module, mlir::Type narrow) {
   llvm::SmallVector<mlir::Operation *> products;
   module->walk([&](mlir::Operation *op) {
     auto conv = llvm::dyn_cast<ConvOp>(op);
-    if ((conv ? conv.getGroup() == 1 : llvm::isa<MatmulOp>(op)) &&
+    if ((conv ? conv.getGroup() == 1 || formsBand(conv, narrow)
+              : llvm::isa<MatmulOp>(op)) &&
         getElement(op->getResult(0)).isF32() &&
         getElement(op->getOperand(0)).isF32() &&
         getElement(op->getOperand(1)).isF32() && isConstant(op->getOperand(1)))

@@ -49,8 +49,10 @@ public:
   using ProbePrecisionPassBase::ProbePrecisionPassBase;
 
   void runOnOperation() override {
-    SmallVector<Operation *> products = findPrecisionProducts(getOperation());
     OpBuilder b(&getContext());
+    narrow = type == "f16" ? Type(b.getF16Type()) : Type(b.getBF16Type());
+    SmallVector<Operation *> products =
+        findPrecisionProducts(getOperation(), narrow);
     SmallVector<Attribute> rows;
     for (Operation *op : products)
       rows.push_back(b.getDictionaryAttr(
@@ -92,7 +94,6 @@ private:
   Value round(Operation *op, Value x, Value flags, int64_t index) {
     OpBuilder b(op);
     Location loc = op->getLoc();
-    Type narrow = type == "f16" ? Type(b.getF16Type()) : Type(b.getBF16Type());
     auto one = RankedTensorType::get({1}, b.getI1Type());
     Value flag = SliceOp::create(b, loc, one, flags, ArrayRef<int64_t>{index},
                                  ArrayRef<int64_t>{1});
@@ -100,6 +101,8 @@ private:
     Value wide = CastOp::create(b, loc, x.getType(), rounded);
     return SelectOp::create(b, loc, x.getType(), flag, wide, x);
   }
+
+  Type narrow;
 };
 
 } // namespace

@@ -40,7 +40,8 @@ public:
     if (isTF32)
       return allowRounding();
     SmallVector<Operation *> products;
-    for (auto [i, op] : llvm::enumerate(findPrecisionProducts(getOperation())))
+    for (auto [i, op] :
+         llvm::enumerate(findPrecisionProducts(getOperation(), narrow)))
       if (suits(op) && !llvm::is_contained(wide, int64_t(i)))
         products.push_back(op);
     SmallVector<AttentionOp> attentions;
@@ -76,7 +77,8 @@ private:
   void allowRounding() {
     getOperation().walk([&](Operation *op) {
       auto conv = dyn_cast<ConvOp>(op);
-      if (!(conv ? conv.getGroup() == 1 : isa<MatmulOp>(op)) ||
+      if (!(conv ? conv.getGroup() == 1 || formsBand(conv, narrow)
+                 : isa<MatmulOp>(op)) ||
           !getElement(op->getResult(0)).isF32() ||
           !getElement(op->getOperand(0)).isF32() ||
           !getElement(op->getOperand(1)).isF32())
@@ -162,7 +164,8 @@ private:
   /// padded to it.
   bool suits(Operation *op) {
     auto matmul = dyn_cast<MatmulOp>(op);
-    if (auto conv = dyn_cast<ConvOp>(op); conv && isOfFewChannels(conv, narrow))
+    if (auto conv = dyn_cast<ConvOp>(op);
+        conv && (isOfFewChannels(conv, narrow) || formsBand(conv, narrow)))
       return true;
     Dims weight = getDims(op->getOperand(1));
     auto depth = getConstant(

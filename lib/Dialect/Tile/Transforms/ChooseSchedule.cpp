@@ -236,8 +236,7 @@ private:
   int64_t getDepth() {
     constexpr int64_t threadStep = 16;
     bool isKnown = true;
-    int64_t size = getSizeOr(product.lhs.getMemref(),
-                             product.lhs.getMemDims().back(), 0, isKnown);
+    int64_t size = getDepthOr(product, 0, isKnown);
     return getProductDepth(size, isKnown,
                            warpUnit ? warpUnit.getShape()[2] : threadStep);
   }

@@ -21,6 +21,16 @@ int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   return otherwise;
 }
 
+int64_t getDepthOr(Product &product, int64_t otherwise, bool &isKnown) {
+  // Left operands may have other elements that the product does not read.
+  if (!product.isComputed())
+    return getSizeOr(product.rhs.front().getMemref(),
+                     product.rhs.front().getMemDims().front(), otherwise,
+                     isKnown);
+  return getSizeOr(product.lhs.getMemref(), product.lhs.getMemDims().back(),
+                   otherwise, isKnown);
+}
+
 /// Returns the cycles of a thread for an element of the epilogue. These are
 /// those of its store, and estimates for each operation.
 static double getEpilogueCycles(Product &product) {
@@ -93,9 +103,7 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   sizes.isKnown &= isWhole;
   sizes.products = int64_t(product.dots.size());
   sizes.n = sizes.products * size(store.getMemref(), dims[numRows], manyRows);
-  sizes.k =
-      getSizeOr(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
-                manyRows, sizes.isDepthKnown);
+  sizes.k = getDepthOr(product, manyRows, sizes.isDepthKnown);
   sizes.isKnown &= sizes.isDepthKnown;
   // A stage of a window has one tap, which may have fewer channels.
   int64_t least = unit ? unit.getShape()[2] : 1;

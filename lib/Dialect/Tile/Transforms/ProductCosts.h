@@ -46,6 +46,9 @@ struct ResultBlock {
 int64_t getSizeOr(mlir::Value memref, int64_t dim, int64_t otherwise,
                   bool &isKnown);
 
+/// Returns the contracted size of the operands of a product in the same way.
+int64_t getDepthOr(Product &product, int64_t otherwise, bool &isKnown);
+
 /// Returns the sizes of a product; `unit`, which computes it, may be null.
 ProductSizes getSizes(Product &product, TargetUnitAttr unit);
 
