@@ -49,6 +49,8 @@ FUNCTIONS = {
     "conv5x5-8x32x64": conv(padding=2),
     "conv3x3-dilated": conv(padding=2, dilation=2),
     "conv3x3-groups32": conv(padding=1, groups=32),
+    "conv3x3-groups32x4": conv(padding=1, groups=32),
+    "conv3x3-groups7x24": conv(padding=1, groups=7),
     "depthwise3x3-8x144x56": conv(padding=1, groups=144),
     "depthwise7x7-8x96x56": conv(padding=3, groups=96),
     "conv1d-8x512x3000": lambda x, w: F.conv1d(x, w, padding=1),

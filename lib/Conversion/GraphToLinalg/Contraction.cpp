@@ -191,7 +191,7 @@ struct Conv {
       return k.builder.createOrFold<arith::DivSIOp>(k.loc, value, by);
     };
     Value inputs = filterSizes[1];
-    if (int64_t band = op.getBand()) {
+    if (int64_t band = op.getBand().value_or(0)) {
       outChannel = k.mul(divide(outChannel, k.index(band)), k.index(band));
       inputs = divide(inSizes[at.channel()], k.index(group));
     }
@@ -200,7 +200,7 @@ struct Conv {
   }
   /// Returns the number of input channels from the first one on.
   Value countChannels(Value first) {
-    if (op.getBand() == 0)
+    if (!op.getBand())
       return filterSizes[1];
     return k.min(filterSizes[1], k.sub(inSizes[at.channel()], first));
   }

@@ -72,14 +72,15 @@ private:
   SmallVector<int64_t> getColumns() {
     constexpr int64_t least = 32;
     SmallVector<int64_t> columns;
-    for (int64_t size = op.getBand(); size >= least && size % 2 == 0; size /= 2)
+    for (int64_t size = op.getBand().value_or(0);
+         size >= least && size % 2 == 0; size /= 2)
       columns.push_back(size);
     return columns;
   }
 
   /// Returns the first channel that the block reads.
   Value getFirstInput() {
-    int64_t band = op.getBand(), outputs = conv.groupOutputs,
+    int64_t band = op.getBand().value_or(0), outputs = conv.groupOutputs,
             inputs = getKnown(conv.input.back()) / conv.groups;
     if (band == 0)
       return e.index(0);

@@ -59,6 +59,8 @@ FailureOr<Node> Writer::write(graph::MatmulOp matmul) {
 FailureOr<Node> Writer::write(graph::ConvOp conv) {
   if (conv.getLayout() != graph::Layout::NCHW)
     return unsupported() << " with layout nhwc";
+  if (conv.getBand())
+    return unsupported() << " with a band";
   Type type = getElementType(conv.getInput());
   if (!isa<FloatType>(type) && type.getIntOrFloatBitWidth() != 8)
     return unsupported() << " of " << type;

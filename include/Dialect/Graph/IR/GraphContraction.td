@@ -44,7 +44,7 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
     the result. Strides, dilations and `group` are at least 1, `group` divides C
     and O, and the kernel fits into the padded input. Source: ONNX Conv-22.
 
-    With a `band` above 0 the filter is `[O, S, kernel..]`, and each run of
+    With a `band`, which is at least 1, the filter is `[O, S, kernel..]`, and each run of
     `band` output channels has the same S input channels: those from the first
     channel of the group of the first output on. Channels at C and beyond are
     zero, so the filter has zeros where an output's group has no such channel.
@@ -62,7 +62,7 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
                        DefaultValuedAttr<Graph_LayoutAttr,
                                          "Layout::NCHW">:$layout,
                        UnitAttr:$wide_result,
-                       DefaultValuedAttr<I64Attr, "0">:$band);
+                       OptionalAttr<I64Attr>:$band);
   let results = (outs Graph_NumberTensor:$result);
 }
 

@@ -137,10 +137,10 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, Where where,
   AffineExpr group =
       getAffineConstantExpr(int64_t(adaptor.getGroup()), context);
   AffineExpr expected = mulExprs(filter[1], group);
-  if (adaptor.getBand() < 0)
-    return inferError<ConvOp>(where, "expected a band of at least 0, but got ",
-                              adaptor.getBand());
-  if (adaptor.getBand() == 0 && areDifferent(input[at.channel()], expected))
+  if (int64_t band = adaptor.getBand().value_or(1); band < 1)
+    return inferError<ConvOp>(where, "expected a band of at least 1, but got ",
+                              band);
+  if (!adaptor.getBand() && areDifferent(input[at.channel()], expected))
     return inferError<ConvOp>(where, "expected ", toString({expected}),
                               " input channels (weights x group), but got ",
                               toString({input[at.channel()]}));
@@ -185,7 +185,7 @@ AffineExpr ConvOp::getFlops() {
            getInput())[getLayout() == Layout::NHWC ? getRank(getInput()) - 1
                                                    : 1]);
   // Zeros outside of the groups are not counted.
-  if (getBand() == 0 || !read || !channels)
+  if (!getBand() || !read || !channels)
     return flops;
   return mulExprs(flops.floorDiv(*read),
                   getAffineConstantExpr(*channels / getGroup(), getContext()));

@@ -172,7 +172,8 @@ void rewrite(ConvTransposeOp op, const Shape &shape) {
   before.append(after);
   Value value = ConvOp::create(b, loc, op.getInput(), turnFilter(b, op, shape),
                                repeatBias(b, op, shape), ones, before,
-                               dilations, shape.groups, Layout::NCHW);
+                               dilations, shape.groups, Layout::NCHW,
+                               /*wide_result=*/false, /*band=*/IntegerAttr());
   if (shape.phases > 1)
     value = spreadPhases(b, loc, value, shape);
   auto isZero = [](int64_t n) { return n == 0; };

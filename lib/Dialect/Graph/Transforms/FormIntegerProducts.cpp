@@ -233,7 +233,8 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   }
   Value sum = ConvOp::create(b, loc, makeType(sumType, getDims(op)), x, w, bias,
                              op.getStrides(), pads, op.getDilations(),
-                             op.getGroup(), op.getLayout());
+                             op.getGroup(), op.getLayout(),
+                             /*wide_result=*/false, /*band=*/IntegerAttr());
   Value scales = getChannelVector(b, filter->scale, 0, rank, channels);
   Value y = dequantize(b, loc, sum, input->scale, scales, /*axis=*/1);
   if (op.getBias() && !own)
