@@ -63,6 +63,7 @@ private:
   Fragment computeElementwise(mlir::Operation *op, const Axes &axes);
   Fragment computeIota(tile::IotaOp op, const Axes &axes);
   Fragment computeReshape(tile::ReshapeOp op, const Axes &axes);
+  Fragment splitRegisters(tile::ReshapeOp op, const Axes &axes);
   void forParts(
       tile::ReshapeOp op, const Axes &axes,
       llvm::function_ref<void(const Axes &, const Axes &, Registers)> body);

@@ -93,6 +93,45 @@ SmallVector<ReshapeGroup> reshapeGroups(ArrayRef<int64_t> from,
   return groups;
 }
 
+FailureOr<SmallVector<Spread>> splitSpread(Spread whole,
+                                           ArrayRef<int64_t> sizes) {
+  SmallVector<Spread> spreads;
+  if (whole.chunks > 1 || whole.ragged() ||
+      !llvm::all_of(sizes, llvm::isPowerOf2_64) ||
+      !llvm::isPowerOf2_64(whole.regs))
+    return failure();
+  for (int64_t size : llvm::reverse(sizes)) {
+    // The positions of a vector, its threads, its registers and its part are
+    // digits of a position, from the last one on.
+    auto take = [&](int64_t &count, int64_t &left) {
+      int64_t taken = std::min(count, left);
+      count /= taken;
+      left /= taken;
+      return taken;
+    };
+    Spread inner = whole;
+    int64_t left = inner.size = size;
+    if (left < whole.vec)
+      return failure();
+    int64_t threads = whole.inPart(), vectors = whole.regs / whole.vec;
+    left /= whole.vec;
+    int64_t takenThreads = take(threads, left),
+            takenVectors = take(vectors, left);
+    inner.parts = take(whole.parts, left);
+    inner.threads = takenThreads * inner.parts;
+    inner.regs = takenVectors * whole.vec;
+    spreads.push_back(inner);
+    whole.size /= size;
+    whole.vec = 1;
+    whole.threads = threads * whole.parts;
+    whole.regs = vectors;
+    whole.shift += llvm::Log2_64(takenThreads);
+    whole.partShift += llvm::Log2_64(inner.parts);
+  }
+  std::reverse(spreads.begin(), spreads.end());
+  return spreads;
+}
+
 //===----------------------------------------------------------------------===//
 // Classes
 //===----------------------------------------------------------------------===//
@@ -317,6 +356,55 @@ void KernelPlan::findScattered() {
   });
 }
 
+/// Distributes the dimensions that reshapes of sums split, so that these stay
+/// in their threads.
+void KernelPlan::spreadSplitDims() {
+  kernel.walk([&](tile::ReshapeOp op) {
+    if (!dependsOnRoot(op.getSource()))
+      return;
+    SmallVector<int> from = classesOf(op.getSource()),
+                     to = classesOf(op.getResult());
+    ArrayRef<int64_t> shape = tileType(op.getResult()).getShape();
+    for (const ReshapeGroup &group :
+         reshapeGroups(tileType(op.getSource()).getShape(), shape)) {
+      auto whole = spreads.find(from[group.from[0]]);
+      if (group.kept() || group.from.size() > 1 || whole == spreads.end() ||
+          llvm::any_of(group.to,
+                       [&](unsigned dim) { return spreads.count(to[dim]); }))
+        continue;
+      auto parts = splitSpread(whole->second,
+                               llvm::map_to_vector(group.to, [&](unsigned dim) {
+                                 return shape[dim];
+                               }));
+      if (failed(parts))
+        continue;
+      for (auto [dim, spread] : llvm::zip_equal(group.to, *parts)) {
+        spreads[to[dim]] = spread;
+        held.insert(to[dim]);
+      }
+    }
+  });
+}
+
+bool KernelPlan::keepsThreads(tile::ReshapeOp op) {
+  SmallVector<int> from = classesOf(op.getSource()),
+                   to = classesOf(op.getResult());
+  ArrayRef<int64_t> shape = tileType(op.getResult()).getShape();
+  return llvm::all_of(
+      reshapeGroups(tileType(op.getSource()).getShape(), shape),
+      [&](const ReshapeGroup &group) {
+        if (group.kept() || group.from.size() > 1)
+          return group.kept();
+        auto sizes = llvm::map_to_vector(
+            group.to, [&](unsigned dim) { return shape[dim]; });
+        auto parts = splitSpread(spreadOf(from[group.from[0]]), sizes);
+        return succeeded(parts) &&
+               llvm::all_of(llvm::zip_equal(group.to, *parts), [&](auto part) {
+                 return spreadOf(to[std::get<0>(part)]) == std::get<1>(part);
+               });
+      });
+}
+
 /// Distributes the remaining classes of the tile over the thread bits that the
 /// other classes do not use.
 void KernelPlan::spreadTile(Value tile) {
@@ -440,6 +528,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
   spreadContractions();
   limitReducedDims();
   spreadParts();
+  spreadSplitDims();
   for (Value tile : llvm::concat<Value>(tiles, carried))
     spreadTile(tile);
   // All other tiles are computed on demand at their users' positions.

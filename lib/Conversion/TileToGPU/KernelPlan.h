@@ -67,6 +67,13 @@ struct ReshapeGroup {
 llvm::SmallVector<ReshapeGroup> reshapeGroups(llvm::ArrayRef<int64_t> from,
                                               llvm::ArrayRef<int64_t> to);
 
+/// Returns the distribution of dimensions of these sizes, which are those of
+/// one dimension with the distribution `whole` in row-major order, over the
+/// threads that have their positions. Fails if positions of a vector are in
+/// several rows.
+mlir::FailureOr<llvm::SmallVector<Spread>>
+splitSpread(Spread whole, llvm::ArrayRef<int64_t> sizes);
+
 /// Dimension classes and their distribution. Two dimensions are in one class if
 /// an operation relates their positions.
 class KernelPlan {
@@ -135,6 +142,9 @@ public:
   }
   /// Returns true for a loop whose iterations are distributed over the threads.
   bool isShared(mlir::Operation *loop) const { return parallel.contains(loop); }
+  /// Returns true for a reshape that only splits dimensions of its source, in
+  /// which each thread has the same elements of the source and the result.
+  bool keepsThreads(tile::ReshapeOp op);
   /// Returns true if the computation of the tile uses a root.
   bool dependsOnRoot(mlir::Value tile);
 
@@ -160,6 +170,7 @@ private:
   void spreadContractions();
   bool readsConstantsOnce();
   void spreadParts();
+  void spreadSplitDims();
   void limitReducedDims();
   void findScattered();
   void spreadTile(mlir::Value tile);

@@ -71,7 +71,8 @@ int64_t KernelLowering::countStages(const Operands &operands) {
   int64_t left = plan.getSharedBytes() / 2, stage = 0;
   kernel.walk([&](tile::ReshapeOp op) {
     RankedTensorType type = tileType(op.getSource());
-    if (plan.dependsOnRoot(op.getSource()) && !followsProducts(op))
+    if (plan.dependsOnRoot(op.getSource()) && !plan.keepsThreads(op) &&
+        !followsProducts(op))
       left -= type.getNumElements() * bytesOf(type.getElementType());
   });
   for (const Operand &operand : operands)

@@ -465,8 +465,37 @@ void KernelLowering::forParts(
   });
 }
 
+/// Returns the elements of a reshape in the order of the registers of its
+/// result, from those of its source in the same thread.
+Fragment KernelLowering::splitRegisters(tile::ReshapeOp op, const Axes &axes) {
+  Value source = op.getSource();
+  Axes own = axesFor(source);
+  Fragment elements = emit(source, own), result;
+  ArrayRef<int64_t> from = tileType(source).getShape(),
+                    to = tileType(op.getResult()).getShape();
+  auto groups = reshapeGroups(from, to);
+  forEachElement(axes, [&](Registers regs, int64_t) {
+    SmallVector<int64_t> at(own.size(), 0);
+    for (const ReshapeGroup &group : groups) {
+      int64_t position = 0;
+      for (unsigned dim : group.to)
+        position = position * to[dim] + axes[dim]->offset[regs[dim]];
+      ArrayRef<int64_t> offsets = own[group.from[0]]->offset;
+      at[group.from[0]] = llvm::find(offsets, position) - offsets.begin();
+    }
+    int64_t linear = 0;
+    for (auto [axis, number] : llvm::zip_equal(own, at))
+      linear = linear * axis->regs() + number;
+    result.push_back(elements[linear]);
+  });
+  return result;
+}
+
 Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
   Value source = op.getSource();
+  if (plan.dependsOnRoot(source) && plan.keepsThreads(op) &&
+      axes == axesFor(op.getResult()))
+    return splitRegisters(op, axes);
   std::optional<SharedTile> shared;
   if (plan.dependsOnRoot(source))
     shared = materialise(source);

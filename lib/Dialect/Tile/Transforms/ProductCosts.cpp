@@ -257,13 +257,9 @@ SmallVector<BlockChoice> listLargeBlocks(const ProductSizes &sizes,
 }
 
 int64_t getSharedBytes(const BlockChoice &choice) {
-  constexpr int64_t stages = 2, rowBytes = 64 + 16, sumBytes = 4;
-  int64_t rows = 1, columns = choice.block.back();
-  ArrayRef<int64_t> rowDims = ArrayRef(choice.block).drop_back();
-  for (int64_t size : rowDims)
-    rows *= size;
-  int64_t sums = rowDims.size() > 1 ? rows * columns * sumBytes : 0;
-  return std::max(sums, stages * (rows + columns) * rowBytes);
+  constexpr int64_t stages = 2, rowBytes = 64 + 16;
+  int64_t rows = llvm::product_of(ArrayRef(choice.block).drop_back());
+  return stages * (rows + choice.block.back()) * rowBytes;
 }
 
 SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,

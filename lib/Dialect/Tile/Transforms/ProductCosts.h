@@ -81,8 +81,7 @@ llvm::SmallVector<BlockChoice> listThreadBlocks(const ProductSizes &sizes,
 llvm::SmallVector<BlockChoice> listLargeBlocks(const ProductSizes &sizes,
                                                int64_t multiprocessors);
 /// Returns the bytes of shared memory of a block by warps or threads: of two
-/// chunks of both operands, and then of the sums if they are those of an image,
-/// whose pixels are stored from there.
+/// chunks of both operands.
 int64_t getSharedBytes(const BlockChoice &choice);
 /// Returns blocks for the matrix instructions of warps.
 llvm::SmallVector<BlockChoice> listWarpBlocks(const ProductSizes &sizes,
