@@ -21,6 +21,48 @@ Value sumPatch(KernelLowering &k, Type type, ArrayRef<double> left,
   return sum;
 }
 
+/// Returns the type in which a result is computed.
+Type getSumType(Value result) {
+  return getAccumulatorType(getSignlessType(getElementTypeOrSelf(result)));
+}
+
+/// Returns the element of the padded image that is element (i, j) of a patch;
+/// `at` are the image, and the row and column of the patch.
+Value loadPixel(KernelLowering &k, Value tensor, Value memory,
+                ArrayRef<int64_t> pads, int64_t tile, ArrayRef<Value> at,
+                int64_t i, int64_t j, Value channel, Type type) {
+  SmallVector<Value> image = k.getSizes(tensor), from{at[0]};
+  Value exists;
+  for (unsigned d = 0; d < 2; ++d) {
+    from.push_back(k.add(k.mul(at[d + 1], tile), (d ? j : i) - pads[d]));
+    for (Value holds :
+         {k.compare(arith::CmpIPredicate::sge, from.back(), k.index(0)),
+          k.compare(arith::CmpIPredicate::slt, from.back(), image[d + 1])})
+      exists = exists ? k.conjunction(exists, holds) : holds;
+  }
+  from.push_back(channel);
+  return k.ifThenElse(
+      exists, [&] { return k.loadWide(memory, from); }, k.number(type, 0));
+}
+
+/// Writes pixel (i, j) of a patch, if it is in bounds.
+void writePixel(KernelLowering &k, Value sum, Value tensor, Value output,
+                int64_t tile, ArrayRef<Value> at, int64_t i, int64_t j,
+                Value channel) {
+  SmallVector<Value> image = k.getSizes(tensor);
+  Value y = k.add(k.mul(at[1], tile), i), x = k.add(k.mul(at[2], tile), j);
+  Value exists =
+      k.conjunction(k.compare(arith::CmpIPredicate::slt, y, image[1]),
+                    k.compare(arith::CmpIPredicate::slt, x, image[2]));
+  k.ifThenElse(
+      exists,
+      [&] {
+        k.storeWide(sum, output, {at[0], y, x, channel});
+        return sum;
+      },
+      sum);
+}
+
 /// Iterates over the patches.
 struct Patch {
   KernelLowering &k;
@@ -33,19 +75,8 @@ struct Patch {
   /// Returns the element of the padded image that is element (i, j) of the
   /// patch.
   Value pixel(int64_t i, int64_t j, Value channel) {
-    SmallVector<Value> image = k.getSizes(op.getInput()), from{at[0]};
-    Value exists;
-    for (unsigned d = 0; d < 2; ++d) {
-      from.push_back(k.add(k.mul(at[d + 1], winograd.tile),
-                           (d ? j : i) - op.getPads()[d]));
-      for (Value holds :
-           {k.compare(arith::CmpIPredicate::sge, from.back(), k.index(0)),
-            k.compare(arith::CmpIPredicate::slt, from.back(), image[d + 1])})
-        exists = exists ? k.conjunction(exists, holds) : holds;
-    }
-    from.push_back(channel);
-    return k.ifThenElse(
-        exists, [&] { return k.loadWide(input, from); }, k.number(type, 0));
+    return loadPixel(k, op.getInput(), input, op.getPads(), winograd.tile, at,
+                     i, j, channel, type);
   }
 
   /// Returns the products of all elements of the patch, summed over the
@@ -73,23 +104,11 @@ struct Patch {
 
   /// Writes pixel (i, j) of the patch, if it is in bounds.
   void write(ArrayRef<Value> products, int64_t i, int64_t j) {
-    SmallVector<Value> image = k.getSizes(op.getResult());
     Value sum = sumPatch(k, type, winograd.output[i], winograd.output[j],
                          [&](int64_t row, int64_t column) {
                            return products[row * winograd.size + column];
                          });
-    Value y = k.add(k.mul(at[1], winograd.tile), i),
-          x = k.add(k.mul(at[2], winograd.tile), j);
-    Value exists =
-        k.conjunction(k.compare(arith::CmpIPredicate::slt, y, image[1]),
-                      k.compare(arith::CmpIPredicate::slt, x, image[2]));
-    k.ifThenElse(
-        exists,
-        [&] {
-          k.storeWide(sum, output, {at[0], y, x, at[3]});
-          return sum;
-        },
-        sum);
+    writePixel(k, sum, op.getResult(), output, winograd.tile, at, i, j, at[3]);
   }
 };
 
@@ -97,8 +116,7 @@ LogicalResult lowerConv(WinogradConvOp op, KernelLowering &k) {
   Winograd winograd(op.getTile());
   Value input = k.get(op.getInput()), filter = k.get(op.getFilter()),
         output = k.getOutput(op.getResult());
-  Type type =
-      getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
+  Type type = getSumType(op.getResult());
   SmallVector<Value> sizes = k.getSizes(op.getResult());
   for (unsigned dim : {1, 2})
     sizes[dim] =
@@ -114,10 +132,82 @@ LogicalResult lowerConv(WinogradConvOp op, KernelLowering &k) {
   return success();
 }
 
+LogicalResult lowerInput(WinogradInputOp op, KernelLowering &k) {
+  Winograd winograd(op.getTile());
+  Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
+  Type type = getSumType(op.getResult());
+  ArrayRef<int64_t> pads = op.getPads();
+  SmallVector<Value> sizes = k.getSizes(op.getResult());
+  k.forEach(ArrayRef(sizes).drop_front(), [&](ValueRange of) {
+    SmallVector<Value> at(of);
+    SmallVector<Value> pixels;
+    for (int64_t i = 0; i < winograd.size * winograd.size; ++i)
+      pixels.push_back(loadPixel(k, op.getInput(), input, pads, winograd.tile,
+                                 at, i / winograd.size, i % winograd.size,
+                                 at[3], type));
+    for (int64_t i = 0; i < winograd.size * winograd.size; ++i)
+      k.storeWide(sumPatch(k, type, winograd.input[i / winograd.size],
+                           winograd.input[i % winograd.size],
+                           [&](int64_t row, int64_t column) {
+                             return pixels[row * winograd.size + column];
+                           }),
+                  output, {k.index(i), at[0], at[1], at[2], at[3]});
+  });
+  return success();
+}
+
+LogicalResult lowerFilter(WinogradFilterOp op, KernelLowering &k) {
+  Winograd winograd(op.getTile());
+  Value filter = k.get(op.getFilter()), output = k.getOutput(op.getResult());
+  Type type = getSumType(op.getResult());
+  SmallVector<Value> sizes = k.getSizes(op.getFilter());
+  k.forEach({sizes[0], sizes[1]}, [&](ValueRange at) {
+    for (int64_t i = 0; i < winograd.size * winograd.size; ++i)
+      k.storeWide(sumPatch(k, type, winograd.filter[i / winograd.size],
+                           winograd.filter[i % winograd.size],
+                           [&](int64_t row, int64_t column) {
+                             return k.loadWide(
+                                 filter,
+                                 {at[0], at[1], k.index(row), k.index(column)});
+                           }),
+                  output, {k.index(i), at[1], at[0]});
+  });
+  return success();
+}
+
+LogicalResult lowerOutput(WinogradOutputOp op, KernelLowering &k) {
+  Winograd winograd(op.getTile());
+  Value products = k.get(op.getProducts()),
+        output = k.getOutput(op.getResult());
+  Type type = getSumType(op.getResult());
+  SmallVector<Value> sizes = k.getSizes(op.getProducts());
+  k.forEach(ArrayRef(sizes).drop_front(), [&](ValueRange of) {
+    SmallVector<Value> at(of);
+    for (int64_t i = 0; i < winograd.tile * winograd.tile; ++i) {
+      int64_t y = i / winograd.tile, x = i % winograd.tile;
+      Value sum = sumPatch(
+          k, type, winograd.output[y], winograd.output[x],
+          [&](int64_t row, int64_t column) {
+            return k.loadWide(products, {k.index(row * winograd.size + column),
+                                         at[0], at[1], at[2], at[3]});
+          });
+      writePixel(k, sum, op.getResult(), output, winograd.tile, at, y, x,
+                 at[3]);
+    }
+  });
+  return success();
+}
+
 } // namespace
 
 FamilyResult adze::graph::lowerWinograd(Operation *op, KernelLowering &k) {
   if (auto conv = dyn_cast<WinogradConvOp>(op))
     return lowerConv(conv, k);
+  if (auto input = dyn_cast<WinogradInputOp>(op))
+    return lowerInput(input, k);
+  if (auto filter = dyn_cast<WinogradFilterOp>(op))
+    return lowerFilter(filter, k);
+  if (auto output = dyn_cast<WinogradOutputOp>(op))
+    return lowerOutput(output, k);
   return std::nullopt;
 }

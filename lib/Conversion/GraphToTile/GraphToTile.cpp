@@ -13,6 +13,7 @@
 #include "FewRows.h"
 #include "InPlace.h"
 #include "Moves.h"
+#include "WinogradTransforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,8 +41,9 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
-             WinogradConvOp, WordMatmulOp, BlockMatmulOp, RecurrentOp, CumsumOp,
-             CumprodOp, TopKOp, TreeLeavesOp, ArgMaxOp, ArgMinOp,
+             WinogradConvOp, WinogradInputOp, WinogradFilterOp,
+             WinogradOutputOp, WordMatmulOp, BlockMatmulOp, RecurrentOp,
+             CumsumOp, CumprodOp, TopKOp, TreeLeavesOp, ArgMaxOp, ArgMinOp,
              ReduceOpInterface>(op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
@@ -141,6 +143,14 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
       .Case([&](TopKOp op) { return emitTopK(e, op, tiling); })
       .Case([&](LRNOp op) { return emitLRN(e, op, tiling); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, tiling); })
+      .Case(
+          [&](WinogradInputOp op) { return emitWinogradInput(e, op, tiling); })
+      .Case([&](WinogradFilterOp op) {
+        return emitWinogradFilter(e, op, tiling);
+      })
+      .Case([&](WinogradOutputOp op) {
+        return emitWinogradOutput(e, op, tiling);
+      })
       .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, tiling); })
       .Case([&](BlockMatmulOp op) { return emitBlockMatmul(e, op, tiling); })
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, tiling); })

@@ -6,8 +6,8 @@
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Convolution.h"
 #include "Dialect/Host/IR/Host.h"
+#include "WinogradTransforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace adze;
@@ -17,138 +17,6 @@ namespace {
 /// The patches of one row, all patches of a program, input channels, those that
 /// are multiplied at once, and channels of the result.
 enum Axis { Patch = 0, Row = 1, Input = 2, Depth = 3, Output = 4 };
-
-/// Sums of tiles with constant factors.
-class Combination {
-public:
-  Combination(KernelEmitter &e, Type element, ArrayRef<int> axes)
-      : e(e), element(element), axes(axes) {}
-
-  /// Computes `matrix * x`. Rows that differ only in signs share their terms,
-  /// as do columns.
-  SmallVector<Value> multiply(const Winograd::Matrix &matrix,
-                              ArrayRef<Value> x) {
-    Winograd::Matrix rest = matrix;
-    SmallVector<Value> terms(x);
-    shareColumns(rest, terms);
-    SmallVector<Value> result;
-    for (size_t row = 0; row < rest.size(); ++row) {
-      ArrayRef<double> self = rest[row];
-      if (row + 1 == rest.size() || !isMirrored(self, rest[row + 1])) {
-        result.push_back(sum(self, terms));
-        continue;
-      }
-      SmallVector<double> equal(self.size()), opposite(self.size());
-      for (size_t i = 0; i < self.size(); ++i)
-        (self[i] == rest[row + 1][i] ? equal : opposite)[i] = self[i];
-      Value x = sum(equal, terms), y = sum(opposite, terms);
-      result.push_back(arith::AddFOp::create(e.builder(), e.loc(), x, y));
-      result.push_back(arith::SubFOp::create(e.builder(), e.loc(), x, y));
-      ++row;
-    }
-    return result;
-  }
-
-private:
-  /// Returns true if the rows are equal up to signs, of which some are equal
-  /// and some are not.
-  static bool isMirrored(ArrayRef<double> x, ArrayRef<double> y) {
-    bool equal = false, opposite = false;
-    for (auto [a, b] : llvm::zip_equal(x, y)) {
-      if (a == 0 && b == 0)
-        continue;
-      if (a != b && a != -b)
-        return false;
-      (a == b ? equal : opposite) = true;
-    }
-    return equal && opposite;
-  }
-
-  /// Merges adjacent columns that are equal up to signs: their terms become the
-  /// sum and the difference.
-  void shareColumns(Winograd::Matrix &matrix, SmallVectorImpl<Value> &terms) {
-    for (size_t column = 0; column + 1 < terms.size(); ++column) {
-      SmallVector<double> x, y;
-      for (auto &row : matrix) {
-        x.push_back(row[column]);
-        y.push_back(row[column + 1]);
-      }
-      if (!isMirrored(x, y))
-        continue;
-      Value first = terms[column], second = terms[column + 1];
-      terms[column] =
-          arith::AddFOp::create(e.builder(), e.loc(), first, second);
-      terms[column + 1] =
-          arith::SubFOp::create(e.builder(), e.loc(), first, second);
-      for (auto &row : matrix) {
-        bool ofSum = row[column] == row[column + 1];
-        row[column + 1] = ofSum ? 0 : row[column];
-        row[column] = ofSum ? row[column] : 0;
-      }
-      ++column;
-    }
-  }
-
-  Value sum(ArrayRef<double> factors, ArrayRef<Value> terms) {
-    OpBuilder &b = e.builder();
-    Location loc = e.loc();
-    // Orders terms without factors first, then those with a sign only, then
-    // multiply-adds.
-    auto order = [](double factor) {
-      return factor == 1 ? 0 : factor == -1 ? 1 : 2;
-    };
-    SmallVector<std::pair<double, Value>> sorted;
-    for (int rank : {0, 1, 2})
-      for (auto [factor, term] : llvm::zip_equal(factors, terms))
-        if (factor != 0 && order(factor) == rank)
-          sorted.push_back({factor, term});
-    Value result;
-    for (auto [factor, term] : sorted) {
-      if (result && order(factor) == 0) {
-        result = arith::AddFOp::create(b, loc, result, term);
-      } else if (result && order(factor) == 1) {
-        result = arith::SubFOp::create(b, loc, result, term);
-      } else if (order(factor) == 0) {
-        result = term;
-      } else {
-        Value number = e.constant(b.getFloatAttr(element, factor), axes);
-        result =
-            result
-                ? math::FmaOp::create(b, loc, term, number, result).getResult()
-                : arith::MulFOp::create(b, loc, term, number).getResult();
-      }
-    }
-    return result ? result : e.constant(b.getFloatAttr(element, 0), axes);
-  }
-
-  KernelEmitter &e;
-  Type element;
-  Axes axes;
-};
-
-} // namespace
-
-/// Computes `matrix * x * transposed matrix`; x is square and row-major.
-static SmallVector<Value> multiplyBoth(Combination &combination,
-                                       const Winograd::Matrix &matrix,
-                                       ArrayRef<Value> x) {
-  size_t size = matrix.front().size(), count = matrix.size();
-  SmallVector<SmallVector<Value>> rows; // [size][count]
-  for (size_t i = 0; i < size; ++i)
-    rows.push_back(combination.multiply(matrix, x.slice(i * size, size)));
-  SmallVector<Value> result(count * count);
-  for (size_t j = 0; j < count; ++j) {
-    SmallVector<Value> column;
-    for (size_t i = 0; i < size; ++i)
-      column.push_back(rows[i][j]);
-    for (auto [i, value] :
-         llvm::enumerate(combination.multiply(matrix, column)))
-      result[i * count + j] = value;
-  }
-  return result;
-}
-
-namespace {
 
 class WinogradEmitter {
 public:
@@ -359,9 +227,8 @@ LogicalResult WinogradEmitter::transformInput(Value row) {
       return failure();
     x.push_back(e.broadcast(e.convert(*pixel, type), axes));
   }
-  Combination combination(e, type, axes);
   for (auto [i, value] :
-       llvm::enumerate(multiplyBoth(combination, winograd.input, x))) {
+       llvm::enumerate(multiplyBoth(e, type, axes, winograd.input, x))) {
     DimRanges ranges{
         {e.index(i), -1, 1, 1}, {e.mul(row, columns), Patch, 1, 1}, channel};
     if (failed(e.store(e.convert({value, axes}, patchType), patches, ranges)))
@@ -433,9 +300,8 @@ LogicalResult WinogradEmitter::transformOutput(Value row, Value channel) {
       return failure();
     x.push_back(product->value);
   }
-  Combination combination(e, type, axes);
   for (auto [i, value] :
-       llvm::enumerate(multiplyBoth(combination, winograd.output, x))) {
+       llvm::enumerate(multiplyBoth(e, type, axes, winograd.output, x))) {
     DimRanges ranges =
         getPixel(row, i / tile, i % tile, {0, 0}, {channel, Output, 1, 1});
     e.define(op.getResult(), ranges, e.convert({value, axes}, element));

@@ -41,6 +41,64 @@ def Graph_WinogradConvOp
   let results = (outs Graph_FloatTensor:$result);
 }
 
+def Graph_WinogradInputOp : Graph_InferredOp<"winograd_input", []> {
+  let summary = "The patches of an image for Winograd's algorithm";
+  let description = [{
+    The image `[N, H, W, C]` is padded with `pads` zeros (top, left, bottom,
+    right) and divided into R rows of Q overlapping patches of `(tile + 2)^2`
+    elements whose origins are `tile` pixels apart; a 3x3 window fits `tile^2`
+    times into each. The patches are multiplied from both sides by the input
+    matrix of F(tile, 3) (see Winograd.h). The result `[(tile + 2)^2, N, R, Q,
+    C]` has the element of each place of the patches. `tile` is 2 or 4.
+
+    A matrix product by `graph.winograd_filter`, and `graph.winograd_output` of
+    it, give a convolution. Passes make these for GPUs, on which the products of
+    all patches are one batch. Source: Lavin and Gray, "Fast Algorithms for
+    Convolutional Neural Networks", 2016.
+
+    Example:
+    ```mlir
+    %p = graph.winograd_input %x {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x14x14x64xf32>) -> tensor<36x1x4x4x64xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$input, I64Attr:$tile,
+                       DenseI64ArrayAttr:$pads);
+  let results = (outs Graph_FloatTensor:$result);
+}
+
+def Graph_WinogradFilterOp : Graph_InferredOp<"winograd_filter", []> {
+  let summary = "A filter for Winograd's algorithm";
+  let description = [{
+    Multiplies each window of the filter `[O, C, 3, 3]` from both sides by the
+    filter matrix of F(tile, 3). The result is `[(tile + 2)^2, C, O]`.
+
+    Example:
+    ```mlir
+    %u = graph.winograd_filter %w {tile = 4 : i64} : (tensor<32x64x3x3xf32>) -> tensor<36x64x32xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$filter, I64Attr:$tile);
+  let results = (outs Graph_FloatTensor:$result);
+}
+
+def Graph_WinogradOutputOp : Graph_InferredOp<"winograd_output", []> {
+  let summary = "The pixels of products of Winograd's algorithm";
+  let description = [{
+    The elements of `products` `[(tile + 2)^2, N, R, Q, O]` at each patch are
+    multiplied from both sides by the output matrix of F(tile, 3), which gives
+    `tile^2` pixels. The patches are those of images of `size` (height, width),
+    beyond which pixels are dropped: the result is `[N, height, width, O]`.
+
+    Example:
+    ```mlir
+    %y = graph.winograd_output %m {tile = 4 : i64, size = array<i64: 14, 14>} : (tensor<36x1x4x4x32xf32>) -> tensor<1x14x14x32xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$products, I64Attr:$tile,
+                       DenseI64ArrayAttr:$size);
+  let results = (outs Graph_FloatTensor:$result);
+}
+
 def Graph_TransformFilterOp : Graph_InferredOp<"transform_filter", []> {
   let summary = "Constant filter whose windows are multiplied by a matrix";
   let description = [{

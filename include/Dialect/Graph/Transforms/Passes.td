@@ -363,38 +363,4 @@ def SplitReductionsPass
   ];
 }
 
-def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
-  let summary = "Compute 3x3 convolutions by Winograd's algorithm";
-  let description = [{
-    A channels-last convolution with 3x3 constant weights, without stride,
-    dilation or groups, becomes a `graph.winograd_conv` with transformed weights,
-    if its elements are f32, or f16 or bf16 that no unit multiplies as matrices.
-    F(2x2, 3x3) has 2.25 times fewer multiplications, F(4x4, 3x3) 4 times; weights
-    grow by 1.8 or 4. A cost model (WinogradPlan.cpp) chooses the algorithm.
-
-    For normally distributed values and 256 channels, the greatest error by range
-    is 1e-6 for tiles of 4, 3e-7 for tiles of 2, and 5e-7 for direct convolution.
-    f16 and bf16, whose transformed weights are rounded, have tiles of 2 only.
-
-    Before:
-    ```mlir
-    %w = graph.constant dense<0.5> : tensor<64x64x3x3xf32>
-    %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x56x56x64xf32>, tensor<64x64x3x3xf32>) -> tensor<1x56x56x64xf32>
-    ```
-    After, with `%u` made of `%w`:
-    ```mlir
-    %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x56x56x64xf32>, tensor<36x64x64xf32>) -> tensor<1x56x56x64xf32>
-    ```
-  }];
-  let options = [
-    Option<"forced", "tile", "int64_t", /*default=*/"-1",
-           "2 or 4: use this tile wherever it is legal; -1: choose by cost">,
-  ];
-  let dependentDialects = ["::adze::tile::TileDialect"];
-  let statistics = [
-    Statistic<"numSmall", "small", "Convolutions by F(2x2, 3x3)">,
-    Statistic<"numLarge", "large", "Convolutions by F(4x4, 3x3)">,
-  ];
-}
-
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES

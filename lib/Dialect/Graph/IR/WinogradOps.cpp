@@ -120,6 +120,117 @@ LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+/// Returns the number of patches along a dim of the result.
+static AffineExpr countPatches(AffineExpr size, int64_t tile) {
+  MLIRContext *context = size.getContext();
+  auto number = [&](int64_t n) { return getAffineConstantExpr(n, context); };
+  return floorDivExprs(addExprs(size, number(tile - 1)), number(tile));
+}
+
+template <typename OpT>
+static LogicalResult checkTile(Where where, int64_t tile) {
+  return Winograd::isTile(tile)
+             ? success()
+             : inferError<OpT>(where, "expected a tile of 2 or 4, but got ",
+                               tile);
+}
+
+/// Returns the number of places of a patch.
+static AffineExpr countPlaces(MLIRContext *context, int64_t tile) {
+  return getAffineConstantExpr((tile + 2) * (tile + 2), context);
+}
+
+LogicalResult WinogradInputOp::inferReturnTypes(MLIRContext *context,
+                                                Where where, Adaptor adaptor,
+                                                Types &types) {
+  Dims input = getDims(adaptor.getInput());
+  int64_t tile = adaptor.getTile();
+  if (failed(checkTile<WinogradInputOp>(where, tile)))
+    return failure();
+  if (input.size() != 4 || adaptor.getPads().size() != 4)
+    return inferError<WinogradInputOp>(
+        where, "expected an image of rank 4 and 4 pads, but got rank ",
+        input.size(), " and ", adaptor.getPads().size(), " pads");
+  Dims dims{countPlaces(context, tile), input[0]};
+  for (unsigned d = 0; d < 2; ++d) {
+    auto size =
+        windowDim(input[d + 1], getAffineConstantExpr(Winograd::taps, context),
+                  1, adaptor.getPads()[d], adaptor.getPads()[d + 2], 1,
+                  /*ceil=*/false);
+    if (failed(size))
+      return inferError<WinogradInputOp>(
+          where, "expected a window within the padded image, but got ",
+          toString(input));
+    dims.push_back(*size ? countPatches(*size, tile) : *size);
+  }
+  dims.push_back(input[3]);
+  types.push_back(makeType(getElement(adaptor.getInput()), dims));
+  return success();
+}
+
+LogicalResult WinogradFilterOp::inferReturnTypes(MLIRContext *context,
+                                                 Where where, Adaptor adaptor,
+                                                 Types &types) {
+  Dims filter = getDims(adaptor.getFilter());
+  if (failed(checkTile<WinogradFilterOp>(where, adaptor.getTile())))
+    return failure();
+  if (filter.size() != 4 || getConstant(filter[2]) != Winograd::taps ||
+      getConstant(filter[3]) != Winograd::taps)
+    return inferError<WinogradFilterOp>(
+        where, "expected a filter [O, C, 3, 3], but got ", toString(filter));
+  types.push_back(makeType(
+      getElement(adaptor.getFilter()),
+      {countPlaces(context, adaptor.getTile()), filter[1], filter[0]}));
+  return success();
+}
+
+LogicalResult WinogradOutputOp::inferReturnTypes(MLIRContext *context,
+                                                 Where where, Adaptor adaptor,
+                                                 Types &types) {
+  Dims products = getDims(adaptor.getProducts());
+  int64_t tile = adaptor.getTile();
+  ArrayRef<int64_t> size = adaptor.getSize();
+  if (failed(checkTile<WinogradOutputOp>(where, tile)))
+    return failure();
+  if (products.size() != 5 || size.size() != 2 || size[0] < 1 || size[1] < 1 ||
+      areDifferent(products[0], countPlaces(context, tile)))
+    return inferError<WinogradOutputOp>(
+        where, "expected products [", (tile + 2) * (tile + 2),
+        ", N, R, Q, O] and a height and width of at least 1, but got ",
+        toString(products));
+  Dims dims{products[1]};
+  for (unsigned d : {0, 1}) {
+    dims.push_back(getAffineConstantExpr(size[d], context));
+    if (AffineExpr patches = countPatches(dims.back(), tile);
+        areDifferent(products[d + 2], patches))
+      return inferError<WinogradOutputOp>(
+          where, "expected ", toString({patches}), " patches, but got ",
+          toString({products[d + 2]}));
+  }
+  dims.push_back(products[4]);
+  types.push_back(makeType(getElement(adaptor.getProducts()), dims));
+  return success();
+}
+
+/// Returns the operations of a transform: one for each element that it reads or
+/// writes, and each row of the matrix.
+static AffineExpr getTransformFlops(Value from, Value to, int64_t size) {
+  MLIRContext *context = from.getContext();
+  AffineExpr elements =
+      addExprs(product(context, getDims(from)), product(context, getDims(to)));
+  return mulExprs(elements, getAffineConstantExpr(size, context));
+}
+
+AffineExpr WinogradInputOp::getFlops() {
+  return getTransformFlops(getInput(), getResult(), getTile() + 2);
+}
+AffineExpr WinogradFilterOp::getFlops() {
+  return getTransformFlops(getFilter(), getResult(), getTile() + 2);
+}
+AffineExpr WinogradOutputOp::getFlops() {
+  return getTransformFlops(getProducts(), getResult(), getTile() + 2);
+}
+
 LogicalResult TransformFilterOp::inferReturnTypes(MLIRContext *context,
                                                   Where where, Adaptor adaptor,
                                                   Types &types) {

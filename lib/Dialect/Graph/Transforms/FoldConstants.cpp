@@ -240,8 +240,9 @@ private:
   }
   bool canFold(Operation *op) {
     return isa_and_nonnull<GraphDialect>(op->getDialect()) &&
-           !isa<ConstantOp, TransformFilterOp>(op) && op->getNumResults() > 0 &&
-           op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+           !isa<ConstantOp, TransformFilterOp, WinogradFilterOp>(op) &&
+           op->getNumResults() > 0 && op->getNumRegions() == 0 &&
+           isMemoryEffectFree(op) &&
            !op->hasAttr(messageAttr) && // may raise a fault at run time
            hasStaticTypes(op->getOperandTypes()) &&
            hasStaticTypes(op->getResultTypes()) && isSmallEnough(op);

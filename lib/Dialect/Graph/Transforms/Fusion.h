@@ -19,8 +19,8 @@ inline bool isPointwise(mlir::Operation *op) {
 inline bool hasEpilogue(mlir::Operation *op) {
   return llvm::isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
                    AvgPoolOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
-                   LRNOp, WinogradConvOp, WordMatmulOp, BlockMatmulOp, ArgMaxOp,
-                   ArgMinOp>(op) ||
+                   LRNOp, WinogradConvOp, WinogradOutputOp, WordMatmulOp,
+                   BlockMatmulOp, ArgMaxOp, ArgMinOp>(op) ||
          llvm::isa<ReduceOpInterface>(op);
 }
 

@@ -4,6 +4,7 @@
 // multiplications outweigh the cost of the transforms.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Matching.h"
@@ -43,20 +44,58 @@ bool isConstantValue(Value value, unsigned depth = 16) {
          });
 }
 
-std::optional<WinogradSizes> getSizes(ConvOp op, tile::CpuTargetAttr target) {
+/// Returns true for a channels-last convolution by windows of 3x3 elements.
+bool isTransformable(ConvOp op) {
   Dims filter = getDims(op.getFilter());
   auto isOne = [](int64_t value) { return value == 1; };
-  if (op.getLayout() != Layout::NHWC || getRank(op.getInput()) != 4 ||
-      op.getGroup() != 1 ||
-      getElement(op.getFilter()) != getElement(op.getInput()) ||
-      !llvm::all_of(op.getStrides(), isOne) ||
-      !llvm::all_of(op.getDilations(), isOne) ||
-      !llvm::all_of(op.getPads(), [](int64_t pad) { return pad >= 0; }) ||
-      getConstant(filter[2]) != Winograd::taps ||
-      getConstant(filter[3]) != Winograd::taps ||
-      !isConstantValue(op.getFilter()))
+  return op.getLayout() == Layout::NHWC && getRank(op.getInput()) == 4 &&
+         op.getGroup() == 1 &&
+         getElement(op.getFilter()) == getElement(op.getInput()) &&
+         llvm::all_of(op.getStrides(), isOne) &&
+         llvm::all_of(op.getDilations(), isOne) &&
+         llvm::all_of(op.getPads(), [](int64_t pad) { return pad >= 0; }) &&
+         getConstant(filter[2]) == Winograd::taps &&
+         getConstant(filter[3]) == Winograd::taps;
+}
+
+/// Returns the estimated microseconds that a GPU saves if it transforms patches
+/// and the filter, multiplies them, and transforms the products, fitted to 13
+/// convolutions of f32 on an H200
+/// (benchmarks/results/gpu-winograd-2026-11-30.md). Returns none if a size is
+/// dynamic, except for the number of images, or if patches and products take
+/// too much memory.
+std::optional<double> getSavedTime(ConvOp op, int64_t tile,
+                                   tile::CudaTargetAttr target) {
+  constexpr double directRate = 30e6, productRate = 33e6, byteRate = 6e6,
+                   launches = 11, ofDepth = 0.1 / 16, measuredOn = 132;
+  constexpr int64_t someImages = 8, blockRows = 64, blockColumns = 32;
+  constexpr double elementBytes = 4, mostBytes = 1 << 30;
+  Dims result = getDims(op.getResult()), filter = getDims(op.getFilter());
+  auto height = getConstant(result[1]), width = getConstant(result[2]),
+       outputs = getConstant(filter[0]), inputs = getConstant(filter[1]);
+  if (!height || !width || !outputs || !inputs)
     return std::nullopt;
-  return getWinogradSizes(op.getInput(), op.getResult(), target);
+  int64_t images = getConstant(result[0]).value_or(someImages),
+          pixels = images * *height * *width,
+          patches = images * llvm::divideCeil(*height, tile) *
+                    llvm::divideCeil(*width, tile),
+          places = (tile + 2) * (tile + 2), channels = *inputs + *outputs,
+          filters = *inputs * *outputs;
+  double moved = double(places * patches * channels) * elementBytes,
+         bytes =
+             double(pixels * channels + filters * (Winograd::window + places)) *
+                 elementBytes +
+             2 * moved;
+  if (moved > mostBytes)
+    return std::nullopt;
+  double speed = double(target.getMultiprocessors()) / measuredOn;
+  double direct =
+      2.0 * double(pixels * filters * Winograd::window) / (directRate * speed) +
+      double(*inputs * Winograd::window) * ofDepth;
+  double products =
+      2.0 * double(llvm::alignTo(patches, blockRows) * places * *inputs) *
+      double(llvm::alignTo(*outputs, blockColumns)) / (productRate * speed);
+  return direct - products - bytes / (byteRate * speed) - launches;
 }
 
 class WinogradPass final
@@ -65,18 +104,21 @@ public:
   using WinogradPassBase::WinogradPassBase;
 
   void runOnOperation() override {
-    // The plans and costs are those of CPUs.
-    if (forced < 0 && tile::findCudaTarget(getOperation()))
-      return;
     tile::CpuTargetAttr target = tile::getCpuTarget(getOperation());
+    tile::CudaTargetAttr gpu = tile::findCudaTarget(getOperation());
     SmallVector<ConvOp> convs;
-    getOperation().walk([&](ConvOp op) { convs.push_back(op); });
+    getOperation().walk([&](ConvOp op) {
+      if (isTransformable(op))
+        convs.push_back(op);
+    });
     for (ConvOp op : convs) {
-      std::optional<WinogradSizes> sizes = getSizes(op, target);
-      int64_t tile = sizes ? chooseTile(*sizes, target) : 0;
+      int64_t tile = gpu ? chooseTile(op, gpu) : chooseTile(op, target);
       if (tile == 0)
         continue;
-      rewrite(op, Winograd(tile));
+      if (gpu)
+        rewriteForGpu(op, tile);
+      else
+        rewrite(op, Winograd(tile));
       ++(tile == 2 ? numSmall : numLarge);
     }
   }
@@ -85,22 +127,70 @@ private:
   /// Returns the tile, or 0 for direct convolution. Transformed filters of
   /// narrow elements are rounded, which the factors of tiles of 4 would
   /// magnify.
-  int64_t chooseTile(const WinogradSizes &sizes, tile::CpuTargetAttr target) {
+  int64_t chooseTile(ConvOp op, tile::CpuTargetAttr target) {
+    auto sizes = getWinogradSizes(op.getInput(), op.getResult(), target);
+    if (!sizes || !isConstantValue(op.getFilter()))
+      return 0;
     SmallVector<int64_t> tiles{2};
-    if (sizes.filterBytes == sizeof(float))
+    if (sizes->filterBytes == sizeof(float))
       tiles.push_back(4);
     if (forced >= 0)
       return llvm::is_contained(tiles, forced) ? int64_t(forced) : 0;
     int64_t best = 0;
-    double cost = 0.9 * getDirectCost(sizes); // only if the advantage is clear
+    double cost = 0.9 * getDirectCost(*sizes); // only if the advantage is clear
     for (int64_t tile : tiles) {
-      double own = planWinograd(sizes, tile, target).cost;
+      double own = planWinograd(*sizes, tile, target).cost;
       if (own < cost) {
         best = tile;
         cost = own;
       }
     }
     return best;
+  }
+
+  /// Returns the tile, or 0 for direct convolution. Units of GPUs multiply
+  /// narrow elements faster than these could be transformed.
+  int64_t chooseTile(ConvOp op, tile::CudaTargetAttr target) {
+    Dims size = getDims(op.getResult());
+    if (!getElement(op.getFilter()).isF32() || getPrecision(op) ||
+        getConstant(size[1]).value_or(0) < 1 ||
+        getConstant(size[2]).value_or(0) < 1)
+      return 0;
+    if (forced >= 0)
+      return Winograd::isTile(forced) ? int64_t(forced) : 0;
+    // Tiles of 2 took longer in all measurements.
+    constexpr int64_t tile = 4;
+    constexpr double least = 2;
+    return getSavedTime(op, tile, target).value_or(0) > least ? tile : 0;
+  }
+
+  /// Replaces the convolution by a product for each place of the patches.
+  /// Kernels compute the filters in each run, as they are larger than those of
+  /// the convolution.
+  void rewriteForGpu(ConvOp op, int64_t tile) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Dims size = getDims(op.getResult());
+    Value patches =
+        WinogradInputOp::create(b, loc, op.getInput(), tile, op.getPads());
+    Value filter = WinogradFilterOp::create(b, loc, op.getFilter(), tile);
+    // The patches of all images are the rows of a product.
+    Dims places = getDims(patches),
+         rows{places.front(), places[1] * places[2] * places[3], places.back()};
+    Value merged =
+        ReshapeOp::create(b, loc, makeType(getElement(patches), rows), patches);
+    Value products = MatmulOp::create(b, loc, merged, filter);
+    places.back() = size.back();
+    products = ReshapeOp::create(b, loc, makeType(getElement(products), places),
+                                 products);
+    Value result = WinogradOutputOp::create(
+        b, loc, op.getResult().getType(), products, tile,
+        ArrayRef<int64_t>{*getConstant(size[1]), *getConstant(size[2])});
+    if (op.getBias())
+      result =
+          AddOp::create(b, loc, op.getResult().getType(), result, op.getBias());
+    op.getResult().replaceAllUsesWith(result);
+    op.erase();
   }
 
   static RankedTensorType makeStatic(ArrayRef<int64_t> shape,
