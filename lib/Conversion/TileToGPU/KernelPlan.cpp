@@ -272,11 +272,14 @@ int64_t KernelPlan::countStreamThreads(int64_t elements, int64_t each) {
 }
 
 void KernelPlan::chooseThreads() {
-  // A thread of other kernels has a wide access of the widest element stored.
-  constexpr int64_t accessBytes = 16, fewest = 4, most = 8;
+  // A thread of other kernels has a wide access of the widest element stored,
+  // or one element if it combines those of many loads, which it has at once.
+  constexpr int64_t accessBytes = 16, fewest = 4, most = 8, manyLoads = 16;
   int64_t dots = 0, others = 1, warps = 0, bytes = accessBytes / most;
+  int64_t loads = 0;
   bool reduces = false;
   kernel.walk([&](Operation *op) {
+    loads += isa<tile::LoadOp>(op);
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       dots = std::max(dots, tileType(dot.getResult()).getNumElements());
       if (findUnit(dot))
@@ -300,7 +303,8 @@ void KernelPlan::chooseThreads() {
     threads = std::clamp<int64_t>(
         llvm::PowerOf2Ceil(llvm::divideCeil(others, fewest)), kWarp, 256);
   else
-    threads = countStreamThreads(others, std::max(fewest, accessBytes / bytes));
+    threads = countStreamThreads(
+        others, loads >= manyLoads ? 1 : std::max(fewest, accessBytes / bytes));
 }
 
 /// Distributes both dimensions of an accumulator together. Minimizes

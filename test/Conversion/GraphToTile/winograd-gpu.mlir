@@ -1,5 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
+// RUN: aopt %t.mlir --tile-specialize --convert-tile-to-gpu | FileCheck %s --check-prefix=THREADS
 // RUN: cuda-emulate %t.mlir --symbols=2 --tolerance=1e-5 | FileCheck %s --check-prefix=EMULATED
 
 // A program has some patches of a row of an image, whose elements are loaded with a step.
@@ -10,6 +11,9 @@
 // CHECK-COUNT-36: tile.store
 // CHECK-NOT: tile.store
 // CHECK: tile.return
+
+// Each thread has one element of all places of a patch: 3 patches of 24 channels.
+// THREADS: llvm.func @input({{.*}}adze.threads = 128
 
 // The filter is packed, as [window, inputs, outputs].
 // CHECK-LABEL: tile.kernel @filter(

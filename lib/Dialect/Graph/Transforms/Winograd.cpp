@@ -67,8 +67,8 @@ bool isTransformable(ConvOp op) {
 std::optional<double> getSavedTime(ConvOp op, int64_t tile,
                                    tile::CudaTargetAttr target) {
   constexpr double directRate = 30e6, productRate = 33e6, byteRate = 6e6,
-                   launches = 11, ofDepth = 0.1 / 16, measuredOn = 132;
-  constexpr int64_t someImages = 8, blockRows = 64, blockColumns = 32;
+                   launches = 9, ofDepth = 0.1 / 16, measuredOn = 132;
+  constexpr int64_t someImages = 8, blockRows = 32, blockColumns = 32;
   constexpr double elementBytes = 4, mostBytes = 1 << 30;
   Dims result = getDims(op.getResult()), filter = getDims(op.getFilter());
   auto height = getConstant(result[1]), width = getConstant(result[2]),
@@ -82,10 +82,10 @@ std::optional<double> getSavedTime(ConvOp op, int64_t tile,
           places = (tile + 2) * (tile + 2), channels = *inputs + *outputs,
           filters = *inputs * *outputs;
   double moved = double(places * patches * channels) * elementBytes,
-         bytes =
-             double(pixels * channels + filters * (Winograd::window + places)) *
-                 elementBytes +
-             2 * moved;
+         bytes = double(pixels * channels +
+                        filters * (Winograd::window + 2 * places)) *
+                     elementBytes +
+                 2 * moved;
   if (moved > mostBytes)
     return std::nullopt;
   double speed = double(target.getMultiprocessors()) / measuredOn;
