@@ -398,6 +398,9 @@ bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
     function->setAttr("adze.packed_programs", b.getI64IntegerAttr(packed));
   }
   function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
+  if (kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
+    function->setAttr("adze.products", b.getUnitAttr());
   addGlobals(function, frame, /*sharedAlign=*/128);
   makePrograms(kernel, plan, packed);
   return true;

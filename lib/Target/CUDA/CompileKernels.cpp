@@ -297,8 +297,8 @@ splitKernels(gpu::GPUModuleOp device) {
       for (StringRef name :
            {"adze.kernel", "adze.threads", "adze.shared_bytes",
             "adze.resident_blocks", "adze.tensor_maps", "adze.most_shared",
-            "adze.packed_programs", "adze.waits", "adze.ordered", "adze.loops",
-            "adze.refusal", "gpu.kernel"})
+            "adze.packed_programs", "adze.products", "adze.waits",
+            "adze.ordered", "adze.loops", "adze.refusal", "gpu.kernel"})
         f->removeAttr(name);
     });
     modules.push_back(std::move(one));

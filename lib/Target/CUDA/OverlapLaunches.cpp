@@ -5,6 +5,7 @@
 #include "Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -128,6 +129,40 @@ static void copyConstants(const DenseSet<Value> &constants, Operation *wait) {
   }
 }
 
+static bool containsLoop(Operation &op) {
+  return op
+      .walk([](Operation *inner) {
+        return isa<scf::ForOp, scf::WhileOp>(inner) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Lets the next launch begin after the last loop of the block, in each branch
+/// of a condition that contains it. `start` is where a block without loops
+/// does. Earlier, blocks of several later launches would be resident where
+/// those of this one leave room, and so be on few multiprocessors when they
+/// compute.
+static void launchNext(Block &block, OpBuilder::InsertPoint start) {
+  auto loops = llvm::make_filter_range(llvm::reverse(block), containsLoop);
+  OpBuilder b(block.getParentOp()->getContext());
+  b.restoreInsertionPoint(start);
+  if (!loops.empty()) {
+    Operation &last = *loops.begin();
+    if (isa<scf::IfOp>(last)) {
+      for (Region &branch : last.getRegions())
+        if (!branch.empty())
+          launchNext(
+              branch.front(),
+              OpBuilder::atBlockBegin(&branch.front()).saveInsertionPoint());
+      return;
+    }
+    b.setInsertionPointAfter(&last);
+  }
+  NVVM::GriddepcontrolOp::create(b, block.getParentOp()->getLoc(),
+                                 NVVM::GridDepActionKind::launch_dependents);
+}
+
 void overlapLaunches(gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     if (!function->hasAttr("adze.kernel"))
@@ -141,10 +176,12 @@ void overlapLaunches(gpu::GPUModuleOp module) {
         b.setInsertionPointAfter(barrier);
         break;
       }
-    Location loc = function.getLoc();
-    NVVM::GriddepcontrolOp::create(b, loc,
-                                   NVVM::GridDepActionKind::launch_dependents);
-    Operation *wait = waitForLaunches(b, loc);
+    if (function->hasAttr("adze.products")) {
+      launchNext(entry, b.saveInsertionPoint());
+      continue;
+    }
+    Operation *wait = waitForLaunches(b, function.getLoc());
+    launchNext(entry, b.saveInsertionPoint());
     DenseSet<Value> constants = getConstants(function);
     copyConstants(constants, wait);
     prefetchConstants(constants, wait);

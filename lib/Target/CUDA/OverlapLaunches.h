@@ -8,11 +8,14 @@
 
 namespace adze::cuda {
 
-/// Inserts a wait for the previous launches into each kernel, so that the
-/// kernel may be launched before they have ended (attribute `adze.waits`), and
-/// lets the next launch begin as soon as all blocks of this one run
-/// (programmatic dependent launch). Blocks are then resident, and barriers and
-/// tensor maps are set up, when the previous launch ends. Requires sm_90.
+/// Inserts a wait for the previous launches into kernels, so that they may be
+/// launched before these have ended (attribute `adze.waits`), and lets the next
+/// launch begin after the last loop of each kernel (programmatic dependent
+/// launch). Blocks are then resident, and barriers and tensor maps are set up,
+/// when the previous launch ends. Kernels with products by threads or warps
+/// (attribute `adze.products`) are launched after it: their blocks would be
+/// resident on those multiprocessors that have room first, instead of one on
+/// each. Requires sm_90.
 void overlapLaunches(mlir::gpu::GPUModuleOp module);
 
 } // namespace adze::cuda
