@@ -160,12 +160,7 @@ public:
         type(getAccumulatorType(element)) {}
 
   LogicalResult emitInput(WinogradInputOp op) {
-    Dims input = getDims(op.getInput());
-    auto count = [&](unsigned dim) {
-      return getKnown(input[dim + 1]) + op.getPads()[dim] +
-             op.getPads()[dim + 2] - Winograd::taps + 1;
-    };
-    if (failed(setUp({count(0), count(1)}, input[0], input[3])))
+    if (failed(setUp(op.getResult())))
       return failure();
     SmallVector<Value> x;
     for (int64_t i = 0; i < winograd.size * winograd.size; ++i)
@@ -178,8 +173,7 @@ public:
   }
 
   LogicalResult emitOutput(WinogradOutputOp op) {
-    Dims result = getDims(op.getResult());
-    if (failed(setUp(op.getSize(), result[0], result[3])))
+    if (failed(setUp(op.getProducts())))
       return failure();
     SmallVector<Value> x;
     for (int64_t i = 0; i < winograd.size * winograd.size; ++i)
@@ -223,27 +217,26 @@ public:
   }
 
 private:
-  /// Chooses the blocks of patches of images of this height and width, and sets
-  /// the position of the program.
-  LogicalResult setUp(ArrayRef<int64_t> size, AffineExpr images,
-                      AffineExpr channels) {
+  /// Chooses the blocks of patches, which are [places, images, rows, columns,
+  /// channels], and sets the position of the program.
+  LogicalResult setUp(Value patches) {
     constexpr int64_t lanes = 64, elements = 256;
-    Value batch = e.size(images), count = e.size(channels);
-    if (!batch || !count || size[0] < 1 || size[1] < 1)
-      return e.fail("the size of the image is dynamic");
-    int64_t inRow = llvm::divideCeil(size[1], winograd.tile),
-            channelBlock = chooseLanes(getKnown(channels), lanes);
-    Value rows = e.index(llvm::divideCeil(size[0], winograd.tile)),
-          columns = e.index(inRow),
-          blockP =
-              e.param("PATCHES",
-                      std::clamp<int64_t>(elements / channelBlock, 1, inRow)),
-          blockC = e.param("CHANNELS", channelBlock);
+    Dims dims = getDims(patches);
+    Value images = e.size(dims[1]), rows = e.size(dims[2]),
+          columns = e.size(dims[3]), channels = e.size(dims[4]);
+    if (!images || !rows || !columns || !channels)
+      return failure();
+    int64_t blockSize = chooseLanes(getKnown(dims[4]), lanes),
+            inRow = getConstant(dims[3]).value_or(elements);
+    Value blockP = e.param("PATCHES",
+                           std::clamp<int64_t>(elements / blockSize, 1,
+                                               std::max<int64_t>(inRow, 1))),
+          blockC = e.param("CHANNELS", blockSize);
     e.setAxis(Patch, blockP);
     e.setAxis(Channel, blockC);
     SmallVector<Value> ids =
-        e.programIds({e.ceilDiv(count, blockC), e.ceilDiv(columns, blockP),
-                      e.mul(rows, batch)});
+        e.programIds({e.ceilDiv(channels, blockC), e.ceilDiv(columns, blockP),
+                      e.mul(rows, images)});
     channel = {e.mul(ids[0], blockC), Channel, 1, 1};
     column = e.mul(ids[1], blockP);
     image = e.div(ids[2], rows);

@@ -185,7 +185,7 @@ AffineExpr ConvOp::getFlops() {
            getInput())[getLayout() == Layout::NHWC ? getRank(getInput()) - 1
                                                    : 1]);
   // Zeros outside of the groups are not counted.
-  if (!getBand() || !read || !channels)
+  if (!getBand() || !flops || !channels || read.value_or(0) == 0)
     return flops;
   return mulExprs(flops.floorDiv(*read),
                   getAffineConstantExpr(*channels / getGroup(), getContext()));

@@ -70,22 +70,51 @@ Winograd::Winograd(int64_t tile) : tile(tile), size(tile + taps - 1) {
 // The op
 //===----------------------------------------------------------------------===//
 
+template <typename OpT>
+static LogicalResult checkTile(Where where, int64_t tile) {
+  return Winograd::isTile(tile)
+             ? success()
+             : inferError<OpT>(where, "expected a tile of 2 or 4, but got ",
+                               tile);
+}
+
+/// Adds the height and width of the result of 3x3 windows.
+template <typename OpT>
+static LogicalResult addWindowSizes(MLIRContext *context, Where where,
+                                    const Dims &input, ArrayRef<int64_t> pads,
+                                    Dims &dims) {
+  if (input.size() != 4 || pads.size() != 4)
+    return inferError<OpT>(
+        where, "expected an image of rank 4 and 4 pads, but got rank ",
+        input.size(), " and ", pads.size(), " pads");
+  for (unsigned d = 0; d < 2; ++d) {
+    auto size =
+        windowDim(input[d + 1], getAffineConstantExpr(Winograd::taps, context),
+                  1, pads[d], pads[d + 2], 1,
+                  /*ceil=*/false);
+    if (failed(size))
+      return inferError<OpT>(
+          where, "expected a window within the padded image, but got ",
+          toString(input));
+    dims.push_back(*size);
+  }
+  return success();
+}
+
 LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
                                                Where where, Adaptor adaptor,
                                                Types &types) {
   Dims input = getDims(adaptor.getInput()),
        filter = getDims(adaptor.getFilter());
   int64_t tile = adaptor.getTile();
-  if (input.size() != 4 || filter.size() != 3 || adaptor.getPads().size() != 4)
+  Dims sizes;
+  if (failed(checkTile<WinogradConvOp>(where, tile)) ||
+      failed(addWindowSizes<WinogradConvOp>(context, where, input,
+                                            adaptor.getPads(), sizes)))
+    return failure();
+  if (filter.size() != 3)
     return inferError<WinogradConvOp>(
-        where,
-        "expected an image of rank 4, a filter of rank 3 and 4 pads, but "
-        "got ranks ",
-        input.size(), " and ", filter.size(), " and ", adaptor.getPads().size(),
-        " pads");
-  if (!Winograd::isTile(tile))
-    return inferError<WinogradConvOp>(
-        where, "expected a tile of 2 or 4, but got ", tile);
+        where, "expected a filter of rank 3, but got rank ", filter.size());
   Type element =
       getProductType(getElement(adaptor.getInput()),
                      getElement(adaptor.getFilter()), adaptor.getWideResult());
@@ -103,18 +132,7 @@ LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
     return inferError<WinogradConvOp>(where, "expected a filter of ",
                                       toString(expected), ", but got ",
                                       toString(filter));
-  Dims dims{input[0]};
-  for (unsigned d = 0; d < 2; ++d) {
-    auto size =
-        windowDim(input[d + 1], getAffineConstantExpr(Winograd::taps, context),
-                  1, adaptor.getPads()[d], adaptor.getPads()[d + 2], 1,
-                  /*ceil=*/false);
-    if (failed(size))
-      return inferError<WinogradConvOp>(
-          where, "expected a window within the padded image, but got ",
-          toString(input));
-    dims.push_back(*size);
-  }
+  Dims dims{input[0], sizes[0], sizes[1]};
   dims.push_back(filter[2]);
   types.push_back(makeType(element, dims));
   return success();
@@ -127,14 +145,6 @@ static AffineExpr countPatches(AffineExpr size, int64_t tile) {
   return floorDivExprs(addExprs(size, number(tile - 1)), number(tile));
 }
 
-template <typename OpT>
-static LogicalResult checkTile(Where where, int64_t tile) {
-  return Winograd::isTile(tile)
-             ? success()
-             : inferError<OpT>(where, "expected a tile of 2 or 4, but got ",
-                               tile);
-}
-
 /// Returns the number of places of a patch.
 static AffineExpr countPlaces(MLIRContext *context, int64_t tile) {
   return getAffineConstantExpr((tile + 2) * (tile + 2), context);
@@ -145,24 +155,14 @@ LogicalResult WinogradInputOp::inferReturnTypes(MLIRContext *context,
                                                 Types &types) {
   Dims input = getDims(adaptor.getInput());
   int64_t tile = adaptor.getTile();
-  if (failed(checkTile<WinogradInputOp>(where, tile)))
+  Dims sizes;
+  if (failed(checkTile<WinogradInputOp>(where, tile)) ||
+      failed(addWindowSizes<WinogradInputOp>(context, where, input,
+                                             adaptor.getPads(), sizes)))
     return failure();
-  if (input.size() != 4 || adaptor.getPads().size() != 4)
-    return inferError<WinogradInputOp>(
-        where, "expected an image of rank 4 and 4 pads, but got rank ",
-        input.size(), " and ", adaptor.getPads().size(), " pads");
   Dims dims{countPlaces(context, tile), input[0]};
-  for (unsigned d = 0; d < 2; ++d) {
-    auto size =
-        windowDim(input[d + 1], getAffineConstantExpr(Winograd::taps, context),
-                  1, adaptor.getPads()[d], adaptor.getPads()[d + 2], 1,
-                  /*ceil=*/false);
-    if (failed(size))
-      return inferError<WinogradInputOp>(
-          where, "expected a window within the padded image, but got ",
-          toString(input));
-    dims.push_back(*size ? countPatches(*size, tile) : *size);
-  }
+  for (AffineExpr size : sizes)
+    dims.push_back(size ? countPatches(size, tile) : size);
   dims.push_back(input[3]);
   types.push_back(makeType(getElement(adaptor.getInput()), dims));
   return success();
