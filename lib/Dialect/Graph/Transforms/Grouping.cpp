@@ -305,9 +305,10 @@ SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
     if (!isOpen || isStore(producer) || !followsMove(op, *group) ||
         (anchor && elementwise && mayRepeat(op)))
       continue;
-    if (elementwise
-            ? !sameDims(operand, op->getResult(0))
-            : !anchor || !operand.hasOneUse() || usesWholeRows(groups[*group]))
+    // Pixels of patches would be apart along the innermost dim.
+    if (elementwise ? !sameDims(operand, op->getResult(0))
+                    : !anchor || isa<WinogradOutputOp>(anchor) ||
+                          !operand.hasOneUse() || usesWholeRows(groups[*group]))
       continue;
     // A second output must have the size of the others, so it must not be
     // before a transpose, nor be the input of the anchor.

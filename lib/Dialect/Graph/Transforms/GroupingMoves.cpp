@@ -173,8 +173,8 @@ static bool storesRows(Operation *op) {
   if (isa<LayerNormOp, RMSNormOp, SoftmaxOp>(op))
     return true;
   auto conv = dyn_cast<ConvOp>(op);
-  return isa<MatmulOp, WinogradConvOp, WinogradOutputOp>(op) ||
-         isChannelsLastPool(op) || (conv && conv.getLayout() == Layout::NHWC);
+  return isa<MatmulOp, WinogradConvOp>(op) || isChannelsLastPool(op) ||
+         (conv && conv.getLayout() == Layout::NHWC);
 }
 
 /// Returns a reshape outside of kernels of a value without other uses.
@@ -224,8 +224,7 @@ static bool keepsVectors(Value start, const Move &move, Operation *anchor) {
   auto columns = getConstant(getDims(start).back());
   if (run % lanes == 0 || (columns && run % *columns == 0))
     return true;
-  if (!columns ||
-      !isa<MatmulOp, ConvOp, WinogradConvOp, WinogradOutputOp>(anchor))
+  if (!columns || !isa<MatmulOp, ConvOp, WinogradConvOp>(anchor))
     return false;
   int64_t own = getGroupColumns(anchor, *columns);
   bool isKnown =
@@ -248,7 +247,7 @@ static bool canStore(Value start, ArrayRef<Operation *> steps,
   SmallVector<unsigned> apart(dims.size(), 1),
       flat{unsigned(dims.size()) - 1, 1};
   SmallVector<unsigned> to(getDims(steps.back()->getResult(0)).size(), 1);
-  bool isFlat = !isa<ConvOp, WinogradConvOp, WinogradOutputOp>(anchor) &&
+  bool isFlat = !isa<ConvOp, WinogradConvOp>(anchor) &&
                 !isChannelsLastPool(anchor) && dims.size() > 1;
   return dims.size() > 1 && move->getMap(isFlat ? flat : apart, to) &&
          keepsVectors(start, *move, anchor);
