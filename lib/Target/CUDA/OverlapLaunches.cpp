@@ -180,8 +180,13 @@ void overlapLaunches(gpu::GPUModuleOp module) {
       launchNext(entry, b.saveInsertionPoint());
       continue;
     }
+    bool hasMaps = function->hasAttr("adze.tensor_maps");
+    if (!hasMaps)
+      NVVM::GriddepcontrolOp::create(
+          b, function.getLoc(), NVVM::GridDepActionKind::launch_dependents);
     Operation *wait = waitForLaunches(b, function.getLoc());
-    launchNext(entry, b.saveInsertionPoint());
+    if (hasMaps)
+      launchNext(entry, b.saveInsertionPoint());
     DenseSet<Value> constants = getConstants(function);
     copyConstants(constants, wait);
     prefetchConstants(constants, wait);

@@ -10,12 +10,12 @@ namespace adze::cuda {
 
 /// Inserts a wait for the previous launches into kernels, so that they may be
 /// launched before these have ended (attribute `adze.waits`), and lets the next
-/// launch begin after the last loop of each kernel (programmatic dependent
-/// launch). Blocks are then resident, and barriers and tensor maps are set up,
-/// when the previous launch ends. Kernels with products by threads or warps
-/// (attribute `adze.products`) are launched after it: their blocks would be
-/// resident on those multiprocessors that have room first, instead of one on
-/// each. Requires sm_90.
+/// launch begin (programmatic dependent launch): in a product after its last
+/// loop, in other kernels at once. Blocks are then resident, and barriers,
+/// tensor maps and the first weights are loaded, when the previous launch ends.
+/// Kernels with products by threads or warps (attribute `adze.products`) are
+/// launched after it: their blocks would be resident on those multiprocessors
+/// that have room first, instead of one on each. Requires sm_90.
 void overlapLaunches(mlir::gpu::GPUModuleOp module);
 
 } // namespace adze::cuda

@@ -1,6 +1,7 @@
 // Kernels for sm_90 and later wait for the previous launches by themselves: before they
-// access memory, and kernels with tensor maps after their barriers are ready. They let the
-// next one begin after their last loop, and the module declares this to the run time.
+// access memory, and kernels with tensor maps after their barriers are ready. Products let
+// the next one begin after their last loop, and other kernels at once. The module declares
+// this to the run time.
 // RUN: atranslate %s --target=cuda:sm_90a --emit=ptx -o - | FileCheck %s
 // RUN: atranslate %s --target=cuda:sm_80 --emit=ptx -o - | FileCheck %s --check-prefix=OLD
 
@@ -23,8 +24,9 @@
 
 // CHECK: .entry relu_0(
 // CHECK-NOT: {{ld|st}}.global
-// CHECK: griddepcontrol.wait
 // CHECK: griddepcontrol.launch_dependents
+// CHECK-NOT: {{ld|st}}.global
+// CHECK: griddepcontrol.wait
 // CHECK: st.global
 
 // OLD: .entry relu_0(
