@@ -9,20 +9,25 @@
 
 namespace adze::graph {
 
-/// Returns the matrix products and convolutions of f32 tensors by constants, in
-/// the order of the module, that units for elements of type `narrow` multiply.
-/// These have one group, or become one. Their indices in this list identify
-/// them.
+/// Returns true for a matrix product or convolution of f32 tensors that units
+/// for elements of type `narrow` multiply: of one group, or of groups that
+/// become one.
+inline bool isPrecisionProduct(mlir::Operation *op, mlir::Type narrow) {
+  auto conv = llvm::dyn_cast<ConvOp>(op);
+  return (conv ? conv.getGroup() == 1 || formsBand(conv, narrow)
+               : llvm::isa<MatmulOp>(op)) &&
+         getElement(op->getResult(0)).isF32() &&
+         getElement(op->getOperand(0)).isF32() &&
+         getElement(op->getOperand(1)).isF32();
+}
+
+/// Returns those by constants, in the order of the module. Their indices in
+/// this list identify them.
 inline llvm::SmallVector<mlir::Operation *>
 findPrecisionProducts(mlir::Operation *module, mlir::Type narrow) {
   llvm::SmallVector<mlir::Operation *> products;
   module->walk([&](mlir::Operation *op) {
-    auto conv = llvm::dyn_cast<ConvOp>(op);
-    if ((conv ? conv.getGroup() == 1 || formsBand(conv, narrow)
-              : llvm::isa<MatmulOp>(op)) &&
-        getElement(op->getResult(0)).isF32() &&
-        getElement(op->getOperand(0)).isF32() &&
-        getElement(op->getOperand(1)).isF32() && isConstant(op->getOperand(1)))
+    if (isPrecisionProduct(op, narrow) && isConstant(op->getOperand(1)))
       products.push_back(op);
   });
   return products;

@@ -76,14 +76,8 @@ private:
   /// includes products of two activations.
   void allowRounding() {
     getOperation().walk([&](Operation *op) {
-      auto conv = dyn_cast<ConvOp>(op);
-      if (!(conv ? conv.getGroup() == 1 || formsBand(conv, narrow)
-                 : isa<MatmulOp>(op)) ||
-          !getElement(op->getResult(0)).isF32() ||
-          !getElement(op->getOperand(0)).isF32() ||
-          !getElement(op->getOperand(1)).isF32())
-        return;
-      allowRounding(op);
+      if (isPrecisionProduct(op, narrow))
+        allowRounding(op);
     });
   }
 
