@@ -143,14 +143,8 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
       .Case([&](TopKOp op) { return emitTopK(e, op, tiling); })
       .Case([&](LRNOp op) { return emitLRN(e, op, tiling); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, tiling); })
-      .Case(
-          [&](WinogradInputOp op) { return emitWinogradInput(e, op, tiling); })
-      .Case([&](WinogradFilterOp op) {
-        return emitWinogradFilter(e, op, tiling);
-      })
-      .Case([&](WinogradOutputOp op) {
-        return emitWinogradOutput(e, op, tiling);
-      })
+      .Case<WinogradInputOp, WinogradFilterOp, WinogradOutputOp>(
+          [&](Operation *op) { return emitWinogradTransform(e, op, tiling); })
       .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, tiling); })
       .Case([&](BlockMatmulOp op) { return emitBlockMatmul(e, op, tiling); })
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, tiling); })

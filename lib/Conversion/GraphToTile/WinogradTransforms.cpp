@@ -297,23 +297,14 @@ private:
 
 } // namespace
 
-LogicalResult adze::emitWinogradInput(KernelEmitter &e, WinogradInputOp op,
-                                      Tiling tiling) {
+LogicalResult adze::emitWinogradTransform(KernelEmitter &e, Operation *op,
+                                          Tiling tiling) {
   if (tiling != Tiling::Dims)
     return e.fail("a Winograd transform has a tiling by dims only");
-  return TransformEmitter(e, op, op.getTile()).emitInput(op);
-}
-
-LogicalResult adze::emitWinogradFilter(KernelEmitter &e, WinogradFilterOp op,
-                                       Tiling tiling) {
-  if (tiling != Tiling::Dims)
-    return e.fail("a Winograd transform has a tiling by dims only");
-  return TransformEmitter(e, op, op.getTile()).emitFilter(op);
-}
-
-LogicalResult adze::emitWinogradOutput(KernelEmitter &e, WinogradOutputOp op,
-                                       Tiling tiling) {
-  if (tiling != Tiling::Dims)
-    return e.fail("a Winograd transform has a tiling by dims only");
-  return TransformEmitter(e, op, op.getTile()).emitOutput(op);
+  if (auto input = dyn_cast<WinogradInputOp>(op))
+    return TransformEmitter(e, op, input.getTile()).emitInput(input);
+  if (auto filter = dyn_cast<WinogradFilterOp>(op))
+    return TransformEmitter(e, op, filter.getTile()).emitFilter(filter);
+  auto output = cast<WinogradOutputOp>(op);
+  return TransformEmitter(e, op, output.getTile()).emitOutput(output);
 }

@@ -16,13 +16,10 @@ multiplyBoth(KernelEmitter &e, mlir::Type element, llvm::ArrayRef<int> axes,
              const graph::Winograd::Matrix &matrix,
              llvm::ArrayRef<mlir::Value> x);
 
-/// Emit a transform as a kernel of its own.
-mlir::LogicalResult emitWinogradInput(KernelEmitter &e,
-                                      graph::WinogradInputOp op, Tiling tiling);
-mlir::LogicalResult
-emitWinogradFilter(KernelEmitter &e, graph::WinogradFilterOp op, Tiling tiling);
-mlir::LogicalResult
-emitWinogradOutput(KernelEmitter &e, graph::WinogradOutputOp op, Tiling tiling);
+/// Emits a transform of patches, of a filter or of products as a kernel of its
+/// own.
+mlir::LogicalResult emitWinogradTransform(KernelEmitter &e, mlir::Operation *op,
+                                          Tiling tiling);
 
 } // namespace adze
 
