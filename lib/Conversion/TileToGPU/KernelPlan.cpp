@@ -93,14 +93,15 @@ SmallVector<ReshapeGroup> reshapeGroups(ArrayRef<int64_t> from,
   return groups;
 }
 
-FailureOr<SmallVector<Spread>> splitSpread(Spread whole,
-                                           ArrayRef<int64_t> sizes) {
+FailureOr<SmallVector<Spread>>
+splitSpread(Spread whole, ArrayRef<int64_t> shape, ArrayRef<unsigned> dims) {
   SmallVector<Spread> spreads;
-  if (whole.chunks > 1 || whole.ragged() ||
-      !llvm::all_of(sizes, llvm::isPowerOf2_64) ||
-      !llvm::isPowerOf2_64(whole.regs))
+  if (whole.chunks > 1 || whole.ragged() || !llvm::isPowerOf2_64(whole.regs))
     return failure();
-  for (int64_t size : llvm::reverse(sizes)) {
+  for (unsigned dim : llvm::reverse(dims)) {
+    int64_t size = shape[dim];
+    if (!llvm::isPowerOf2_64(size))
+      return failure();
     // The positions of a vector, its threads, its registers and its part are
     // digits of a position, from the last one on.
     auto take = [&](int64_t &count, int64_t &left) {
@@ -376,10 +377,7 @@ void KernelPlan::spreadSplitDims() {
           llvm::any_of(group.to,
                        [&](unsigned dim) { return spreads.count(to[dim]); }))
         continue;
-      auto parts = splitSpread(whole->second,
-                               llvm::map_to_vector(group.to, [&](unsigned dim) {
-                                 return shape[dim];
-                               }));
+      auto parts = splitSpread(whole->second, shape, group.to);
       if (failed(parts))
         continue;
       for (auto [dim, spread] : llvm::zip_equal(group.to, *parts)) {
@@ -399,9 +397,8 @@ bool KernelPlan::keepsThreads(tile::ReshapeOp op) {
       [&](const ReshapeGroup &group) {
         if (group.kept() || group.from.size() > 1)
           return group.kept();
-        auto sizes = llvm::map_to_vector(
-            group.to, [&](unsigned dim) { return shape[dim]; });
-        auto parts = splitSpread(spreadOf(from[group.from[0]]), sizes);
+        auto parts =
+            splitSpread(spreadOf(from[group.from[0]]), shape, group.to);
         return succeeded(parts) &&
                llvm::all_of(llvm::zip_equal(group.to, *parts), [&](auto part) {
                  return spreadOf(to[std::get<0>(part)]) == std::get<1>(part);
@@ -492,10 +489,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
   findTransposed();
   if (!threads)
     chooseThreads();
-  depthIsShared =
-      blocks > 1 &&
-      kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
+  depthIsShared = blocks > 1 && hasProducts(kernel);
   if (depthIsShared)
     threads /= blocks;
   orderMemory();

@@ -67,12 +67,13 @@ struct ReshapeGroup {
 llvm::SmallVector<ReshapeGroup> reshapeGroups(llvm::ArrayRef<int64_t> from,
                                               llvm::ArrayRef<int64_t> to);
 
-/// Returns the distribution of dimensions of these sizes, which are those of
-/// one dimension with the distribution `whole` in row-major order, over the
-/// threads that have their positions. Fails if positions of a vector are in
-/// several rows.
+/// Returns the distribution of these dimensions of a shape, which are one
+/// dimension with the distribution `whole` in row-major order, over the threads
+/// that have their positions. Fails if positions of a vector are in several
+/// rows.
 mlir::FailureOr<llvm::SmallVector<Spread>>
-splitSpread(Spread whole, llvm::ArrayRef<int64_t> sizes);
+splitSpread(Spread whole, llvm::ArrayRef<int64_t> shape,
+            llvm::ArrayRef<unsigned> dims);
 
 /// Dimension classes and their distribution. Two dimensions are in one class if
 /// an operation relates their positions.
@@ -212,6 +213,8 @@ bool readsConstants(tile::LoadOp load);
 /// Returns the programs of a group that wait for each other in the kernel, or 0
 /// if programs do not wait.
 int64_t getGroup(tile::KernelOp kernel);
+/// Returns true if the op is a product, or contains one.
+bool hasProducts(mlir::Operation *op);
 /// Returns true for an op on the top level of a kernel with products, if none
 /// of them follows it.
 bool followsProducts(mlir::Operation *op);

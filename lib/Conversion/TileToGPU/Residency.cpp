@@ -73,16 +73,17 @@ int64_t getGroup(tile::KernelOp kernel) {
   return programs;
 }
 
+bool hasProducts(Operation *op) {
+  return op->walk([](tile::DotOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 bool followsProducts(Operation *op) {
   auto kernel = dyn_cast_or_null<tile::KernelOp>(op ? op->getParentOp() : op);
-  auto hasProducts = [](Operation &at) {
-    return at.walk([](tile::DotOp) { return WalkResult::interrupt(); })
-        .wasInterrupted();
-  };
-  return kernel && hasProducts(*kernel) &&
+  return kernel && hasProducts(kernel) &&
          llvm::none_of(llvm::make_range(std::next(op->getIterator()),
                                         op->getBlock()->end()),
-                       hasProducts);
+                       [](Operation &later) { return hasProducts(&later); });
 }
 
 bool isLoopOverSteps(scf::ForOp loop) {

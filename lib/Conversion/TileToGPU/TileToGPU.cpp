@@ -398,8 +398,7 @@ bool Converter::convertToThreads(tile::KernelOp kernel, KernelPlan &plan,
     function->setAttr("adze.packed_programs", b.getI64IntegerAttr(packed));
   }
   function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
-  if (kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); })
-          .wasInterrupted())
+  if (hasProducts(kernel))
     function->setAttr("adze.products", b.getUnitAttr());
   addGlobals(function, frame, /*sharedAlign=*/128);
   makePrograms(kernel, plan, packed);
