@@ -187,16 +187,16 @@ struct Conv {
     int64_t group = op.getGroup();
     if (group == 1)
       return k.index(0);
-    auto divide = [&](Value value, Value by) -> Value {
-      return k.builder.createOrFold<arith::DivSIOp>(k.loc, value, by);
-    };
     Value inputs = filterSizes[1];
     if (int64_t band = op.getBand().value_or(0)) {
-      outChannel = k.mul(divide(outChannel, k.index(band)), k.index(band));
-      inputs = divide(inSizes[at.channel()], k.index(group));
+      outChannel = k.mul(k.floorDiv(outChannel, band), band);
+      inputs = k.floorDiv(inSizes[at.channel()], group);
     }
-    Value perGroup = divide(filterSizes[0], k.index(group));
-    return k.mul(divide(outChannel, perGroup), inputs);
+    Value perGroup = k.builder.createOrFold<arith::DivSIOp>(
+        k.loc, filterSizes[0], k.index(group));
+    Value index =
+        k.builder.createOrFold<arith::DivSIOp>(k.loc, outChannel, perGroup);
+    return k.mul(index, inputs);
   }
   /// Returns the number of input channels from the first one on.
   Value countChannels(Value first) {

@@ -171,7 +171,8 @@ void overlapLaunches(gpu::GPUModuleOp module) {
     OpBuilder b = OpBuilder::atBlockBegin(&entry);
     // The code before the first barrier of a kernel with tensor maps accesses
     // only its own shared memory and prefetches the maps, which are parameters.
-    if (function->hasAttr("adze.tensor_maps"))
+    bool hasMaps = function->hasAttr("adze.tensor_maps");
+    if (hasMaps)
       for (auto barrier : entry.getOps<gpu::BarrierOp>()) {
         b.setInsertionPointAfter(barrier);
         break;
@@ -180,7 +181,6 @@ void overlapLaunches(gpu::GPUModuleOp module) {
       launchNext(entry, b.saveInsertionPoint());
       continue;
     }
-    bool hasMaps = function->hasAttr("adze.tensor_maps");
     if (!hasMaps)
       NVVM::GriddepcontrolOp::create(
           b, function.getLoc(), NVVM::GridDepActionKind::launch_dependents);
