@@ -44,10 +44,11 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
     the result. Strides, dilations and `group` are at least 1, `group` divides C
     and O, and the kernel fits into the padded input. Source: ONNX Conv-22.
 
-    With a `band`, which is at least 1, the filter is `[O, S, kernel..]`, and each run of
-    `band` output channels has the same S input channels: those from the first
-    channel of the group of the first output on. Channels at C and beyond are
-    zero, so the filter has zeros where an output's group has no such channel.
+    With a `band`, which is at least 1, the filter is `[O, S, kernel..]`, and
+    each run of `band` output channels has the same S input channels: those from
+    the first channel of the group of the first output on. Channels at C and
+    beyond are zero, so the filter has zeros where an output's group has no such
+    channel.
 
     Example:
     ```mlir
