@@ -384,16 +384,18 @@ struct ConvertLinalgToGPUPass final
     options.overrideIndexBitwidth(64);
     LLVMTypeConverter types(&getContext(), options);
     EntryTable table(module);
+    SymbolTableCollection symbols;
+    SymbolUserMap users(symbols, module);
     for (auto kernel :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (kernel->hasAttr(host::kernelAttr) && !kernel.isExternal() &&
           !module.lookupSymbol(table.getProgramsName(kernel.getName())))
-        convert(kernel, table, types);
+        convert(kernel, table, types, users);
     table.finish();
   }
 
   void convert(func::FuncOp kernel, EntryTable &table,
-               const LLVMTypeConverter &types) {
+               const LLVMTypeConverter &types, const SymbolUserMap &users) {
     KernelConversion conversion(kernel, table, numSymbols, sharedLimit, types);
     if (std::string why = conversion.run(); !why.empty()) {
       kernel.emitRemark("kernel stays on the host: ") << why;
@@ -402,7 +404,7 @@ struct ConvertLinalgToGPUPass final
       return;
     }
     ++numKernels;
-    if (SymbolTable::symbolKnownUseEmpty(kernel, getOperation()))
+    if (users.useEmpty(kernel))
       kernel.erase();
   }
 };

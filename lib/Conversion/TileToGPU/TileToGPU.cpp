@@ -415,6 +415,8 @@ struct ConvertTileToGPUPass final
   void runOnOperation() override {
     Converter converter(getOperation(), threads, numSymbols, sharedLimit);
     converter.countSymbols();
+    SymbolTableCollection symbols;
+    SymbolUserMap users(symbols, getOperation());
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       if (!converter.convert(kernel)) {
@@ -423,7 +425,7 @@ struct ConvertTileToGPUPass final
       }
       ++numKernels;
       // Kernels that a host program launches are kept.
-      if (SymbolTable::symbolKnownUseEmpty(kernel, getOperation()))
+      if (users.useEmpty(kernel))
         kernel.erase();
     }
     converter.finish();

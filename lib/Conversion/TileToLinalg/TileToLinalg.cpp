@@ -405,8 +405,11 @@ struct ConvertTileToLinalg final
                  LowerBitcast, LowerTranspose, LowerPhase>(&getContext());
     populateTileMemoryToLinalgPatterns(patterns);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return signalPassFailure();
+    // A module for GPUs has other functions, without tile ops.
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(applyPatternsGreedily(function, frozen)))
+        return signalPassFailure();
     getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
     WalkResult walk = getOperation().walk([](Operation *op) {
       if (!isa_and_nonnull<TileDialect>(op->getDialect()) ||

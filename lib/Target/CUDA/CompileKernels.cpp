@@ -210,7 +210,7 @@ private:
 void buildLoopPipeline(OpPassManager &manager, const CompileOptions &options) {
   // These passes lower tile kernels that have no GPU form.
   manager.addPass(createConvertTileToLinalg());
-  manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   manager.addPass(bufferization::createOneShotBufferizePass());
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addPass(createJoinPrograms());
