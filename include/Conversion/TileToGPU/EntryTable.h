@@ -20,6 +20,12 @@ bool raisesFaults(mlir::Operation *kernel);
 /// that has them and no tensor maps.
 mlir::Value makeFaults(mlir::OpBuilder &at, mlir::LLVM::LLVMFuncOp entry);
 
+/// Sets the fast-math flags of a function of floats in a device kernel. Most of
+/// those for the CPU would select a less accurate function here. `isNarrow`: all
+/// results are rounded to 16 bits, and exp, tanh, erf and division may be
+/// approximated to that precision.
+void setAccuracy(mlir::Operation *function, bool isNarrow);
+
 /// What the interface of an entry with the host has beside the arguments of the
 /// kernel.
 struct EntrySignature {

@@ -225,6 +225,7 @@ void KernelConversion::moveBody(LLVM::LLVMFuncOp entry) {
     op.erase();
   });
   kernel.walk([](memref::DeallocOp op) { op.erase(); });
+  kernel.walk([](Operation *op) { setAccuracy(op, /*isNarrow=*/false); });
   kernel.front().getTerminator()->erase();
   block->getOperations().splice(block->end(), kernel.front().getOperations());
   b.setInsertionPointToEnd(block);

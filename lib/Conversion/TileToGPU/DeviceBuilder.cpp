@@ -4,9 +4,7 @@
 #include "DeviceBuilder.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "PipelinePlan.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -108,14 +106,6 @@ bool storesNarrow(Operation *kernel) {
     isNarrow &= element.isF16() || element.isBF16();
   });
   return isNarrow;
-}
-
-void setAccuracy(Operation *function, bool isNarrow) {
-  auto flags =
-      isNarrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
-  llvm::TypeSwitch<Operation *>(function)
-      .Case<math::ExpOp, math::Exp2Op, math::TanhOp, math::ErfOp,
-            arith::DivFOp>([&](auto op) { op.setFastmath(flags); });
 }
 
 } // namespace adze::togpu

@@ -118,12 +118,6 @@ private:
 /// Returns true if all that a kernel writes is f16 or bf16.
 bool storesNarrow(mlir::Operation *kernel);
 
-/// Sets the fast-math flags of a function of floats: those in the kernel serve
-/// the CPU, and would select a less accurate function here. `isNarrow`: all
-/// results are rounded to 16 bits; exp, tanh, erf and division may be
-/// approximated to that precision.
-void setAccuracy(mlir::Operation *function, bool isNarrow);
-
 } // namespace adze::togpu
 
 #endif // ADZE_LIB_CONVERSION_TILETOGPU_DEVICEBUILDER_H

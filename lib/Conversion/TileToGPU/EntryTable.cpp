@@ -2,10 +2,13 @@
 //
 // The entry points of a module's device kernels.
 #include "Conversion/TileToGPU/EntryTable.h"
+#include "Dialect/Graph/IR/Weights.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -31,6 +34,16 @@ Value makeFaults(OpBuilder &at, LLVM::LLVMFuncOp entry) {
   return LLVM::IntToPtrOp::create(
       at, entry.getLoc(), LLVM::LLVMPointerType::get(at.getContext(), 1),
       entry.getArguments().back());
+}
+
+void setAccuracy(Operation *function, bool isNarrow) {
+  using arith::FastMathFlags;
+  llvm::TypeSwitch<Operation *>(function)
+      .Case<math::ExpOp, math::Exp2Op, math::TanhOp, math::ErfOp,
+            arith::DivFOp>([&](auto op) {
+        op.setFastmath(isNarrow ? FastMathFlags::afn
+                                : op.getFastmath() & graph::isAtMostOne);
+      });
 }
 
 EntryTable::EntryTable(ModuleOp module)

@@ -3,6 +3,7 @@
 // Tiles at the positions where a warpgroup's matrix instruction returns its
 // sums.
 #include "Fragments.h"
+#include "Conversion/TileToGPU/EntryTable.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Reduction.h"
 #include "mlir/Dialect/Math/IR/Math.h"

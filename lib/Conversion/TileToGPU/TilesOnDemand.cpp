@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Computes tiles at the positions that a thread requests.
+#include "Conversion/TileToGPU/EntryTable.h"
 #include "DeviceBuilder.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

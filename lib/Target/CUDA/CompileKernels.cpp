@@ -4,12 +4,12 @@
 // and ptxas.
 #include "Target/CUDA/CompileKernels.h"
 #include "Conversion/Passes.h"
+#include "DeviceMath.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Host/IR/Programs.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "IntegerMath.h"
-#include "NarrowMath.h"
 #include "OverlapLaunches.h"
 #include "Transforms/Passes.h"
 #include "adze_module.h"
@@ -86,7 +86,7 @@ struct ApproximateMathPass
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(getOperation(), std::move(widen));
     expandTurns(getOperation());
-    expandNarrowMath(getOperation());
+    expandDeviceMath(getOperation());
     RewritePatternSet patterns(&getContext());
     populateMathApproximatePatterns(patterns, /*vectorBytes=*/0);
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));

@@ -12,6 +12,28 @@
 // EXP2-NOT: fma.rn.f32
 // EXP2-COUNT-32: ex2.approx.ftz.f32
 // EXP2-NOT: fma.rn.f32
-// Results of 32 bits require the function in full precision.
-// WIDE-NOT: {{(ex2|rcp).approx.ftz}}
+// In f32, tanh is a polynomial near 0, and the same form with |x| elsewhere.
+// WIDE: abs.f32
+// WIDE: ex2.approx.ftz.f32
+// WIDE: rcp.approx.ftz.f32
+// WIDE: 0f3F200000
 // WIDE: st.shared.v2.b32
+
+// RUN: cuda-compile %S/Inputs/functions.mlir | FileCheck %s --check-prefix=FUNCTIONS
+// e^x is 2^n 2^y, with an integer n that saturates.
+// FUNCTIONS: .entry power(
+// FUNCTIONS: fma.rn.sat.f32
+// FUNCTIONS: ex2.approx.ftz.f32
+// FUNCTIONS: mul.rn.f32
+// A weight of a softmax is at most 1, and only its absolute error counts.
+// FUNCTIONS: .entry weight(
+// FUNCTIONS-NOT: fma.rn
+// FUNCTIONS: ex2.approx.ftz.f32
+// FUNCTIONS-NOT: fma.rn
+// A division by 1 + e^x has no branches, since the divisor is at least 1.
+// FUNCTIONS: .entry sigmoid(
+// FUNCTIONS: div.full.f32
+// Another division is rounded correctly.
+// FUNCTIONS: .entry quotient(
+// FUNCTIONS-NOT: div.full.f32
+// FUNCTIONS: div.rn.f32
