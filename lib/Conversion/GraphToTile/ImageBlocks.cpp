@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Convolutions for GPUs: a program has a block of pixels of several image rows,
-// whose windows are boxes of the input.
+// whose windows are boxes of the input. Volumes are images at each depth.
 #include "Convolution.h"
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Tile/IR/Units.h"
@@ -29,11 +29,12 @@ public:
     if (failed(sums))
       return failure();
     Value acc = reshape((*sums)[0], {blockY, blockX, blockO});
+    DimRanges ranges;
+    for (Value position : outer)
+      ranges.push_back(point(position));
+    ranges.append({{row, Y, 1, 1}, {column, X, 1, 1}, {channel, Output, 1, 1}});
     return finishConv(e, op.getResult(), op.getBias(), acc, {Y, X, Output},
-                      {{image, -1, 1, 1},
-                       {row, Y, 1, 1},
-                       {column, X, 1, 1},
-                       {channel, Output, 1, 1}});
+                      ranges);
   }
 
 private:
@@ -51,17 +52,29 @@ private:
     e.setAxis(Input, blockC);
     e.setAxis(Output, blockO);
     e.pack(op.getFilter(), packFilter(op, /*panel=*/0, PackedGroup()));
-    Value images = e.size(conv.result[0]), height = e.size(conv.result[1]),
-          width = e.size(conv.result[2]), outputs = e.size(conv.result[3]);
-    if (!images || !height || !width || !outputs)
-      return failure();
-    Value across = e.ceilDiv(width, blockX), down = e.ceilDiv(height, blockY);
-    SmallVector<Value> ids = e.programIds(
-        {e.mul(e.mul(across, down), images), e.ceilDiv(outputs, blockO)});
+    SmallVector<Value> sizes;
+    for (AffineExpr dim : conv.result) {
+      sizes.push_back(e.size(dim));
+      if (!sizes.back())
+        return failure();
+    }
+    Value outputs = sizes.pop_back_val();
+    Value across = e.ceilDiv(sizes.pop_back_val(), blockX),
+          down = e.ceilDiv(sizes.pop_back_val(), blockY),
+          programs = e.mul(across, down);
+    for (Value size : sizes)
+      programs = e.mul(programs, size);
+    SmallVector<Value> ids =
+        e.programIds({programs, e.ceilDiv(outputs, blockO)});
     column = e.mul(e.rem(ids[0], across), blockX);
     Value rest = e.div(ids[0], across);
     row = e.mul(e.rem(rest, down), blockY);
-    image = e.div(rest, down);
+    rest = e.div(rest, down);
+    for (Value size : llvm::reverse(ArrayRef(sizes).drop_front())) {
+      outer.insert(outer.begin(), e.rem(rest, size));
+      rest = e.div(rest, size);
+    }
+    outer.insert(outer.begin(), rest);
     channel = e.mul(ids[1], blockO);
     firstInput = getFirstInput();
     return success();
@@ -111,36 +124,56 @@ private:
         getSignlessType(getElementTypeOrSelf(op.getResult())));
     Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(sum)),
                             {Pixel, Output});
-    Value one = e.index(1);
-    return e.loop(e.index(getKnown(conv.kernel(0))), one, zero,
-                  [&](Value r, ValueRange down) {
-                    return e.loop(e.index(getKnown(conv.kernel(1))), one, down,
-                                  [&](Value s, ValueRange across) {
-                                    return loopOverInputs(r, s, across);
-                                  });
+    return loopOverTaps({}, zero);
+  }
+
+  /// Emits the loops over the dims of the window that follow `taps`.
+  FailureOr<KernelEmitter::Carried> loopOverTaps(ArrayRef<Value> taps,
+                                                 ValueRange carried) {
+    if (taps.size() == conv.spatial)
+      return loopOverInputs(taps, carried);
+    return e.loop(e.index(getKnown(conv.kernel(taps.size()))), e.index(1),
+                  carried, [&](Value tap, ValueRange inner) {
+                    SmallVector<Value> extended(taps);
+                    extended.push_back(tap);
+                    return loopOverTaps(extended, inner);
                   });
   }
 
-  FailureOr<KernelEmitter::Carried> loopOverInputs(Value r, Value s,
-                                                   ValueRange carried) {
+  /// Returns the axis of a spatial dim, or -1 for a single position.
+  int getAxis(unsigned dim) const {
+    return dim + 1 == conv.spatial ? X : dim + 2 == conv.spatial ? Y : -1;
+  }
+
+  /// Returns the positions of the input for a tap, except the channels.
+  DimRanges getWindow(ArrayRef<Value> taps) {
     ArrayRef<int64_t> strides = op.getStrides(), dilations = op.getDilations();
-    Value y = e.add(start(row, 0), e.mul(r, e.index(dilations[0]))),
-          x = e.add(start(column, 1), e.mul(s, e.index(dilations[1])));
+    SmallVector<Value> positions(ArrayRef(outer).drop_front());
+    positions.append({row, column});
+    DimRanges window{point(outer.front())};
+    for (auto [dim, tap] : llvm::enumerate(taps)) {
+      Value at = e.add(start(positions[dim], dim),
+                       e.mul(tap, e.index(dilations[dim])));
+      window.push_back(
+          {at, getAxis(dim), getAxis(dim) < 0 ? 1 : strides[dim], 1});
+    }
+    return window;
+  }
+
+  FailureOr<KernelEmitter::Carried> loopOverInputs(ArrayRef<Value> taps,
+                                                   ValueRange carried) {
     return e.loop(
         e.index(conv.groupInputs), blockC, carried,
         [&](Value c, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
-          DimRanges window{{image, -1, 1, 1},
-                           {y, Y, strides[0], 1},
-                           {x, X, strides[1], 1},
-                           {e.add(firstInput, c), Input, 1, 1}};
+          DimRanges window = getWindow(taps);
+          window.push_back({e.add(firstInput, c), Input, 1, 1});
           auto lhs = e.emitOn(op.getInput(), window, {Y, X, Input});
           if (failed(lhs))
             return failure();
-          DimRanges taps{{channel, Output, 1, 1},
-                         {c, Input, 1, 1},
-                         {r, -1, 1, 1},
-                         {s, -1, 1, 1}};
-          auto rhs = e.emitOn(op.getFilter(), taps, {Input, Output});
+          DimRanges filter{{channel, Output, 1, 1}, {c, Input, 1, 1}};
+          for (Value tap : taps)
+            filter.push_back(point(tap));
+          auto rhs = e.emitOn(op.getFilter(), filter, {Input, Output});
           if (failed(rhs))
             return failure();
           Value pixels = reshape(*lhs, {e.getAxisSize(Pixel), blockC});
@@ -156,7 +189,8 @@ private:
   const ConvShape &conv;
   ConvOp op;
   Value blockY, blockX, blockO, blockC;
-  Value image, row, column, channel, firstInput;
+  SmallVector<Value> outer; // the image, and the depth of a volume
+  Value row, column, channel, firstInput;
 };
 
 } // namespace
@@ -185,9 +219,12 @@ AffineMap adze::packFilter(ConvOp op, int64_t panel, PackedGroup group) {
   MLIRContext *context = op.getContext();
   unsigned rank = getDims(op.getFilter()).size();
   tile::TargetUnitAttr unit = findMatrixUnit(op);
+  // Tensor maps have five dims, which are those of a volume without panels.
+  constexpr unsigned mostDims = 5;
+  if (unit)
+    panel = rank < mostDims ? getPanel(unit) : 0;
   if (!unit || !tile::readsAlongDepth(unit))
-    return getFilterMap(context, rank, unit ? getPanel(unit) : panel,
-                        /*inputsFirst=*/false, group);
+    return getFilterMap(context, rank, panel, /*inputsFirst=*/false, group);
   // [outputs, window.., inputs]
   SmallVector<AffineExpr> exprs{getAffineDimExpr(0, context)};
   for (unsigned dim = 2; dim < rank; ++dim)
@@ -225,7 +262,7 @@ bool adze::takesImageBlocks(const ConvShape &conv) {
   int64_t bytes = unit        ? tile::getElementBytes(unit)
                   : byThreads ? int64_t(sizeof(float))
                               : 0;
-  return bytes && conv.spatial == 2 &&
+  return bytes && conv.spatial >= 2 &&
          (conv.groups == 1 || conv.op.getBand()) &&
          getKnown(conv.input.back()) * bytes % granule == 0 &&
          !conv.hasPlanes();
