@@ -3,6 +3,7 @@
 // Compiles kernels to a device image: passes, translation to LLVM IR, PTX,
 // and ptxas.
 #include "Target/CUDA/CompileKernels.h"
+#include "ClampedMath.h"
 #include "Conversion/Passes.h"
 #include "DeviceMath.h"
 #include "Dialect/Host/IR/Host.h"
@@ -85,6 +86,7 @@ struct ApproximateMathPass
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(getOperation(), std::move(widen));
+    simplifyClampedMath(getOperation());
     expandTurns(getOperation());
     expandDeviceMath(getOperation());
     RewritePatternSet patterns(&getContext());
