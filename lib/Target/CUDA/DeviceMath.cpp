@@ -130,6 +130,38 @@ Value expandTanh(Arithmetic &a, Value x) {
   return a.select(a.less(t, a.constant(0.625f)), low, a.copySign(high, x));
 }
 
+/// Divides by a constant. As `inverse` is the rounded reciprocal, a corrected
+/// quotient with an error of less than 1 ulp becomes a correctly rounded one by
+/// a second correction (P. Markstein, "Computation of elementary functions on
+/// the IBM RISC System/6000 processor", 1990), if no value is subnormal.
+Value divideByConstant(Arithmetic &a, Value x, float divisor) {
+  Value inverse = a.constant(1.0f / divisor), minus = a.constant(-divisor);
+  Value estimate = a.mul(x, inverse), quotient = estimate;
+  for (int i = 0; i < 2; ++i)
+    quotient = a.fma(a.fma(minus, quotient, x), inverse, quotient);
+  // Corrections of infinity are NaN, and those of -0 are 0.
+  return a.select(a.less(a.constant(0.0f), a.abs(quotient)), quotient,
+                  estimate);
+}
+
+/// Returns the divisor if divideByConstant() is exact, and faster than a
+/// division.
+std::optional<float> getDivisor(arith::DivFOp op) {
+  constexpr int most = 60;
+  FloatAttr constant;
+  if (!matchPattern(op.getRhs(), m_Constant(&constant)))
+    return std::nullopt;
+  auto divisor = float(constant.getValueAsDouble());
+  int exponent = 0;
+  float mantissa = std::frexp(std::abs(divisor), &exponent);
+  // LLVM multiplies by the reciprocal of a power of two. The theorem excludes
+  // a mantissa of ones.
+  if (!std::isfinite(divisor) || std::abs(exponent) > most ||
+      mantissa == 0.5f || mantissa == std::nextafter(1.0f, 0.0f))
+    return std::nullopt;
+  return divisor;
+}
+
 /// Returns true for 1 + e^x.
 bool isOnePlusPower(Value value) {
   auto add = value.getDefiningOp<arith::AddFOp>();
@@ -228,6 +260,8 @@ Value expand(Operation *op, arith::FastMathFlags flags) {
       .Case([&](math::Exp2Op exp) { return expandExp2(a, exp.getOperand()); })
       .Case([&](math::TanhOp tanh) { return expandTanh(a, tanh.getOperand()); })
       .Case([&](arith::DivFOp div) {
+        if (std::optional<float> divisor = getDivisor(div))
+          return divideByConstant(a, div.getLhs(), *divisor);
         return isOnePlusPower(div.getRhs())
                    ? a.quotient(div.getLhs(), div.getRhs())
                    : Value();

@@ -37,3 +37,10 @@
 // FUNCTIONS: .entry quotient(
 // FUNCTIONS-NOT: div.full.f32
 // FUNCTIONS: div.rn.f32
+// A division by a constant is a product by its reciprocal and two corrections.
+// FUNCTIONS: .entry byconstant(
+// FUNCTIONS-NOT: div
+// FUNCTIONS: mul.rn.f32 {{.*}}, 0f3EAAAAAB
+// FUNCTIONS: fma.rn.f32 {{.*}}, 0fC0400000
+// FUNCTIONS: fma.rn.f32 {{.*}}, 0f3EAAAAAB
+// FUNCTIONS: selp.f32
