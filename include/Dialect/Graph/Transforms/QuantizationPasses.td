@@ -302,7 +302,9 @@ def FoldRequantizationPass
     Divisions become multiplications by reciprocals, and sums are rounded in
     another order. So a value that lies halfway between two quantization steps,
     within rounding errors, may be rounded to the other step. Quantizations of
-    values that are not computed from integers are not changed.
+    values that are not computed from integers are not changed. Bytes that are
+    quantized by the scale and zero point that they were dequantized by stay as
+    they are.
 
     Before:
     ```mlir

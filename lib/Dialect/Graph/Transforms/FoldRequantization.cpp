@@ -145,16 +145,32 @@ std::optional<Quantization> matchQuantization(CastOp cast) {
   return result;
 }
 
+/// Returns the bytes if `x`, between bounds, is their dequantized form, and is
+/// quantized by the same scale and zero point: the result is these bytes.
+Value findSameBytes(const Quantization &q, const Bounded &x, double scale,
+                    Type result) {
+  std::optional<Dequantized> source = matchDequantized(x.x);
+  if (!source || source->bytes.getType() != result || source->zero != q.zero)
+    return {};
+  std::optional<double> step = getSplatNumber(source->scale);
+  if (!step || float(*step * scale) != 1.0f)
+    return {};
+  double least = source->isSigned() ? -128 : 0,
+         low = (least - double(q.zero)) * *step, high = low + 255 * *step;
+  bool isWhole = q.bounds.low <= least && q.bounds.high >= least + 255 &&
+                 x.low <= low && x.high >= high;
+  return isWhole ? source->bytes : Value();
+}
+
 /// Folds round(x / s) + z between bounds, for x = bounds(sum of q * t): the
 /// factors are divided by s, and the inner bounds are merged into the outer
 /// ones, as rounding is monotonic.
 LogicalResult fold(CastOp cast, RewriterBase &b) {
   std::optional<Quantization> q = matchQuantization(cast);
-  if (!q || !q->scaled.hasOneUse())
+  if (!q)
     return failure();
   Location loc = cast.getLoc();
   b.setInsertionPoint(cast);
-  LinearCombination sum(b, loc);
   Value x = q->scaled, factor;
   double scale = 1, number;
   if (auto div = x.getDefiningOp<DivOp>()) {
@@ -169,6 +185,13 @@ LogicalResult fold(CastOp cast, RewriterBase &b) {
     scale = number;
     x = other;
   }
+  if (Value same = findSameBytes(*q, matchBounds(x), scale, cast.getType())) {
+    b.replaceOp(cast, same);
+    return success();
+  }
+  if (!q->scaled.hasOneUse())
+    return failure();
+  LinearCombination sum(b, loc);
   if (scale != 1)
     factor = createF64(b, loc, scale);
   Bounded inner = matchBounds(x);

@@ -123,3 +123,50 @@ func.func @refused(%x: tensor<8xf32>, %a: tensor<8xui8>) -> (tensor<8xui8>, tens
   %12 = graph.cast %11 : (tensor<8xf32>) -> tensor<8xui8>
   return %4, %12, %7 : tensor<8xui8>, tensor<8xui8>, tensor<8xf32>
 }
+
+// -----
+
+// Bytes that are quantized by the scale and zero point that they were dequantized by stay
+// as they are; those with another zero point or scale, or bounds within their range, don't.
+// CHECK-LABEL: @same
+// CHECK-SAME: (%[[X:[^:]*]]:
+// CHECK-COUNT-3: graph.round
+// CHECK-NOT: graph.round
+// CHECK: return %[[X]],
+func.func @same(%x: tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>) -> (tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>) {
+  %s = graph.constant dense<0.3> : tensor<f32>
+  %t = graph.constant dense<0.4> : tensor<f32>
+  %z = graph.constant dense<100.0> : tensor<f32>
+  %y = graph.constant dense<101.0> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %most = graph.constant dense<255.0> : tensor<f32>
+  %0 = graph.cast %x : (tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %1 = graph.sub %0, %z : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %2 = graph.mul %1, %s : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %3 = graph.relu %2 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %a0 = graph.div %2, %s : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %a1 = graph.round %a0 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %a2 = graph.add %a1, %z : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %a3 = graph.maximum %a2, %zero : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %a4 = graph.minimum %a3, %most : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %a5 = graph.cast %a4 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
+  %b0 = graph.div %2, %s : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %b1 = graph.round %b0 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %b2 = graph.add %b1, %y : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %b3 = graph.maximum %b2, %zero : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %b4 = graph.minimum %b3, %most : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %b5 = graph.cast %b4 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
+  %c0 = graph.div %2, %t : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %c1 = graph.round %c0 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %c2 = graph.add %c1, %z : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %c3 = graph.maximum %c2, %zero : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %c4 = graph.minimum %c3, %most : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %c5 = graph.cast %c4 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
+  %d0 = graph.div %3, %s : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %d1 = graph.round %d0 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %d2 = graph.add %d1, %z : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %d3 = graph.maximum %d2, %zero : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %d4 = graph.minimum %d3, %most : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %d5 = graph.cast %d4 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
+  return %a5, %b5, %c5, %d5 : tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
+}
