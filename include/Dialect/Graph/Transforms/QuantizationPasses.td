@@ -257,8 +257,10 @@ def FormIntegerProductsPass
     `s * t`, and to the results otherwise.
 
     The pass does nothing unless every target has a unit for `ui8 * si8 + si32`
-    (`tile.targets`). Grouped convolutions and products of two activations stay in
-    f32.
+    (`tile.targets`). Grouped convolutions stay in f32. In a product of two
+    activations, GPUs with a unit for f16 multiply the differences of bytes and zero
+    points as f16, which holds them exactly, with sums of f32; on CPUs it stays in
+    f32. Both operands have one scale.
 
     As the sums are exact, a result differs from that of f32 arithmetic only by
     the rounding errors of the f32 sums.

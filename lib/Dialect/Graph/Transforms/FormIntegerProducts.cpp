@@ -276,6 +276,34 @@ LogicalResult rewriteMatmul(MatmulOp op, RewriterBase &b) {
   return success();
 }
 
+/// Rewrites a product of two activations for a GPU: differences of bytes and
+/// zero points are integers that f16 holds, so that tensor cores multiply them,
+/// and sums in f32 are exact up to 2^24.
+LogicalResult rewriteActivations(MatmulOp op, RewriterBase &b) {
+  Type f16 = b.getF16Type(), f32 = b.getF32Type();
+  tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
+  auto lhs = matchDequantized(op.getLhs()), rhs = matchDequantized(op.getRhs());
+  if (!gpu || !gpu.findUnit(f16, f16, f32) || !lhs || !rhs)
+    return failure();
+  auto left = getSplatNumber(lhs->scale), right = getSplatNumber(rhs->scale);
+  if (!left || !right || isConstant(lhs->bytes) || isConstant(rhs->bytes))
+    return failure();
+  Location loc = op.getLoc();
+  b.setInsertionPoint(op);
+  auto convert = [&](const Dequantized &x) -> Value {
+    Value integers =
+        CastOp::create(b, loc, makeType(f16, getDims(x.bytes)), x.bytes);
+    if (x.zero == 0)
+      return integers;
+    return SubOp::create(b, loc, integers, createNumber(b, loc, f16, x.zero));
+  };
+  Value product = MatmulOp::create(
+      b, loc, makeType(f32, getDims(op)), convert(*lhs), convert(*rhs),
+      op.getTransposeA(), op.getTransposeB(), /*wide_result=*/true);
+  b.replaceOpWithNewOp<MulOp>(op, product, createF32(b, loc, *left * *right));
+  return success();
+}
+
 class FormIntegerProductsPass final
     : public adze::graph::impl::FormIntegerProductsPassBase<
           FormIntegerProductsPass> {
@@ -291,7 +319,9 @@ public:
       if (auto conv = dyn_cast<ConvOp>(op))
         result = rewriteConv(conv, b);
       else if (auto matmul = dyn_cast<MatmulOp>(op))
-        result = rewriteMatmul(matmul, b);
+        result = succeeded(rewriteMatmul(matmul, b))
+                     ? success()
+                     : rewriteActivations(matmul, b);
       if (succeeded(result))
         ++formed;
     });
