@@ -361,6 +361,30 @@ void KernelPlan::findScattered() {
   });
 }
 
+/// Gives each thread whole rows of what a kernel stores, if they are one access
+/// and loads are contiguous along another dim: adjacent threads then load
+/// adjacent elements, and store adjacent rows.
+void KernelPlan::spreadShortRows() {
+  constexpr int64_t accessBytes = 16;
+  kernel.walk([&](tile::StoreOp store) {
+    Value tile = store.getValue();
+    SmallVector<int> cls = classesOf(tile);
+    int64_t inner = innermostTileDim(store);
+    if (inner < 0 || spreads.count(cls[inner]))
+      return;
+    unsigned first = memoryOrder(tile).front();
+    if (inner == first)
+      return;
+    int64_t size = sizes[cls[inner]];
+    if (!llvm::isPowerOf2_64(size) ||
+        size * bytesOf(tileType(tile).getElementType()) > accessBytes)
+      return;
+    Spread &row = spreads[cls[inner]];
+    row.size = row.vec = row.regs = size;
+    scattered.insert(cls[first]);
+  });
+}
+
 /// Distributes the dimensions that reshapes of sums split, so that these stay
 /// in their threads.
 void KernelPlan::spreadSplitDims() {
@@ -527,6 +551,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
   limitReducedDims();
   spreadParts();
   spreadSplitDims();
+  spreadShortRows();
   for (Value tile : llvm::concat<Value>(tiles, carried))
     spreadTile(tile);
   // All other tiles are computed on demand at their users' positions.

@@ -51,6 +51,7 @@ llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
 /// Returns the dimension of a loaded tile along which elements are adjacent in
 /// memory, or -1.
 int64_t innermostTileDim(tile::LoadOp load);
+int64_t innermostTileDim(tile::StoreOp store);
 /// Returns the dimensions of a tile from the contiguous one outwards, as
 /// implied by the loads that compute it. Those of an operand of a product are
 /// found through reshapes and transposes, too: it is copied to shared memory in
@@ -172,6 +173,7 @@ private:
   bool readsConstantsOnce();
   void spreadParts();
   void spreadSplitDims();
+  void spreadShortRows();
   void limitReducedDims();
   void findScattered();
   void spreadTile(mlir::Value tile);

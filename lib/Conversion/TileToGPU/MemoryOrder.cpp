@@ -30,11 +30,15 @@ static int64_t innermostMemDim(MemRefType type) {
   return found;
 }
 
-int64_t innermostTileDim(tile::LoadOp load) {
-  auto dims = load.getMemDims();
-  auto *it = llvm::find(dims, innermostMemDim(load.getMemref().getType()));
+template <typename AccessOp>
+static int64_t innermostDimOf(AccessOp access) {
+  auto dims = access.getMemDims();
+  auto *it = llvm::find(dims, innermostMemDim(access.getMemref().getType()));
   return it == dims.end() ? -1 : it - dims.begin();
 }
+
+int64_t innermostTileDim(tile::LoadOp load) { return innermostDimOf(load); }
+int64_t innermostTileDim(tile::StoreOp store) { return innermostDimOf(store); }
 
 /// Returns the dims of `tile` that those of the source of a reshape or of a
 /// transpose are, by the dims that those of its result are; -1 for none.
