@@ -4,6 +4,7 @@
 // processes whole chunks, which need no mask, and then smaller ones up to its
 // end.
 #include "Dialect/Graph/IR/Weights.h"
+#include "FewRows.h"
 #include "RowMath.h"
 #include <cfloat>
 
@@ -43,7 +44,8 @@ public:
     if (!e.gpu)
       return walkRow(e, m.rows.length, chunk, std::max<int64_t>(16, chunk / 8));
     int64_t length = getKnown(m.rows.length),
-            step = length < 0 ? deviceChunk : std::min(length, deviceChunk);
+            most = e.version.isFew() ? kShortChunk : deviceChunk,
+            step = length < 0 ? most : std::min(length, most);
     return walkRow(e, m.rows.length, step, step);
   }
   SmallVector<RowWalk> walks() { return walks(m.rows.inner ? 8 : 32); }

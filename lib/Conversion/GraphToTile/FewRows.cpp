@@ -78,6 +78,18 @@ static int64_t getMostFew(MatmulOp op) {
   return hasUnit ? kFewRows : 2 * kFewRows;
 }
 
+/// Returns the length of rows of the last dim that a softmax reads, if it is
+/// dynamic, or null.
+static AffineExpr getDynamicLength(Operation *anchor) {
+  if (!isa_and_present<SoftmaxOp, LogSoftmaxOp>(anchor))
+    return {};
+  Dims dims = getDims(anchor->getOperand(0));
+  int64_t axis = anchor->getAttrOfType<IntegerAttr>("axis").getInt();
+  return axis + 1 == int64_t(dims.size()) && getKnown(dims.back()) < 0
+             ? dims.back()
+             : AffineExpr();
+}
+
 SmallVector<RowVersion>
 adze::chooseRowVersions(Operation *anchor,
                         function_ref<bool(Value)> isConstant) {
@@ -88,6 +100,8 @@ adze::chooseRowVersions(Operation *anchor,
     Dims dims = getDims(op.getQuery());
     return chooseByRows(dims[dims.size() - 2]);
   }
+  if (AffineExpr length = getDynamicLength(anchor))
+    return chooseByRows(length, /*bounds=*/{}, kShortRow);
   auto op = dyn_cast_or_null<MatmulOp>(anchor);
   AffineExpr rows = op ? getFlatRows(op) : AffineExpr();
   if (rows && isConstant(op.getRhs()) && readsAlongDepth(op))

@@ -8,6 +8,10 @@
 
 namespace adze {
 
+/// The longest row of dynamic length that the threads of a warp process, and
+/// the elements of its steps.
+constexpr int64_t kShortRow = 1024, kShortChunk = 256;
+
 /// Returns the versions of a kernel on a GPU by its number of rows: one for
 /// all, or those for most rows first. `isConstant` returns true for an operand
 /// that can be packed.

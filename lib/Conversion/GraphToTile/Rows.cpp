@@ -4,6 +4,7 @@
 // normalisations. The row is one tile dim of its exact size.
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Weights.h"
+#include "FewRows.h"
 #include "RowMath.h"
 
 using namespace mlir;
@@ -94,6 +95,9 @@ static FailureOr<Rows> tileRows(KernelEmitter &e, Value result, unsigned first,
                          ? e.index(1)
                          : e.ceilDiv(size, part.block));
   }
+  counts.front() = countForVersion(e, counts.front());
+  if (!counts.front())
+    return failure();
   SmallVector<Value> ids = e.programIds(counts);
   std::reverse(ids.begin(), ids.end());
   for (auto [part, id] : llvm::zip(parts, ids))

@@ -300,6 +300,8 @@ void KernelPlan::chooseThreads() {
     threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(dots / 32), 128, 256);
   else if (reduces && others > 16384)
     threads = others > 32768 ? 1024 : 512;
+  else if (reduces && others <= kWarp * most)
+    threads = kWarp; // which needs no barriers
   else if (reduces)
     threads = std::clamp<int64_t>(
         llvm::PowerOf2Ceil(llvm::divideCeil(others, fewest)), kWarp, 256);
