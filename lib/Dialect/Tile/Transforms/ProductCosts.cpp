@@ -80,6 +80,15 @@ static int64_t assumeImageSize(Value memref, int64_t dim) {
   return known ? std::max<int64_t>(known.getValue(), 1) : otherwise;
 }
 
+/// Returns the assumed number of rows: those of several images, if rows are the
+/// pixels of a dynamic number of images.
+static int64_t assumeRows(Value memref, int64_t dim, int64_t usual) {
+  constexpr int64_t someImages = 2;
+  AffineExpr size = getSizeExpr(memref, dim);
+  return size ? std::max(usual, size.getLargestKnownDivisor() * someImages)
+              : usual;
+}
+
 ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   // An image of dynamic size is assumed to be alone.
   constexpr int64_t someMatrices = 16;
@@ -96,10 +105,12 @@ ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   };
   bool isImage = numRows > 1, isWhole = true;
   for (unsigned i = 0; i < numRows; ++i)
-    sizes.rows.push_back(getSizeOr(
-        store.getMemref(), dims[i],
-        isImage ? assumeImageSize(store.getMemref(), dims[i]) : manyRows,
-        isWhole));
+    sizes.rows.push_back(
+        getSizeOr(store.getMemref(), dims[i],
+                  isImage ? assumeImageSize(store.getMemref(), dims[i])
+                  : usual ? manyRows
+                          : assumeRows(store.getMemref(), dims[i], manyRows),
+                  isWhole));
   sizes.isKnown &= isWhole;
   sizes.products = int64_t(product.dots.size());
   sizes.n = sizes.products * size(store.getMemref(), dims[numRows], manyRows);
