@@ -71,13 +71,13 @@ tile.kernel @few(%x: memref<100x40xf32>, %y: memref<100x40xf32>) {
 }
 // CHECK-LABEL: llvm.func @waits(
 // CHECK-NOT: adze.packed_programs
-// CHECK-SAME: adze.threads = 64 : i64
-// EMULATED: waits: 2048 programs of 64 threads agree
-tile.kernel @waits(%x: memref<2048x256xf32>, %y: memref<2048xf32>) {
+// CHECK-SAME: adze.threads = 128 : i64
+// EMULATED: waits: 2048 programs of 128 threads agree
+tile.kernel @waits(%x: memref<2048x400xf32>, %y: memref<2048xf32>) {
   %c2048 = arith.constant 2048 : index
   %i = tile.program_id (%c2048) : index
-  %t = tile.load %x[%i, 0] sizes [1, 256] : memref<2048x256xf32> -> tensor<1x256xf32>
-  %s = tile.reduce add %t dim 1 : tensor<1x256xf32> -> tensor<1xf32>
+  %t = tile.load %x[%i, 0] sizes [1, 400] : memref<2048x400xf32> -> tensor<1x400xf32>
+  %s = tile.reduce add %t dim 1 : tensor<1x400xf32> -> tensor<1xf32>
   tile.store %s, %y[%i] : tensor<1xf32>, memref<2048xf32>
   tile.return
 }
