@@ -252,8 +252,9 @@ def FormIntegerProductsPass
     the middle of its range, and becomes signed; it has a scale for each output
     channel or one for all. The padding of a convolution is the zero point. The
     contracted dim of a matrix product has to be a multiple of 4, for GPUs of 16;
-    channels of a convolution are padded to a multiple. The bias of a convolution
-    is added to the sums if it is dequantized from 32-bit integers by the scales
+    channels of a convolution are padded to a multiple, except for those of which
+    graph-space-to-depth makes more channels. The bias of a convolution is added
+    to the sums if it is dequantized from 32-bit integers by the scales
     `s * t`, and to the results otherwise.
 
     The pass does nothing unless every target has a unit for `ui8 * si8 + si32`

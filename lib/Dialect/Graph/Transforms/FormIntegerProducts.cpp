@@ -8,6 +8,7 @@
 #include "Dialect/Tile/IR/Targets.h"
 #include "LinearFolds.h"
 #include "Quantized.h"
+#include "SpaceToDepth.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace adze::graph {
@@ -81,6 +82,22 @@ Value dequantize(OpBuilder &b, Location loc, Value sum, Value scale,
 int64_t getGroup(Operation *op) {
   constexpr int64_t group = 4, piece = 16;
   return adze::tile::findCudaTarget(op) ? piece : group;
+}
+
+/// Returns the channels of the input of a convolution with padding: a multiple
+/// of the group, or on GPUs what graph-space-to-depth makes such a multiple of.
+int64_t padChannels(ConvOp op, int64_t channels) {
+  Builder b(op.getContext());
+  tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
+  bool hasSteps =
+      llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
+  if (gpu && hasSteps)
+    if (auto unit = gpu.findUnit(b.getIntegerType(8, /*isSigned=*/false),
+                                 b.getIntegerType(8, /*isSigned=*/true),
+                                 b.getIntegerType(32, /*isSigned=*/true)))
+      if (int64_t shallow = getShallowChannels(op, unit))
+        return shallow;
+  return llvm::alignTo(channels, getGroup(op));
 }
 
 /// Sums of this many products of bytes fit into 32 bits.
@@ -215,8 +232,7 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   b.setInsertionPoint(op);
   makeSigned(b, *filter);
   SmallVector<int64_t> pads(op.getPads());
-  int64_t missing =
-      isDepthwise ? 0 : llvm::alignTo(depth, getGroup(op)) - depth;
+  int64_t missing = isDepthwise ? 0 : padChannels(op, depth) - depth;
   Value x = padInput(b, loc, *input, missing, pads), w = filter->bytes;
   Type sumType = isDepthwise ? Type(b.getF32Type()) : b.getI32Type();
   if (isDepthwise)

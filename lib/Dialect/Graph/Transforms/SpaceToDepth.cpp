@@ -2,7 +2,7 @@
 //
 // graph-space-to-depth: converts convolutions with few channels to ones with
 // more channels.
-#include "Dialect/Graph/IR/Graph.h"
+#include "SpaceToDepth.h"
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Units.h"
@@ -89,20 +89,22 @@ std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
 }
 
 /// Returns the matrix unit of the targets for these elements, or null; for
-/// bytes on CPUs, that of unsigned by signed ones.
+/// bytes, that of unsigned by signed ones.
 adze::tile::TargetUnitAttr findMatrixUnit(Operation *op, Type element) {
   Builder b(op->getContext());
-  bool isByte = element.isInteger(8);
-  Type sum = b.getF32Type(), byte = b.getIntegerType(8, /*isSigned=*/false);
+  Type lhs = element, rhs = element, sum = b.getF32Type();
+  if (element.isInteger(8)) {
+    lhs = b.getIntegerType(8, /*isSigned=*/false);
+    rhs = b.getIntegerType(8, /*isSigned=*/true);
+    sum = b.getIntegerType(32, /*isSigned=*/true);
+  }
   adze::tile::TargetUnitAttr unit;
   for (Attribute target : adze::tile::getTargets(op)) {
     if (auto gpu = dyn_cast<adze::tile::CudaTargetAttr>(target))
-      unit = gpu.findUnit(element, element, sum);
+      unit = gpu.findUnit(lhs, rhs, sum);
     else
-      unit = cast<adze::tile::CpuTargetAttr>(target).findMatrixUnit(
-          isByte ? byte : element,
-          isByte ? b.getIntegerType(8, /*isSigned=*/true) : element,
-          isByte ? b.getIntegerType(32, /*isSigned=*/true) : sum);
+      unit =
+          cast<adze::tile::CpuTargetAttr>(target).findMatrixUnit(lhs, rhs, sum);
     if (!unit)
       break;
   }
@@ -249,4 +251,10 @@ private:
 bool adze::graph::isOfFewChannels(ConvOp op, Type element) {
   auto unit = findMatrixUnit(op, element);
   return unit && matchBlocks(op, unit);
+}
+
+int64_t adze::graph::getShallowChannels(ConvOp op,
+                                        adze::tile::TargetUnitAttr unit) {
+  auto blocks = matchBlocks(op, unit);
+  return blocks ? blocks->padded : 0;
 }
