@@ -15,8 +15,9 @@ struct RowVersion {
   int64_t above = 0;
   std::optional<int64_t> most;
   std::optional<int64_t> usual; ///< what cost models assume
-  /// The number of rows that the bounds are for: the same of all versions, or
-  /// null for a kernel without other versions.
+  /// What the bounds are for, the number of rows or the length of the rows of a
+  /// softmax: the same of all versions, or null for a kernel without other
+  /// versions.
   mlir::AffineExpr rows = {};
 
   bool isAll() const { return !above && !most; }

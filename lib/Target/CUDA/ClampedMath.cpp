@@ -21,8 +21,11 @@ struct Bounds {
   bool isWithin(double limit) const { return low >= -limit && high <= limit; }
 };
 
-/// Returns the bounds of a number that is not NaN.
+/// Returns the bounds of an f32 number that is not NaN. As rounding is
+/// monotonic, the rounded sum of bounds bounds a rounded sum.
 Bounds getBounds(Value value, unsigned depth = 8) {
+  if (!value.getType().isF32())
+    return {};
   FloatAttr constant;
   if (matchPattern(value, m_Constant(&constant))) {
     double number = constant.getValueAsDouble();
@@ -45,11 +48,11 @@ Bounds getBounds(Value value, unsigned depth = 8) {
       })
       .Case([&](arith::AddFOp) {
         Bounds x = of(0), y = of(1);
-        return Bounds{x.low + y.low, x.high + y.high};
+        return Bounds{float(x.low + y.low), float(x.high + y.high)};
       })
       .Case([&](arith::SubFOp) {
         Bounds x = of(0), y = of(1);
-        return Bounds{x.low - y.high, x.high - y.low};
+        return Bounds{float(x.low - y.high), float(x.high - y.low)};
       })
       .Case([&](math::RoundEvenOp) {
         Bounds x = of(0);
@@ -96,11 +99,15 @@ bool isSignIgnored(Value value) {
   });
 }
 
-/// The sum with this number has no fraction: 1.5 * 2^23.
+/// Numbers from 2^23 on have no fraction. The sum of a small number with 1.5 *
+/// 2^23 is one of them, and its low bits are the rounded number.
+constexpr double kLeastWhole = 1 << 23;
 constexpr float kMagic = 12582912.0f;
 
-/// Returns true if the number is an integer, infinite or NaN.
+/// Returns true if the f32 number is an integer, infinite or NaN.
 bool isInteger(Value value, unsigned depth = 8) {
+  if (!value.getType().isF32())
+    return false;
   FloatAttr constant;
   if (matchPattern(value, m_Constant(&constant))) {
     double number = constant.getValueAsDouble();
@@ -111,9 +118,9 @@ bool isInteger(Value value, unsigned depth = 8) {
     return false;
   if (isa<math::RoundEvenOp, arith::UIToFPOp, arith::SIToFPOp>(op))
     return true;
-  // Of a sum with the magic number, and numbers that are at least as large.
+  // Numbers from 2^23 on have no fraction.
   auto isWhole = [&](Value operand) {
-    return getBounds(operand).low >= kMagic - kMostRounded / 2 ||
+    return getBounds(operand).low >= kLeastWhole ||
            isInteger(operand, depth - 1);
   };
   return isa<arith::AddFOp, arith::SubFOp, arith::MaximumFOp,
@@ -148,8 +155,7 @@ void simplifyRound(math::RoundEvenOp op) {
     return;
   OpBuilder b(op);
   Location loc = op.getLoc();
-  constexpr float magic = 12582912.0f; // 1.5 * 2^23
-  Value number = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(magic));
+  Value number = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(kMagic));
   Value sum = arith::AddFOp::create(b, loc, x, number);
   op.replaceAllUsesWith(arith::SubFOp::create(b, loc, sum, number).getResult());
   op.erase();

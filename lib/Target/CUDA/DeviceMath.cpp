@@ -254,8 +254,9 @@ Value expand(Operation *op, arith::FastMathFlags flags) {
       .Case([&](math::ExpOp exp) {
         bool isAtMostOne =
             bitEnumContainsAll(flags, arith::FastMathFlags::arcp);
-        return isAtMostOne ? expandNarrowExp(a, exp.getOperand())
-                           : expandExp(a, exp.getOperand());
+        Value x = exp.getOperand();
+        return isAtMostOne ? a.exp2(a.mul(x, a.constant(kLog2e)))
+                           : expandExp(a, x);
       })
       .Case([&](math::Exp2Op exp) { return expandExp2(a, exp.getOperand()); })
       .Case([&](math::TanhOp tanh) { return expandTanh(a, tanh.getOperand()); })
