@@ -48,6 +48,56 @@ static bool storesApart(tile::StoreOp store, scf::ForOp loop) {
   return false;
 }
 
+/// Returns the loop whose induction variable is the index, if it starts at 0.
+static scf::ForOp getLoopFromZero(Value index) {
+  auto argument = dyn_cast<BlockArgument>(index);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  return loop && loop.getInductionVar() == index &&
+                 getConstantIntValue(loop.getLowerBound()) == 0
+             ? loop
+             : scf::ForOp();
+}
+
+/// Returns true if a store in a loop ends along a dim where the other store
+/// begins: that of whole chunks and that of the remainder.
+static bool endsBefore(tile::StoreOp store, tile::StoreOp other) {
+  SmallVector<int64_t> dims = store.getMemDims(), steps = store.getSteps();
+  SmallVector<OpFoldResult> begins = other.getMixedOffsets();
+  for (auto [d, offset] : llvm::enumerate(store.getMixedOffsets())) {
+    auto index = dyn_cast<Value>(offset), begin = dyn_cast<Value>(begins[d]);
+    auto *axis = llvm::find(dims, int64_t(d));
+    scf::ForOp loop = index ? getLoopFromZero(index) : scf::ForOp();
+    auto sum = begin ? begin.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+    if (!loop || !sum || axis == dims.end())
+      continue;
+    // The end of the loop is a multiple of its step.
+    auto step = getConstantIntValue(loop.getStep());
+    int64_t i = axis - dims.begin();
+    bool isWhole = step && steps[i] == 1 &&
+                   *step == store.getValue().getType().getDimSize(i) &&
+                   tile::getKnownDivisor(loop.getUpperBound()) % *step == 0;
+    if (isWhole && sum.getLhs() == loop.getUpperBound() &&
+        getLoopFromZero(sum.getRhs()))
+      return true;
+  }
+  return false;
+}
+
+/// Returns true if no two stores of the list access the same elements.
+static bool areApart(ArrayRef<Operation *> stores) {
+  for (auto [i, store] : llvm::enumerate(stores))
+    for (Operation *other : stores.drop_front(i + 1)) {
+      auto first = dyn_cast<tile::StoreOp>(store),
+           second = dyn_cast<tile::StoreOp>(other);
+      if (!first || !second || first.getMemref() != second.getMemref() ||
+          !endsBefore(first, second))
+        return false;
+    }
+  return true;
+}
+
 /// Returns true if each iteration of the loop stores to the same elements, and
 /// so a thread to its own.
 static bool storesInPlace(tile::StoreOp store, scf::ForOp loop) {
@@ -100,10 +150,12 @@ void KernelPlan::orderMemory() {
              !op->hasAttr(tile::kEarlierAttribute))
       loaded.insert(argumentOf(op->getOperand(0)));
   });
-  for (auto &[memory, list] : stores)
+  for (auto &[memory, list] : stores) {
+    bool mayConflict = loaded.contains(memory) || !areApart(list);
     for (Operation *store : list)
-      if (loaded.contains(memory) || list.size() > 1 || storesAgain(store))
+      if (mayConflict || storesAgain(store))
         ordered.insert(store);
+  }
   kernel.walk([&](Operation *op) {
     if (!isa<tile::LoadOp, tile::GatherOp>(op))
       return;

@@ -16,7 +16,7 @@
 // GPU: llvm.func @softmax(
 // GPU-SAME: adze.threads = 256
 // GPU: llvm.func @softmax_few(
-// GPU-SAME: adze.threads = 32
+// GPU-SAME: adze.packed_programs = 8 : i64{{.*}}adze.threads = 256
 // RESULT: softmax_few: {{.*}} agree
 // INVARIANT-NOT: _few
 
