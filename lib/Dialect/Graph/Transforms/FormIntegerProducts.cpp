@@ -8,7 +8,6 @@
 #include "Dialect/Tile/IR/Targets.h"
 #include "LinearFolds.h"
 #include "Quantized.h"
-#include "SpaceToDepth.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace adze::graph {
@@ -87,17 +86,13 @@ int64_t getGroup(Operation *op) {
 /// Returns the channels of the input of a convolution with padding: a multiple
 /// of the group, or on GPUs what graph-space-to-depth makes such a multiple of.
 int64_t padChannels(ConvOp op, int64_t channels) {
-  Builder b(op.getContext());
-  tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
   bool hasSteps =
       llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
-  if (gpu && hasSteps)
-    if (auto unit = gpu.findUnit(b.getIntegerType(8, /*isSigned=*/false),
-                                 b.getIntegerType(8, /*isSigned=*/true),
-                                 b.getIntegerType(32, /*isSigned=*/true)))
-      if (int64_t shallow = getShallowChannels(op, unit))
-        return shallow;
-  return llvm::alignTo(channels, getGroup(op));
+  int64_t shallow =
+      tile::findCudaTarget(op) && hasSteps
+          ? getShallowChannels(op, IntegerType::get(op.getContext(), 8))
+          : 0;
+  return shallow ? shallow : llvm::alignTo(channels, getGroup(op));
 }
 
 /// Sums of this many products of bytes fit into 32 bits.

@@ -159,7 +159,7 @@ private:
   bool suits(Operation *op) {
     auto matmul = dyn_cast<MatmulOp>(op);
     if (auto conv = dyn_cast<ConvOp>(op);
-        conv && (isOfFewChannels(conv, narrow) || formsBand(conv, narrow)))
+        conv && (getShallowChannels(conv, narrow) || formsBand(conv, narrow)))
       return true;
     Dims weight = getDims(op->getOperand(1));
     auto depth = getConstant(

@@ -2,7 +2,7 @@
 //
 // graph-space-to-depth: converts convolutions with few channels to ones with
 // more channels.
-#include "SpaceToDepth.h"
+#include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Units.h"
@@ -248,13 +248,8 @@ private:
 
 } // namespace
 
-bool adze::graph::isOfFewChannels(ConvOp op, Type element) {
+int64_t adze::graph::getShallowChannels(ConvOp op, Type element) {
   auto unit = findMatrixUnit(op, element);
-  return unit && matchBlocks(op, unit);
-}
-
-int64_t adze::graph::getShallowChannels(ConvOp op,
-                                        adze::tile::TargetUnitAttr unit) {
-  auto blocks = matchBlocks(op, unit);
+  auto blocks = unit ? matchBlocks(op, unit) : std::nullopt;
   return blocks ? blocks->padded : 0;
 }
