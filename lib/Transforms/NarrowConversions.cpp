@@ -2,7 +2,7 @@
 //
 // narrow-conversions: converts bounded floats to narrow integers through i32.
 #include "Dialect/Tile/IR/Targets.h"
-#include "FloatBounds.h"
+#include "Transforms/FloatBounds.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -40,7 +40,29 @@ static FloatBounds widen(double low, double high, double size) {
   return {low - size * precision, high + size * precision};
 }
 
-static FloatBounds addBounds(const FloatBounds &x, const FloatBounds &y) {
+/// Returns the bounds of a rounded sum: as rounding is monotonic, those of the
+/// exact sum, rounded to the type. Rounding to f64 before does not change them
+/// for types of up to 32 bits.
+static FloatBounds addBounds(const FloatBounds &x, const FloatBounds &y,
+                             Type type) {
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
+  auto add = [&](double a, double b, double otherwise) {
+    if (std::isnan(a + b))
+      return otherwise;
+    APFloat sum(a + b);
+    bool isInexact;
+    sum.convert(semantics, APFloat::rmNearestTiesToEven, &isInexact);
+    sum.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                &isInexact);
+    return sum.convertToDouble();
+  };
+  const FloatBounds none;
+  return {add(x.low, y.low, none.low), add(x.high, y.high, none.high)};
+}
+
+/// Returns the bounds of a sum of which the first term is not rounded.
+static FloatBounds addToProduct(const FloatBounds &x, const FloatBounds &y) {
   return widen(x.low + y.low, x.high + y.high,
                std::max(-x.low, x.high) + std::max(-y.low, y.high));
 }
@@ -92,16 +114,17 @@ FloatBounds getFloatBounds(Value value, int depth) {
         FloatBounds x = operand(0);
         return FloatBounds{std::floor(x.low), std::ceil(x.high)};
       })
-      .Case<arith::AddFOp>(
-          [&](auto) { return addBounds(operand(0), operand(1)); })
-      .Case<arith::SubFOp>([&](auto) {
+      .Case<arith::AddFOp>([&](auto sum) {
+        return addBounds(operand(0), operand(1), sum.getType());
+      })
+      .Case<arith::SubFOp>([&](auto difference) {
         FloatBounds y = operand(1);
-        return addBounds(operand(0), {-y.high, -y.low});
+        return addBounds(operand(0), {-y.high, -y.low}, difference.getType());
       })
       .Case<arith::MulFOp>(
           [&](auto) { return multiplyBounds(operand(0), operand(1)); })
       .Case<math::FmaOp>([&](auto) {
-        return addBounds(multiplyBounds(operand(0), operand(1)), operand(2));
+        return addToProduct(multiplyBounds(operand(0), operand(1)), operand(2));
       })
       .Case([&](arith::SIToFPOp convert) {
         return getIntegerBounds(convert.getIn(), /*isSigned=*/true);

@@ -3,7 +3,7 @@
 // pack-stores: narrows words that are stored as bytes by x86's saturating
 // packs.
 #include "Dialect/Tile/IR/Targets.h"
-#include "FloatBounds.h"
+#include "Transforms/FloatBounds.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

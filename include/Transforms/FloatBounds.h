@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Bounds of floats by constants, and constants of vectors.
-#ifndef ADZE_LIB_TRANSFORMS_FLOATBOUNDS_H
-#define ADZE_LIB_TRANSFORMS_FLOATBOUNDS_H
+#ifndef ADZE_TRANSFORMS_FLOATBOUNDS_H
+#define ADZE_TRANSFORMS_FLOATBOUNDS_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <limits>
@@ -29,4 +29,4 @@ inline mlir::Value createSplat(mlir::OpBuilder &b, mlir::Location loc,
 
 } // namespace adze
 
-#endif // ADZE_LIB_TRANSFORMS_FLOATBOUNDS_H
+#endif // ADZE_TRANSFORMS_FLOATBOUNDS_H
