@@ -2,6 +2,7 @@
 //
 // Simplifies roundings and conversions of clamped f32 numbers.
 #include "ClampedMath.h"
+#include "Transforms/FloatBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -16,54 +17,8 @@ namespace adze::cuda {
 
 namespace {
 
-struct Bounds {
-  double low = -INFINITY, high = INFINITY;
-  bool isWithin(double limit) const { return low >= -limit && high <= limit; }
-};
-
-/// Returns the bounds of an f32 number that is not NaN. As rounding is
-/// monotonic, the rounded sum of bounds bounds a rounded sum.
-Bounds getBounds(Value value, unsigned depth = 8) {
-  if (!value.getType().isF32())
-    return {};
-  FloatAttr constant;
-  if (matchPattern(value, m_Constant(&constant))) {
-    double number = constant.getValueAsDouble();
-    return {number, number};
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == 0)
-    return {};
-  auto of = [&](unsigned operand) {
-    return getBounds(op->getOperand(operand), depth - 1);
-  };
-  return llvm::TypeSwitch<Operation *, Bounds>(op)
-      .Case([&](arith::MinimumFOp) {
-        Bounds x = of(0), y = of(1);
-        return Bounds{std::min(x.low, y.low), std::min(x.high, y.high)};
-      })
-      .Case([&](arith::MaximumFOp) {
-        Bounds x = of(0), y = of(1);
-        return Bounds{std::max(x.low, y.low), std::max(x.high, y.high)};
-      })
-      .Case([&](arith::AddFOp) {
-        Bounds x = of(0), y = of(1);
-        return Bounds{float(x.low + y.low), float(x.high + y.high)};
-      })
-      .Case([&](arith::SubFOp) {
-        Bounds x = of(0), y = of(1);
-        return Bounds{float(x.low - y.high), float(x.high - y.low)};
-      })
-      .Case([&](math::RoundEvenOp) {
-        Bounds x = of(0);
-        return Bounds{x.low - 1, x.high + 1};
-      })
-      .Case([&](arith::UIToFPOp convert) {
-        unsigned bits =
-            getElementTypeOrSelf(convert.getIn()).getIntOrFloatBitWidth();
-        return Bounds{0, std::exp2(bits)};
-      })
-      .Default([](Operation *) { return Bounds(); });
+bool isWithin(const FloatBounds &bounds, double limit) {
+  return bounds.low >= -limit && bounds.high <= limit;
 }
 
 /// The largest integer that additions round to: beyond, the sum with 1.5 * 2^23
@@ -83,7 +38,7 @@ bool isClampedLater(Value value, bool hasLow, bool hasHigh) {
            if (!isa<arith::MaximumFOp, arith::MinimumFOp, arith::AddFOp,
                     arith::SubFOp>(user) ||
                user->getOperand(0) != value ||
-               !getBounds(user->getOperand(1)).isWithin(kMostClamped))
+               !isWithin(getFloatBounds(user->getOperand(1)), kMostClamped))
              return false;
            return isClampedLater(user->getResult(0),
                                  hasLow || isa<arith::MaximumFOp>(user),
@@ -120,7 +75,7 @@ bool isInteger(Value value, unsigned depth = 8) {
     return true;
   // Numbers from 2^23 on have no fraction.
   auto isWhole = [&](Value operand) {
-    return getBounds(operand).low >= kLeastWhole ||
+    return getFloatBounds(operand).low >= kLeastWhole ||
            isInteger(operand, depth - 1);
   };
   return isa<arith::AddFOp, arith::SubFOp, arith::MaximumFOp,
@@ -131,7 +86,8 @@ bool isInteger(Value value, unsigned depth = 8) {
 /// Removes a bound that the number does not reach.
 void removeClamp(Operation *op) {
   Value x = op->getOperand(0);
-  Bounds own = getBounds(x), bound = getBounds(op->getOperand(1));
+  FloatBounds own = getFloatBounds(x),
+              bound = getFloatBounds(op->getOperand(1));
   bool isUnused = isa<arith::MaximumFOp>(op) ? own.low >= bound.high
                                              : own.high <= bound.low;
   if (!isUnused)
@@ -150,7 +106,7 @@ void removeRound(math::RoundEvenOp op) {
 void simplifyRound(math::RoundEvenOp op) {
   Value x = op.getOperand();
   if (!op.getType().isF32() || !isSignIgnored(op.getResult()) ||
-      !(getBounds(x).isWithin(kMostRounded) ||
+      !(isWithin(getFloatBounds(x), kMostRounded) ||
         isClampedLater(op.getResult(), false, false)))
     return;
   OpBuilder b(op);
@@ -178,10 +134,10 @@ void simplifyConversion(arith::FPToSIOp op) {
   constexpr double most = double(1 << 30);
   Value x = op.getIn();
   unsigned bits = op.getType().getIntOrFloatBitWidth();
-  if (!x.getType().isF32() || bits < 32 || !getBounds(x).isWithin(most))
+  if (!x.getType().isF32() || bits < 32 || !isWithin(getFloatBounds(x), most))
     return;
   OpBuilder b(op);
-  bool isIntegral = isInteger(x) && getBounds(x).isWithin(kMostRounded);
+  bool isIntegral = isInteger(x) && isWithin(getFloatBounds(x), kMostRounded);
   if (bits == 32 && !isIntegral)
     return;
   Value word = isIntegral
@@ -197,13 +153,16 @@ void simplifyConversion(arith::FPToSIOp op) {
 void simplifyClampedMath(Operation *root) {
   root->walk([](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case<arith::MaximumFOp, arith::MinimumFOp>(
-            [](Operation *clamp) { removeClamp(clamp); })
         .Case([](math::RoundEvenOp round) { removeRound(round); })
         .Case([](arith::FPToSIOp convert) { simplifyConversion(convert); });
   });
   // Until here, numbers that are rounded are recognized as integers.
   root->walk([](math::RoundEvenOp round) { simplifyRound(round); });
+  // Roundings are simplified by the bounds after them.
+  root->walk([](Operation *op) {
+    if (isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+      removeClamp(op);
+  });
 }
 
 } // namespace adze::cuda
