@@ -243,8 +243,6 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"0",
            "Threads of a block; 0: chosen from the tiles of the kernel">,
-    Option<"numSymbols", "num-symbols", "int64_t", /*default=*/"-1",
-           "Number of symbols of the module; -1: as many as the kernels use">,
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
            "Bytes of shared memory that a block may use">];
   let statistics = [
@@ -299,8 +297,6 @@ def ConvertLinalgToGPU : Pass<"convert-linalg-to-gpu", "mlir::ModuleOp"> {
     reason in `adze.refusal`.
   }];
   let options = [
-    Option<"numSymbols", "num-symbols", "int64_t", /*default=*/"-1",
-           "Number of symbols of the module; -1: as many as the kernels use">,
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
            "Bytes of shared memory that a block may use">];
   let statistics = [

@@ -60,10 +60,11 @@ struct DeviceKernel {
   std::string entry; // empty: not in this image
   std::string programs;
   uint32_t blockThreads = 0, sharedBytes = 0, residentBlocks = 0, flags = 0,
-           mostShared = 0;
+           mostShared = 0, numSymbols = 0;
   uint64_t symbolsRead = 0; // 0: unknown
   std::vector<TensorMap> maps;
-  std::string mapValues; // `void f(const int64_t *syms, int64_t *values)`
+  /// `void f(const int64_t *syms, int64_t *values)`, or empty
+  std::string mapValues, bindSymbols;
 };
 
 struct DeviceImage {

@@ -175,8 +175,9 @@ static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
            b.i32(kernel.sharedBytes), b.i32(kernel.residentBlocks),
            b.i32(kernel.maps.size()), b.i32(sizeof(adze_tensor_map)),
            b.i32(kernel.flags), makeMaps(b, kernel),
-           b.function(kernel.mapValues), b.i32(kernel.mostShared), b.i32(0),
-           b.i64(kernel.symbolsRead)}));
+           b.function(kernel.mapValues), b.i32(kernel.mostShared),
+           b.i32(kernel.numSymbols), b.i64(kernel.symbolsRead),
+           b.function(kernel.bindSymbols)}));
     rows.push_back(b.table<adze_device_image>(
         {b.string(image.target), b.i32(image.sm), b.i32(image.flags),
          b.bytes(image.bytes), b.i64(image.bytes.size()),

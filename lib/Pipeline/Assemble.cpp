@@ -7,6 +7,7 @@
 #include "Dialect/Tile/IR/Tile.h"
 #include "EqualKernels.h"
 #include "LightKernels.h"
+#include "SharedKernels.h"
 #include "Target/CUDA/CompileKernels.h"
 #include "adze_module.h"
 #include "llvm/ADT/SetVector.h"
@@ -176,8 +177,7 @@ Compilation::compileForCpus(Program &program,
   return success();
 }
 
-FailureOr<cuda::CompileOptions>
-Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
+FailureOr<cuda::CompileOptions> Compilation::getCudaOptions(StringRef name) {
   cuda::CompileOptions result;
   auto target = cuda::CudaTarget::resolve(name);
   if (!target)
@@ -185,7 +185,6 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
            << llvm::toString(target.takeError());
   result.target = *target;
   result.toolkit = cuda::Toolkit::find();
-  result.numSymbols = numSymbols;
   result.threads = std::max(1u, context.getNumThreads());
   result.remarks = options.verbose;
   result.batchInvariant = options.batchInvariant;
@@ -198,13 +197,14 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
 /// functions get unique names, as those of other targets may differ.
 static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
                                              const cuda::CompiledKernel &kernel,
+                                             const SharedKernels &shared,
                                              StringRef chip) {
   auto rename = [&](StringRef name) {
-    Operation *function = name.empty() ? nullptr : helpers.lookupSymbol(name);
-    if (!function)
+    if (name.empty())
       return name.str();
     std::string own = (name + "_" + chip).str();
-    SymbolTable::setSymbolName(function, own);
+    if (Operation *function = helpers.lookupSymbol(name))
+      SymbolTable::setSymbolName(function, own);
     return own;
   };
   package::DeviceKernel row;
@@ -215,7 +215,9 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   row.residentBlocks = kernel.residentBlocks;
   row.flags = kernel.flags;
   row.mostShared = kernel.mostShared;
+  row.numSymbols = kernel.numSymbols;
   row.symbolsRead = kernel.symbolsRead;
+  row.bindSymbols = shared.bindSymbols(helpers, kernel, chip);
   row.mapValues = rename(kernel.mapValues);
   for (const cuda::TensorMap &map : kernel.maps)
     row.maps.push_back(
@@ -246,14 +248,16 @@ Compilation::compileForDevices(Program &program,
     if (isCancelled())
       return failure();
     progress(name);
-    auto cudaOptions = getCudaOptions(name, description.symbols.size());
+    auto cudaOptions = getCudaOptions(name);
     if (failed(cudaOptions))
       return failure();
 
     OwningOpRef<ModuleOp> kernels = program.module->clone();
+    SharedKernels shared(*kernels);
     cuda::CompiledImage compiled;
     if (failed(cuda::compileKernels(*kernels, *cudaOptions, compiled)))
       return failure();
+    shared.addErased(compiled);
     helpers.push_back(std::move(kernels));
 
     package::DeviceImage &image = description.images.emplace_back();
@@ -264,11 +268,14 @@ Compilation::compileForDevices(Program &program,
     image.bytes = std::move(compiled.bytes);
     llvm::StringMap<package::DeviceKernel> byName;
     for (const cuda::CompiledKernel &kernel : compiled.kernels) {
-      byName[kernel.kernel] =
-          getDeviceKernel(*helpers.back(), kernel, cudaOptions->target.chip);
-      if (ReportFunction *function =
-              reported ? reported->findFunction(kernel.kernel) : nullptr)
-        function->deviceCode[name] = describeDeviceCode(kernel);
+      byName[kernel.kernel] = getDeviceKernel(*helpers.back(), kernel, shared,
+                                              cudaOptions->target.chip);
+      ReportFunction *function =
+          reported ? reported->findFunction(kernel.kernel) : nullptr;
+      if (!function)
+        continue;
+      function->deviceCode[name] = describeDeviceCode(kernel);
+      function->sameAs = shared.getCompiled(kernel.kernel).str();
     }
     FailureOr<func::FuncOp> main = findHostProgram(*program.module);
     for (host::LaunchOp launch : getLaunches(*main))
@@ -419,7 +426,8 @@ static void addPrefix(package::ModuleDescription &description,
       add(*name);
   for (package::DeviceImage &image : description.images)
     for (package::DeviceKernel &kernel : image.kernels)
-      for (std::string *name : {&kernel.programs, &kernel.mapValues})
+      for (std::string *name :
+           {&kernel.programs, &kernel.mapValues, &kernel.bindSymbols})
         add(*name);
 }
 
@@ -472,24 +480,13 @@ FailureOr<package::ModuleParts> Compilation::buildParts() {
 }
 
 CompileStatus Compilation::writePTX() {
-  // A text with kernels only has its own symbols.
-  int64_t numSymbols = -1;
-  ModuleOp module = *programs.back().module;
-  if (llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-        return function->hasAttr(host::numInputsAttr);
-      })) {
-    FailureOr<func::FuncOp> program = findHostProgram(module);
-    package::ModuleDescription description;
-    if (failed(program) || failed(describe(*program, description)))
-      return fail();
-    numSymbols = description.symbols.size();
-  }
-  auto cudaOptions = getCudaOptions(options.cudaTargets.front(), numSymbols);
+  auto cudaOptions = getCudaOptions(options.cudaTargets.front());
   if (failed(cudaOptions))
     return CompileStatus::Usage;
   cudaOptions->forcePTX = true;
   cuda::CompiledImage image;
-  OwningOpRef<ModuleOp> kernels = module.clone();
+  OwningOpRef<ModuleOp> kernels = programs.back().module->clone();
+  SharedKernels shared(*kernels);
   if (failed(cuda::compileKernels(*kernels, *cudaOptions, image)))
     return fail();
   if (CompileStatus status = writeReport(); status != CompileStatus::Done)

@@ -93,8 +93,7 @@ private:
   // Assemble.cpp
   CompileStatus writeModule();
   CompileStatus writePTX();
-  mlir::FailureOr<cuda::CompileOptions> getCudaOptions(llvm::StringRef name,
-                                                       int64_t numSymbols);
+  mlir::FailureOr<cuda::CompileOptions> getCudaOptions(llvm::StringRef name);
   mlir::LogicalResult resolveTargets();
   void printSlowestKernels(llvm::ArrayRef<KernelObject> objects,
                            llvm::StringRef prefix,

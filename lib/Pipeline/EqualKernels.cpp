@@ -7,7 +7,6 @@
 // offset. A forest with one node per tree has the same kernels for each, with a
 // different number of nodes.
 #include "EqualKernels.h"
-#include "Conversion/HostToLLVM/Formula.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
@@ -15,7 +14,6 @@
 #include "KernelSlices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/SymbolTable.h"
@@ -33,10 +31,14 @@ namespace adze {
 // Equal kernels
 //===----------------------------------------------------------------------===//
 
+static bool refersToNothing(Operation *kernel) {
+  auto uses = SymbolTable::getSymbolUses(kernel);
+  return uses && uses->empty();
+}
+
 /// Returns true if only the kernel determines its functions.
 static bool isAlone(Operation *kernel, SymbolTable &symbols, StringRef name) {
-  auto uses = SymbolTable::getSymbolUses(kernel);
-  return uses && uses->empty() && !symbols.lookup((name + "_programs").str());
+  return refersToNothing(kernel) && !symbols.lookup((name + "_programs").str());
 }
 
 namespace {
@@ -348,7 +350,7 @@ void KernelForms::addAliases(const Form &form) {
     for (const Form::Member *member : llvm::drop_begin(members)) {
       if (member->symbols.get().empty())
         continue;
-      KernelAlias alias{member->name, first.name, {}, {}};
+      KernelAlias alias{member->name, first.name, {}};
       for (auto [of, own] :
            llvm::zip_equal(first.symbols.get(), member->symbols.get()))
         alias.symbols.push_back(
@@ -388,8 +390,11 @@ public:
   }
 
   void addTo(KernelAlias &alias, size_t member) const {
+    MLIRContext *context = members[member]->kernel->getContext();
     for (auto [index, numbers] : llvm::enumerate(values))
-      alias.numbers.push_back({unsigned(numSymbols + index), numbers[member]});
+      alias.symbols.push_back(
+          {unsigned(numSymbols + index),
+           getAffineConstantExpr(numbers[member], context)});
   }
 
 private:
@@ -439,7 +444,7 @@ void KernelForms::makeShared(Members members) {
   StringRef name = symbols.insert(kernel, Block::iterator(first.kernel));
   result.made.push_back(kernel);
   for (auto [index, member] : llvm::enumerate(members)) {
-    KernelAlias alias{member->name, name, {}, {}};
+    KernelAlias alias{member->name, name, {}};
     for (auto [other, own] : llvm::enumerate(member->symbols.get()))
       alias.symbols.push_back({unsigned(other), own});
     taken.addTo(alias, index);
@@ -474,101 +479,23 @@ EqualKernels findEqualKernels(ModuleOp module, ArrayRef<StringRef> names) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions that call others
+// Symbols of kernels
 //===----------------------------------------------------------------------===//
 
-namespace {
-class AliasBuilder {
-public:
-  AliasBuilder(ModuleOp module)
-      : builder(OpBuilder::atBlockEnd(module.getBody())), loc(module.getLoc()),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
-
-  /// Creates `name`, which calls `of` with the symbols that this kernel reads.
-  void make(StringRef name, StringRef of, const KernelAlias &alias,
-            bool isFormula);
-
-private:
-  Value renumber(Value symbols, const KernelAlias &alias);
-
-  OpBuilder builder;
-  Location loc;
-  Type pointer;
-  llvm::StringMap<LLVM::LLVMFuncOp> declared;
-};
-} // namespace
-
-/// Returns the values of the own symbols, and constants, in the order of those
-/// of the other kernel.
-Value AliasBuilder::renumber(Value symbols, const KernelAlias &alias) {
-  Type i64 = builder.getI64Type();
-  unsigned count = 0;
-  for (auto [other, own] : alias.symbols)
-    count = std::max(count, other + 1);
-  for (auto [other, number] : alias.numbers)
-    count = std::max(count, other + 1);
-  Value size = LLVM::ConstantOp::create(builder, loc, i64,
-                                        builder.getI64IntegerAttr(count));
-  Value array = LLVM::AllocaOp::create(builder, loc, pointer, i64, size);
-  auto at = [&](Value base, unsigned index) -> Value {
-    return LLVM::GEPOp::create(builder, loc, pointer, i64, base,
-                               ArrayRef<LLVM::GEPArg>{int32_t(index)});
-  };
-  Formula formula(builder, loc, symbols);
-  for (auto [other, own] : alias.symbols) {
-    Value value = formula.emit(own);
-    LLVM::StoreOp::create(builder, loc, value, at(array, other));
-  }
-  for (auto [other, number] : alias.numbers) {
-    Value value = LLVM::ConstantOp::create(builder, loc, i64,
-                                           builder.getI64IntegerAttr(number));
-    LLVM::StoreOp::create(builder, loc, value, at(array, other));
-  }
-  return array;
+AffineExpr KernelAlias::getValue(AffineExpr symbol) const {
+  unsigned position = cast<AffineSymbolExpr>(symbol).getPosition();
+  for (auto [other, own] : symbols)
+    if (other == position)
+      return own;
+  llvm_unreachable("the other kernel reads a symbol without a value");
 }
 
-void AliasBuilder::make(StringRef name, StringRef of, const KernelAlias &alias,
-                        bool isFormula) {
-  Type i64 = builder.getI64Type();
-  auto type = isFormula ? LLVM::LLVMFunctionType::get(i64, {pointer})
-                        : LLVM::LLVMFunctionType::get(
-                              LLVM::LLVMVoidType::get(builder.getContext()),
-                              {pointer, pointer, i64, i64, pointer});
-  LLVM::LLVMFuncOp &callee = declared[of];
-  if (!callee)
-    callee = LLVM::LLVMFuncOp::create(builder, loc, of, type);
-  auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type);
-  OpBuilder::InsertionGuard guard(builder);
-  Block *entry = function.addEntryBlock(builder);
-  builder.setInsertionPointToStart(entry);
-  SmallVector<Value> operands(entry->getArguments());
-  Value &symbols = operands[isFormula ? 0 : 1];
-  symbols = renumber(symbols, alias);
-  auto call = LLVM::CallOp::create(builder, loc, callee, operands);
-  LLVM::ReturnOp::create(builder, loc, call.getResults());
-}
-
-OwningOpRef<ModuleOp> createAliases(MLIRContext &context,
-                                    ArrayRef<KernelAlias> aliases,
-                                    StringRef prefix,
-                                    llvm::StringMap<KernelSymbols> &compiled) {
-  context.getOrLoadDialect<LLVM::LLVMDialect>();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-  AliasBuilder maker(*module);
-  for (const KernelAlias &alias : aliases) {
-    KernelSymbols of = compiled.lookup(alias.of);
-    KernelSymbols own;
-    own.body = (prefix + alias.name).str();
-    own.programs = own.body + "_programs";
-    maker.make(own.body, of.body, alias, /*isFormula=*/false);
-    maker.make(own.programs, of.programs, alias, /*isFormula=*/true);
-    if (!of.scratchBytes.empty()) {
-      own.scratchBytes = own.body + "_scratch";
-      maker.make(own.scratchBytes, of.scratchBytes, alias, /*isFormula=*/true);
-    }
-    compiled[alias.name] = own;
-  }
-  return module;
+std::optional<SmallVector<AffineExpr>> takeOwnSymbols(Operation *kernel) {
+  if (!refersToNothing(kernel))
+    return std::nullopt;
+  SymbolOrder order(/*takesQuotients=*/false);
+  order.renumber(kernel);
+  return SmallVector<AffineExpr>(order.get());
 }
 
 } // namespace adze

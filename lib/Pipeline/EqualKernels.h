@@ -16,10 +16,12 @@ namespace adze {
 /// A kernel that equals another one with other symbols.
 struct KernelAlias {
   llvm::StringRef name, of;
-  /// Symbols of the other kernel, and the corresponding ones of this one.
+  /// Symbols that the other kernel reads, and their values in this one:
+  /// expressions of the symbols of the module.
   llvm::SmallVector<std::pair<unsigned, mlir::AffineExpr>> symbols;
-  /// Symbols of the other kernel that are constants in this one.
-  llvm::SmallVector<std::pair<unsigned, int64_t>> numbers;
+
+  /// Returns the value in this kernel of a symbol that the other one reads.
+  mlir::AffineExpr getValue(mlir::AffineExpr symbol) const;
 };
 
 /// The first kernel of each class among `names` of a module, in order, and
@@ -33,6 +35,18 @@ struct EqualKernels {
 };
 EqualKernels findEqualKernels(mlir::ModuleOp module,
                               llvm::ArrayRef<llvm::StringRef> names);
+
+/// Renumbers the symbols of a kernel in order of first appearance, and returns
+/// the former symbol of each number. Returns nothing, without a change, if the
+/// kernel refers to functions, which may have symbols, too.
+std::optional<llvm::SmallVector<mlir::AffineExpr>>
+takeOwnSymbols(mlir::Operation *kernel);
+
+/// Creates the LLVM dialect code that stores the expressions, of symbols in the
+/// array of i64 at `symbols`, in the array at `to`.
+void storeSymbols(mlir::OpBuilder &builder, mlir::Location loc,
+                  llvm::ArrayRef<mlir::AffineExpr> values, mlir::Value symbols,
+                  mlir::Value to);
 
 /// Creates functions for the aliases that call those of the kernels in
 /// `compiled`, which gets an entry for each. Their names begin with `prefix`.

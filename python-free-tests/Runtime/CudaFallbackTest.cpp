@@ -99,8 +99,8 @@ const adze_module_kernel kOldKernels[] = {
     {"replace", "Scatter_1", 2, 1, nullptr, nullptr, nullptr, nullptr, 0, 0}};
 const adze_cpu_variant kVariants[] = {{0, "baseline", kCpuKernels}};
 const adze_device_kernel kNoKernels[] = {
-    {nullptr, one, 1, 0, 0, 0, 0, 0, nullptr, nullptr, 0, 0, 0},
-    {nullptr, one, 1, 0, 0, 0, 0, 0, nullptr, nullptr, 0, 0, 0}};
+    {nullptr, one, 1, 0, 0, 0, 0, 0, nullptr, nullptr, 0, 0, 0, nullptr},
+    {nullptr, one, 1, 0, 0, 0, 0, 0, nullptr, nullptr, 0, 0, 0, nullptr}};
 const adze_device_image kImages[] = {
     {"cuda:sm_90", 90, 0, nullptr, 0, kNoKernels}};
 

@@ -48,7 +48,8 @@ const adze_tensor_map kMaps[] = {
     {0, ADZE_TENSOR_MAP_F16, 2, 128, {8, 4, 0, 0, 0}, {1, 2, 1, 1, 1}}};
 const adze_device_kernel kDeviceKernels[] = {
     {"mapped", countRows, 64, 0, 1, 1, sizeof(adze_tensor_map),
-     ADZE_KERNEL_WAITS, kMaps, writeMapValues, /*most_shared=*/4, 0, 0}};
+     ADZE_KERNEL_WAITS, kMaps, writeMapValues, /*most_shared=*/4, 0, 0,
+     nullptr}};
 const char kPtx[] = ".entry mapped";
 const adze_device_image kImages[] = {
     {"cuda:sm_90", 90, ADZE_IMAGE_PTX, kPtx, sizeof(kPtx), kDeviceKernels}};

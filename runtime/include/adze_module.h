@@ -204,7 +204,7 @@ typedef struct {
 #define ADZE_KERNEL_STEPS 2u
 
 /* On a device a kernel is entry point `entry` of the image, called with
- * (num_ptrs pointers, num_symbols i64, i64 programs) by value, and a pointer to
+ * (num_ptrs pointers, i64 symbols, i64 programs) by value, and a pointer to
  * the fault records after these if num_faults > 0, over a 1-D grid of
  * programs(syms) blocks. Null entry: this kernel is not in the image. */
 typedef struct {
@@ -232,10 +232,14 @@ typedef struct {
    * power of two of which that holds. The grid has that many times as many
    * blocks as programs. At most 8. */
   uint32_t most_shared;
-  uint32_t reserved;
+  uint32_t num_symbols; /* the kernel's own, if there is bind_symbols */
   /* Bit i, below 63: the kernel reads symbol i. Bit 63: it may read later ones.
    * 0: unknown. */
   uint64_t symbols_read;
+  /* Writes the values of the kernel's own symbols, which `entry`, `programs`,
+   * `map_values` and `symbols_read` refer to, so that several kernels may have
+   * one entry point. Null: these refer to all symbols of the module. */
+  void (*bind_symbols)(const int64_t *syms, int64_t *values);
 } adze_device_kernel;
 
 typedef struct {

@@ -203,13 +203,19 @@ static adze_status make_tables(const adze_module *module,
                                rt_device_context *state) {
   const adze_module_desc *desc = module->desc;
   uint32_t most = 0;
-  for (uint32_t i = 0; i < desc->num_kernels; ++i)
+  uint64_t most_symbols = rt_num_symbols(module);
+  for (uint32_t i = 0; i < desc->num_kernels; ++i) {
+    const adze_device_kernel *code = &state->device->image->kernels[i];
     if (desc->kernels[i].num_ptrs > most)
       most = desc->kernels[i].num_ptrs;
-  state->arguments = calloc(
-      (size_t)most + rt_num_symbols(module) + 2 + RT_MOST_MAPS, sizeof(void *));
-  if (!state->arguments)
-    return rt_out_of_memory(most * sizeof(void *));
+    if (code->bind_symbols && code->num_symbols > most_symbols)
+      most_symbols = code->num_symbols;
+  }
+  state->arguments =
+      calloc((size_t)most + most_symbols + 2 + RT_MOST_MAPS, sizeof(void *));
+  state->symbols = calloc(most_symbols + 1, sizeof(int64_t));
+  if (!state->arguments || !state->symbols)
+    return rt_out_of_memory((most + most_symbols) * sizeof(void *));
   if (state->device->has_maps)
     RT_TRY(rt_maps_create(state));
   return state->device->falls_back ? rt_fallback_create(state, most) : NULL;
@@ -290,6 +296,7 @@ void rt_cuda_detach(adze_context *context) {
   rt_cuda_drop_weights(state->weights);
   free(state->maps);
   free(state->arguments);
+  free(state->symbols);
   free(state);
   context->on_device = NULL;
 }

@@ -186,6 +186,7 @@ struct rt_device_context {
   cu_stream own_stream;
   cu_stream stream; /* stream of the current launches */
   void **arguments; /* space for the arguments of any kernel */
+  int64_t *symbols; /* space for the own symbols of any kernel */
   /* records in pinned memory; null: no kernel can raise one */
   adze_fault *faults;
   cu_address staging;
@@ -223,9 +224,10 @@ adze_status rt_cuda_load_kernels(const adze_module *module, rt_device *device);
 adze_status rt_maps_check(const adze_module *module, const rt_device *device,
                           uint32_t kernel);
 adze_status rt_maps_create(rt_device_context *state);
-/* Fills the maps of a launch. */
+/* Fills the maps of a launch with these symbols. */
 adze_status rt_maps_fill(adze_context *context, uint32_t kernel,
-                         void *const *ptrs, rt_tensor_map *maps);
+                         void *const *ptrs, const int64_t *symbols,
+                         rt_tensor_map *maps);
 
 /* Kernels of this device that run on the CPU (CudaFallback.c). */
 adze_status rt_fallback_create(rt_device_context *state, uint32_t most_ptrs);

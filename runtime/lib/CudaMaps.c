@@ -96,11 +96,12 @@ static slot *find_slot(rt_map_cache *cache, const adze_tensor_map *row,
 }
 
 adze_status rt_maps_fill(adze_context *context, uint32_t kernel,
-                         void *const *ptrs, rt_tensor_map *maps) {
+                         void *const *ptrs, const int64_t *symbols,
+                         rt_tensor_map *maps) {
   rt_device_context *state = context->on_device;
   const adze_device_kernel *code = &state->device->image->kernels[kernel];
   int64_t values[RT_MOST_MAPS * ADZE_TENSOR_MAP_VALUES] = {0};
-  code->map_values(context->symbols, values);
+  code->map_values(symbols, values);
   for (uint32_t i = 0; i < code->num_maps; ++i) {
     const adze_tensor_map *row = row_of(code, i);
     const int64_t *own = values + (size_t)i * ADZE_TENSOR_MAP_VALUES;

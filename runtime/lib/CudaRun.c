@@ -68,18 +68,35 @@ static unsigned count_shared(const rt_device *device,
   return (unsigned)shared;
 }
 
+/* The symbols that a kernel takes. */
+typedef struct {
+  const int64_t *values;
+  uint32_t count;
+} kernel_symbols;
+
+/* Returns symbols that are valid until the next call. */
+static kernel_symbols bind_symbols(const adze_context *context,
+                                   const adze_device_kernel *code) {
+  if (!code->bind_symbols)
+    return (kernel_symbols){context->symbols,
+                            (uint32_t)rt_num_symbols(context->module)};
+  int64_t *values = context->on_device->symbols;
+  code->bind_symbols(context->symbols, values);
+  return (kernel_symbols){values, code->num_symbols};
+}
+
 /* `first` is the number of the first program, if the kernel has steps. */
 static adze_status launch(adze_context *context, uint32_t kernel,
-                          void *const *ptrs, int64_t programs, int64_t first) {
+                          void *const *ptrs, kernel_symbols symbols,
+                          int64_t programs, int64_t first) {
   rt_device_context *state = context->on_device;
   const adze_module_desc *desc = context->module->desc;
   const adze_device_kernel *code = &state->device->image->kernels[kernel];
   uint32_t num_ptrs = desc->kernels[kernel].num_ptrs, count = 0;
   for (uint32_t i = 0; i < num_ptrs; ++i)
     state->arguments[count++] = (void *)(uintptr_t)&ptrs[i];
-  size_t num_symbols = rt_num_symbols(context->module);
-  for (size_t i = 0; i < num_symbols; ++i)
-    state->arguments[count++] = &context->symbols[i];
+  for (uint32_t i = 0; i < symbols.count; ++i)
+    state->arguments[count++] = (void *)(uintptr_t)&symbols.values[i];
   bool has_steps = code->flags & ADZE_KERNEL_STEPS;
   state->arguments[count++] = has_steps ? &first : &programs;
   adze_fault *faults =
@@ -88,7 +105,7 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   state->arguments[count++] = &faults;
   rt_tensor_map maps[RT_MOST_MAPS];
   if (code->num_maps)
-    RT_TRY(rt_maps_fill(context, kernel, ptrs, maps));
+    RT_TRY(rt_maps_fill(context, kernel, ptrs, symbols.values, maps));
   for (uint32_t i = 0; i < code->num_maps; ++i)
     state->arguments[count++] = &maps[i];
   unsigned shared = count_shared(state->device, code, programs);
@@ -108,7 +125,7 @@ static adze_status launch(adze_context *context, uint32_t kernel,
                     .first_wide = count - code->num_maps,
                     .wide_bytes = sizeof(rt_tensor_map),
                     .first_symbol = num_ptrs,
-                    .num_symbols = (uint32_t)num_symbols,
+                    .num_symbols = symbols.count,
                     .symbols_read = code->symbols_read};
   return rt_cuda_submit(state, &made);
 }
@@ -131,12 +148,12 @@ static adze_status end_measuring(const rt_device_context *state, double *us) {
 }
 
 static adze_status launch_profiled(adze_context *context, uint32_t kernel,
-                                   void *const *ptrs, int64_t programs,
-                                   int64_t first) {
+                                   void *const *ptrs, kernel_symbols symbols,
+                                   int64_t programs, int64_t first) {
   const rt_device_context *state = context->on_device;
   double begin = rt_now_us(), us;
   RT_TRY(begin_measuring(state));
-  RT_TRY(launch(context, kernel, ptrs, programs, first));
+  RT_TRY(launch(context, kernel, ptrs, symbols, programs, first));
   RT_TRY(end_measuring(state, &us));
   rt_profile_add(context, kernel, begin, us, programs, 0);
   return NULL;
@@ -151,7 +168,8 @@ int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
     return status ? rt_exec_fail(exec, status) : 0;
   }
   const adze_device_kernel *code = &device->image->kernels[kernel];
-  int64_t programs = code->programs(context->symbols);
+  kernel_symbols symbols = bind_symbols(context, code);
+  int64_t programs = code->programs(symbols.values);
   if (programs <= 0)
     return 0;
   if (!(code->flags & ADZE_KERNEL_STEPS))
@@ -172,7 +190,7 @@ int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
   adze_status status = NULL;
   for (int64_t i = 0; i < steps && !status; ++i)
     status = (context->profile.on ? launch_profiled : launch)(
-        context, kernel, ptrs, programs, i * programs);
+        context, kernel, ptrs, symbols, programs, i * programs);
   return status ? rt_exec_fail(exec, status) : 0;
 }
 

@@ -43,8 +43,8 @@ public:
   /// Returns a free name, which PTX accepts.
   std::string chooseName(llvm::StringRef kernel);
   /// Creates the function of the entry of a kernel, without a body. Its
-  /// arguments are the pointers of the kernel's arguments, the symbols, the
-  /// number of programs, and, with faults or tensor maps, the records of faults
+  /// arguments are the pointers of the kernel's arguments, the symbols that the
+  /// kernel may read, the number of programs, and, with faults or tensor maps, the records of faults
   /// and the maps.
   mlir::LLVM::LLVMFuncOp make(mlir::FunctionOpInterface kernel,
                               llvm::StringRef name, EntrySignature signature);

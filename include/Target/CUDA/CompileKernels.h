@@ -27,6 +27,7 @@ struct CompiledKernel {
   uint32_t blockThreads = 0, sharedBytes = 0;
   unsigned registers = 0, spillBytes = 0; ///< 0 in a PTX image
   uint32_t residentBlocks = 0, flags = 0, mostShared = 0;
+  unsigned numSymbols = 0; ///< of the module, the first ones
   uint64_t symbolsRead = 0;
   std::vector<TensorMap> maps;
   std::string mapValues; ///< llvm.func @..(ptr symbols, ptr values), or empty
@@ -51,10 +52,9 @@ struct CompiledImage {
 struct CompileOptions {
   CudaTarget target;
   Toolkit toolkit;
-  bool forcePTX = false;   ///< PTX although there is a ptxas
-  int64_t numSymbols = -1; ///< of the module; -1: as many as the kernels name
-  unsigned threads = 1;    ///< to compile with
-  bool remarks = false;    ///< on products that no matrix unit takes
+  bool forcePTX = false;       ///< PTX although there is a ptxas
+  unsigned threads = 1;        ///< to compile with
+  bool remarks = false;        ///< on products that no matrix unit takes
   bool batchInvariant = false; ///< no dynamic size changes the order of sums
   /// True if kernels of the reference path are compiled, too.
   bool loops = true;

@@ -39,8 +39,8 @@ enum class Form {
 /// Converts one kernel.
 class KernelConversion {
 public:
-  KernelConversion(func::FuncOp kernel, EntryTable &table, int64_t numSymbols,
-                   int64_t sharedLimit, const LLVMTypeConverter &types);
+  KernelConversion(func::FuncOp kernel, EntryTable &table, int64_t sharedLimit,
+                   const LLVMTypeConverter &types);
 
   /// Creates the entry, or returns the reason why there is none.
   std::string run();
@@ -126,9 +126,9 @@ static int64_t getScratchBytes(func::FuncOp kernel) {
 }
 
 KernelConversion::KernelConversion(func::FuncOp kernel, EntryTable &table,
-                                   int64_t numSymbols, int64_t sharedLimit,
+                                   int64_t sharedLimit,
                                    const LLVMTypeConverter &types)
-    : kernel(kernel), table(table), numSymbols(numSymbols),
+    : kernel(kernel), table(table), numSymbols(countNamedSymbols(kernel)),
       sharedLimit(sharedLimit), types(types) {
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     auto map = kernel.getArgAttrOfType<AffineMapAttr>(i, host::dimsAttr);
@@ -376,11 +376,6 @@ struct ConvertLinalgToGPUPass final
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (numSymbols < 0) {
-      numSymbols = 0;
-      for (auto kernel : module.getOps<func::FuncOp>())
-        numSymbols = std::max<int64_t>(numSymbols, countNamedSymbols(kernel));
-    }
     LowerToLLVMOptions options(&getContext());
     options.overrideIndexBitwidth(64);
     LLVMTypeConverter types(&getContext(), options);
@@ -397,7 +392,7 @@ struct ConvertLinalgToGPUPass final
 
   void convert(func::FuncOp kernel, EntryTable &table,
                const LLVMTypeConverter &types, const SymbolUserMap &users) {
-    KernelConversion conversion(kernel, table, numSymbols, sharedLimit, types);
+    KernelConversion conversion(kernel, table, sharedLimit, types);
     if (std::string why = conversion.run(); !why.empty()) {
       kernel.emitRemark("kernel stays on the host: ") << why;
       kernel->setAttr(host::refusalAttr, StringAttr::get(&getContext(), why));

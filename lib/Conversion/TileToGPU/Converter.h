@@ -42,17 +42,16 @@ mlir::Value countPrograms(mlir::OpBuilder &at, tile::KernelOp kernel,
 /// Converts the kernels of one module.
 class Converter {
 public:
-  Converter(mlir::ModuleOp module, int64_t threads, int64_t numSymbols,
-            int64_t sharedLimit)
+  Converter(mlir::ModuleOp module, int64_t threads, int64_t sharedLimit)
       : module(module), b(module.getContext()), table(module), threads(threads),
-        sharedLimit(sharedLimit), numSymbols(numSymbols) {}
+        sharedLimit(sharedLimit) {}
 
   /// Returns true if the kernel became an entry of the gpu.module.
   bool convert(tile::KernelOp kernel);
-  void countSymbols();
   void finish() { table.finish(); }
 
 private:
+  void countSymbols(tile::KernelOp kernel);
   bool convertScheduled(tile::KernelOp kernel);
   void beginStep(mlir::OpBuilder &at, tile::KernelOp kernel, KernelFrame &frame,
                  mlir::LLVM::LLVMFuncOp function);
@@ -91,7 +90,8 @@ private:
   mlir::ModuleOp module;
   mlir::OpBuilder b;
   EntryTable table;
-  int64_t threads, sharedLimit, numSymbols;
+  int64_t threads, sharedLimit;
+  int64_t numSymbols = 0; ///< of the kernel
   /// The first symbol of an argument with dynamic dims without names.
   llvm::DenseMap<mlir::Value, int64_t> ownSymbols;
 };

@@ -113,6 +113,7 @@ LLVM::LLVMFuncOp EntryTable::make(FunctionOpInterface kernel, StringRef name,
   function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
   function->setAttr("adze.threads",
                     b.getI64IntegerAttr(signature.blockThreads));
+  function->setAttr("adze.symbols", b.getI64IntegerAttr(signature.numSymbols));
   if (hasFaults)
     function->setAttr("adze.raises_faults", b.getUnitAttr());
   if (signature.numMaps)

@@ -79,25 +79,15 @@ std::string findObstacle(tile::KernelOp kernel) {
 
 namespace adze::togpu {
 
-void Converter::countSymbols() {
-  int64_t named = 0, own = 0;
-  for (auto kernel : module.getOps<tile::KernelOp>()) {
-    named = std::max(named, countNamedSymbols(kernel));
-    int64_t here = 0;
-    for (BlockArgument arg : kernel.getBody().getArguments()) {
-      auto type = dyn_cast<MemRefType>(arg.getType());
-      if (!type || kernel.getArgAttr(arg.getArgNumber(), kDims))
-        continue;
-      ownSymbols[arg] = here;
-      here += type.getNumDynamicDims();
-    }
-    own = std::max(own, here);
+void Converter::countSymbols(tile::KernelOp kernel) {
+  numSymbols = countNamedSymbols(kernel);
+  for (BlockArgument arg : kernel.getBody().getArguments()) {
+    auto type = dyn_cast<MemRefType>(arg.getType());
+    if (!type || kernel.getArgAttr(arg.getArgNumber(), kDims))
+      continue;
+    ownSymbols[arg] = numSymbols;
+    numSymbols += type.getNumDynamicDims();
   }
-  if (numSymbols < 0)
-    numSymbols = named;
-  for (auto &[arg, first] : ownSymbols)
-    first += numSymbols;
-  numSymbols += own;
 }
 
 MemView Converter::makeView(OpBuilder &at, tile::KernelOp kernel, unsigned arg,
@@ -322,6 +312,7 @@ static void joinBlocks(OpBuilder &at, Location loc, const KernelPlan &plan,
 bool Converter::convert(tile::KernelOp kernel) {
   if (std::string why = findObstacle(kernel); !why.empty())
     return refuse(kernel, why);
+  countSymbols(kernel);
   tile::ScheduleAttr schedule = tile::getSchedule(kernel);
   bool isOfThreads = schedule && schedule.getUnit() == tile::kThreadsUnit;
   if (schedule && !isOfThreads)
@@ -413,8 +404,7 @@ struct ConvertTileToGPUPass final
   using ConvertTileToGPUBase::ConvertTileToGPUBase;
 
   void runOnOperation() override {
-    Converter converter(getOperation(), threads, numSymbols, sharedLimit);
-    converter.countSymbols();
+    Converter converter(getOperation(), threads, sharedLimit);
     SymbolTableCollection symbols;
     SymbolUserMap users(symbols, getOperation());
     for (auto kernel :

@@ -225,8 +225,7 @@ void buildLoopPipeline(OpPassManager &manager, const CompileOptions &options) {
   kernels.addPass(createCSEPass());
   kernels.addPass(arith::createArithExpandOpsPass());
   kernels.addPass(createMarkIndependentLoops());
-  manager.addPass(createConvertLinalgToGPU(
-      {options.numSymbols, options.target.sharedLimit}));
+  manager.addPass(createConvertLinalgToGPU({options.target.sharedLimit}));
 }
 
 /// Adds passes that simplify functions, each in its own thread.
@@ -243,7 +242,6 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(tile::createTileSpecialize({"", "cuda"}));
   manager.addPass(tile::createTileFuseSteps());
   ConvertTileToGPUOptions convert;
-  convert.numSymbols = options.numSymbols;
   convert.sharedLimit = options.target.sharedLimit;
   manager.addPass(createConvertTileToGPU(convert));
   if (options.loops)
@@ -297,7 +295,7 @@ splitKernels(gpu::GPUModuleOp device) {
       for (unsigned i = 0; i < f.getNumArguments(); ++i)
         f.removeArgAttr(i, tile::kConstantAttribute);
       for (StringRef name :
-           {"adze.kernel", "adze.threads", "adze.shared_bytes",
+           {"adze.kernel", "adze.threads", "adze.symbols", "adze.shared_bytes",
             "adze.resident_blocks", "adze.tensor_maps", "adze.most_shared",
             "adze.packed_programs", "adze.products", "adze.waits",
             "adze.ordered", "adze.loops", "adze.refusal", "gpu.kernel"})
@@ -356,22 +354,20 @@ static void addMaps(CompiledKernel &kernel, LLVM::LLVMFuncOp function,
 
 /// Returns which symbols the kernel reads (adze_device_kernel.symbols_read).
 /// The arguments are pointers, symbols, the number of programs, and others.
-static uint64_t getSymbolsRead(LLVM::LLVMFuncOp function, int64_t numSymbols) {
+static uint64_t getSymbolsRead(LLVM::LLVMFuncOp function, size_t numSymbols) {
   constexpr unsigned lastBit = 63;
   uint64_t read = uint64_t(1) << lastBit;
   auto symbols = function.getArguments().drop_while([](BlockArgument argument) {
     return isa<LLVM::LLVMPointerType>(argument.getType());
   });
-  for (auto [number, symbol] :
-       llvm::enumerate(symbols.take_front(size_t(numSymbols))))
+  for (auto [number, symbol] : llvm::enumerate(symbols.take_front(numSymbols)))
     if (!symbol.use_empty())
       read |= uint64_t(1) << std::min<uint64_t>(number, lastBit);
   return read;
 }
 
 /// Returns the properties of each entry point, in the order of the module.
-static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device,
-                                               int64_t numSymbols) {
+static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
   std::vector<CompiledKernel> kernels;
   for (auto function : device.getOps<LLVM::LLVMFuncOp>()) {
     auto name = function->getAttrOfType<StringAttr>("adze.kernel");
@@ -385,8 +381,9 @@ static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device,
         function->getAttrOfType<IntegerAttr>("adze.threads").getInt();
     kernel.sharedBytes =
         function->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt();
-    if (numSymbols >= 0)
-      kernel.symbolsRead = getSymbolsRead(function, numSymbols);
+    kernel.numSymbols =
+        function->getAttrOfType<IntegerAttr>("adze.symbols").getInt();
+    kernel.symbolsRead = getSymbolsRead(function, kernel.numSymbols);
     if (auto loops = function->getAttrOfType<StringAttr>("adze.loops"))
       kernel.loops = loops.str();
     if (auto reason = function->getAttrOfType<StringAttr>(host::refusalAttr))
@@ -451,7 +448,7 @@ LogicalResult compileKernels(ModuleOp module, const CompileOptions &options,
   auto devices = llvm::to_vector(module.getOps<gpu::GPUModuleOp>());
   if (devices.empty())
     return success();
-  image.kernels = listKernels(devices.front(), options.numSymbols);
+  image.kernels = listKernels(devices.front());
   SmallVector<OwningOpRef<ModuleOp>> modules = splitKernels(devices.front());
   devices.front().erase();
   std::vector<std::string> texts(modules.size());

@@ -22,10 +22,9 @@ static cl::opt<std::string> target("target", cl::desc("CUDA target"),
 static cl::opt<bool>
     assembleIt("assemble",
                cl::desc("run ptxas; -o gets the cubin, stdout its report"));
-static cl::opt<int64_t>
-    numSymbols("num-symbols",
-               cl::desc("symbols of the module; prints those that are read"),
-               cl::init(-1));
+static cl::opt<bool>
+    printSymbols("print-symbols",
+                 cl::desc("print the symbols that each kernel reads"));
 static cl::opt<bool> noToolkit("no-toolkit",
                                cl::desc("as if there were no CUDA toolkit"));
 
@@ -62,7 +61,6 @@ int main(int argc, char **argv) {
   if (!noToolkit)
     options.toolkit = adze::cuda::Toolkit::find();
   options.forcePTX = !assembleIt;
-  options.numSymbols = numSymbols;
   adze::cuda::CompiledImage image;
   if (failed(adze::cuda::compileKernels(*module, options, image)))
     return 1;
@@ -73,10 +71,10 @@ int main(int argc, char **argv) {
                    << kernel.sharedBytes << " bytes shared, "
                    << kernel.blockThreads << " threads\n";
   for (const adze::cuda::CompiledKernel &kernel : image.kernels) {
-    if (numSymbols < 0)
+    if (!printSymbols)
       break;
     llvm::outs() << "// " << kernel.entry << " reads symbols";
-    for (int64_t i = 0; i < std::min<int64_t>(numSymbols, 63); ++i)
+    for (unsigned i = 0; i < std::min(kernel.numSymbols, 63u); ++i)
       if (kernel.symbolsRead >> i & 1)
         llvm::outs() << " " << i;
     llvm::outs() << "\n";

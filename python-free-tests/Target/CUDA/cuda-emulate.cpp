@@ -183,10 +183,7 @@ struct Subject {
     isPersistent = entry->hasAttr("adze.resident_blocks");
     isOrdered = entry->hasAttr("adze.ordered");
     hasFaults = maps || entry->hasAttr("adze.raises_faults");
-    // The number of blocks, and the records of faults, follow.
-    numSymbols = llvm::count_if(entry.getArgumentTypes(),
-                                [](Type t) { return t.isInteger(64); }) -
-                 (hasFaults ? 2 : 1);
+    numSymbols = getInt("adze.symbols", 0);
   }
 
   std::string name, entry;

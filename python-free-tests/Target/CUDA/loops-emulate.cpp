@@ -218,7 +218,9 @@ static bool runKernel(func::FuncOp kernel, LLVM::LLVMFuncOp entry,
     SmallVector<int64_t> passed;
     for (void *pointer : got)
       passed.push_back(reinterpret_cast<int64_t>(pointer));
-    passed.append(symbols);
+    size_t numSymbols =
+        entry->getAttrOfType<IntegerAttr>("adze.symbols").getInt();
+    llvm::append_range(passed, ArrayRef(symbols).take_front(numSymbols));
     passed.push_back(blocks);
     for (int64_t block = 0; block < blocks; ++block) {
       std::string problem =
@@ -275,7 +277,6 @@ int main(int argc, char **argv) {
       op.erase();
   cuda::CompileOptions options;
   options.target = llvm::cantFail(cuda::CudaTarget::resolve("cuda:sm_90a"));
-  options.numSymbols = symbols.size();
   OwningOpRef<ModuleOp> forCPU = lower(*module, {}),
                         kernels =
                             lower(*module, options.target.getAttr(context));

@@ -5,7 +5,7 @@
 // One nest of independent loops: each iteration is a thread.
 // CHECK-LABEL: llvm.func @threads(
 // CHECK-SAME: !llvm.ptr<1> {llvm.noalias}, %{{.*}}: !llvm.ptr<1> {llvm.noalias}, %{{.*}}: i64, %{{.*}}: i64)
-// CHECK-SAME: adze.shared_bytes = 0 : i64, adze.threads = 256 : i64
+// CHECK-SAME: adze.shared_bytes = 0 : i64, adze.symbols = 1 : i64, adze.threads = 256 : i64
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c256
 // CHECK: %[[THREAD:.*]] = gpu.thread_id x
@@ -56,7 +56,7 @@ func.func @rows(%x: memref<4x8xf32>, %y: memref<4x9xf32>) attributes {adze.kerne
 // barriers.
 // CHECK: llvm.mlir.global external @sequence_shared()
 // CHECK-LABEL: llvm.func @sequence(
-// CHECK-SAME: adze.shared_bytes = 4096 : i64, adze.threads = 512 : i64
+// CHECK-SAME: adze.shared_bytes = 4096 : i64, adze.symbols = 0 : i64, adze.threads = 512 : i64
 // CHECK: %[[THREAD:.*]] = gpu.thread_id x
 // CHECK: scf.for %{{.*}} = %[[THREAD]] to %{{.*}} step %c512
 // CHECK: }
