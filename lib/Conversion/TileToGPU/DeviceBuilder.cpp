@@ -30,6 +30,18 @@ Value DeviceBuilder::makeVector(ArrayRef<Value> elements) {
   return vector;
 }
 
+Value DeviceBuilder::assemble(Type result, ValueRange operands, StringRef text,
+                              StringRef constraints) {
+  return create<LLVM::InlineAsmOp>(
+             result, operands, text, constraints,
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None,
+             LLVM::AsmDialectAttr::get(b.getContext(),
+                                       LLVM::AsmDialect::AD_ATT),
+             /*operand_attrs=*/ArrayAttr())
+      .getResult(0);
+}
+
 void DeviceBuilder::when(Value condition, llvm::function_ref<void()> body,
                          llvm::function_ref<void()> otherwise) {
   OpBuilder::InsertionGuard guard(b);

@@ -64,6 +64,15 @@ public:
 
   /// Returns the elements as a vector.
   mlir::Value makeVector(llvm::ArrayRef<mlir::Value> elements);
+  /// Emits PTX that LLVM does not move or remove. Returns its result, if it has
+  /// one.
+  mlir::Value assemble(mlir::Type result, mlir::ValueRange operands,
+                       llvm::StringRef text, llvm::StringRef constraints);
+  /// Returns the f32 value, computed here. LLVM would move the operations that
+  /// compute it into a later branch, if that has its only use.
+  mlir::Value keepHere(mlir::Value value) {
+    return assemble(value.getType(), value, "", "=f,0");
+  }
   /// Returns the number of iterations of a loop.
   mlir::Value countTrips(mlir::Value lower, mlir::Value upper,
                          mlir::Value step) {

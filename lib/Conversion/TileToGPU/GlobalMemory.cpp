@@ -457,6 +457,14 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
   };
   SmallVector<Write> writes;
   llvm::DenseMap<Value, Value> singles;
+  // In the branch of its store, a sum would need its operands until then, and
+  // so would all others.
+  DeviceBuilder d(b, loc);
+  bool hasSums = hasProducts(kernel);
+  auto keep = [&](Value value, Value guard) {
+    return hasSums && guard && value.getType().isF32() ? d.keepHere(value)
+                                                       : value;
+  };
   forEachElement(axes, [&](Registers regs, int64_t i) {
     if (access.width > 1 && regs[access.vectorDim] % access.width)
       return;
@@ -468,7 +476,7 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
     write.guard = it->second;
     write.pointer = access.pointer(regs);
     for (int64_t j = 0; j < access.width; ++j)
-      write.values.push_back(toMemory(f[i + j * stride]));
+      write.values.push_back(toMemory(keep(f[i + j * stride], write.guard)));
   });
   // Writes with the same condition share a branch.
   for (auto *it = writes.begin(); it != writes.end();) {

@@ -403,14 +403,7 @@ Value PipelinedAttention::multiplyRegisters(Value sums, ValueRange lhs,
   cs << "r,r,r,r,l";
   operands.append(lhs.begin(), lhs.end());
   operands.push_back(rhs);
-  return d
-      .create<LLVM::InlineAsmOp>(
-          sums.getType(), operands, StringRef(text), StringRef(constraints),
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None,
-          LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-          /*operand_attrs=*/ArrayAttr())
-      .getResult(0);
+  return d.assemble(sums.getType(), operands, text, constraints);
 }
 
 } // namespace adze::togpu

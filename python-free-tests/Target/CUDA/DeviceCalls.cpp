@@ -237,8 +237,11 @@ public:
                         product.getDescriptorA(), product.getDescriptorB(),
                         LLVM::ZeroOp::create(b, loc, pointer()), sums);
   }
-  /// Replaces the form with the left operand in registers, which is text.
+  /// Replaces the form with the left operand in registers, which is text, and
+  /// the empty text that keeps a value where it is computed.
   void replaceText(LLVM::InlineAsmOp text) {
+    if (text.getAsmString().empty())
+      return replaceWith(text.getOperand(0));
     SmallVector<StringRef> parts;
     if (!llvm::Regex("^wgmma\\.mma_async\\.sync\\.aligned\\.m64n([0-9]+)k16\\."
                      "f32\\.(f16|bf16)\\.")
