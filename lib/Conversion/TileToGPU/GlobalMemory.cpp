@@ -458,9 +458,9 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
   SmallVector<Write> writes;
   llvm::DenseMap<Value, Value> singles;
   // In the branch of its store, a sum would need its operands until then, and
-  // so would all others.
+  // so would all others. What only some threads write only they compute.
   DeviceBuilder d(b, loc);
-  bool hasSums = hasProducts(kernel);
+  bool hasSums = hasProducts(kernel) && !single;
   auto keep = [&](Value value, Value guard) {
     return hasSums && guard && value.getType().isF32() ? d.keepHere(value)
                                                        : value;
