@@ -435,6 +435,24 @@ void KernelLowering::storeTile(tile::StoreOp op) {
     barrier();
 }
 
+/// Returns true if what a thread stores has more operands in registers than
+/// results: the factors of sums outside of loops, or a tile that is added to
+/// sums. In the branch of its store, each result would need its operands until
+/// then.
+static bool joinsRegisters(tile::KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        auto loop = op->getParentOfType<scf::ForOp>();
+        auto load = dyn_cast<tile::LoadOp>(op);
+        bool joins =
+            isa<tile::DotOp>(op)
+                ? !loop || runsOnce(loop)
+                : load && load.getType().getRank() > 1 && followsProducts(load);
+        return joins ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
                                    const Fragment &f) {
   SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
@@ -457,10 +475,9 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
   };
   SmallVector<Write> writes;
   llvm::DenseMap<Value, Value> singles;
-  // In the branch of its store, a sum would need its operands until then, and
-  // so would all others. What only some threads write only they compute.
+  // What only some threads write only they compute.
   DeviceBuilder d(b, loc);
-  bool hasSums = hasProducts(kernel) && !single;
+  bool hasSums = !single && joinsRegisters(kernel);
   auto keep = [&](Value value, Value guard) {
     return hasSums && guard && value.getType().isF32() ? d.keepHere(value)
                                                        : value;
