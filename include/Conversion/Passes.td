@@ -336,6 +336,32 @@ def ConvertKernelToLLVM : Pass<"convert-kernel-to-llvm", "mlir::ModuleOp"> {
     Statistic<"numScratch", "scratch-buffers", "Allocations moved to scratch memory">];
 }
 
+//===--- byte_lookup -> llvm -----------------------------------------------===//
+
+def ConvertByteLookupToLLVM : Pass<"convert-byte-lookup-to-llvm", "mlir::ModuleOp"> {
+  let summary = "Lower lookups in tables of bytes";
+  let description = [{
+    A lookup of a scalar becomes a load from a constant of the module. Vectors are
+    permuted by `vpermi2b` where the CPU has it (`byte_permute`), 64 bytes by four
+    instructions; otherwise each lane is loaded.
+
+    ```mlir
+    %r = tile.byte_lookup %b in dense<7> : tensor<256xi8> : i8
+    ```
+    becomes
+    ```mlir
+    %table = llvm.mlir.addressof @byte_table_0 : !llvm.ptr
+    %u = arith.extui %b : i8 to i64
+    %0 = llvm.getelementptr inbounds %table[%u] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %r = llvm.load %0 invariant : !llvm.ptr -> i8
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numLookups", "lookups", "Lookups lowered">];
+}
+
 def ConvertHostToLLVM : Pass<"convert-host-to-llvm", "mlir::ModuleOp"> {
   let summary = "Lower the host program to the functions of a module";
   let description = [{

@@ -18,6 +18,11 @@ public:
   mlir::Value constant(mlir::TypedAttr value) override {
     return emitter.constant(value, axes);
   }
+  mlir::Value lookUp(mlir::Value bytes,
+                     mlir::DenseElementsAttr table) override {
+    return tile::ByteLookupOp::create(
+        builder, loc, bytes, mlir::cast<mlir::DenseIntElementsAttr>(table));
+  }
 
 private:
   KernelEmitter &emitter;

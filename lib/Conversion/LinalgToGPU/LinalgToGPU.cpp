@@ -3,6 +3,7 @@
 // convert-linalg-to-gpu: kernels of the reference path to entries of the
 // gpu.module.
 #include "BlockLoops.h"
+#include "Conversion/ByteLookupToLLVM/ByteLookupToLLVM.h"
 #include "Conversion/HostToLLVM/FaultRecords.h"
 #include "Conversion/HostToLLVM/KernelMemory.h"
 #include "Conversion/Passes.h"
@@ -388,6 +389,7 @@ struct ConvertLinalgToGPUPass final
           !module.lookupSymbol(table.getProgramsName(kernel.getName())))
         convert(kernel, table, types, users);
     table.finish();
+    lowerByteLookups(module);
   }
 
   void convert(func::FuncOp kernel, EntryTable &table,

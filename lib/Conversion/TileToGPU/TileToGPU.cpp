@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // convert-tile-to-gpu: the functions around the bodies of kernels.
+#include "Conversion/ByteLookupToLLVM/ByteLookupToLLVM.h"
 #include "Conversion/Passes.h"
 #include "Converter.h"
 #include "Dialect/Host/IR/Programs.h"
@@ -419,6 +420,7 @@ struct ConvertTileToGPUPass final
         kernel.erase();
     }
     converter.finish();
+    lowerByteLookups(getOperation());
   }
 };
 

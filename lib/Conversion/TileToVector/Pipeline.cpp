@@ -31,5 +31,6 @@ void adze::buildTileToVectorPipeline(OpPassManager &manager) {
 
 void adze::buildVectorToLLVMPipeline(OpPassManager &manager) {
   manager.addPass(createLowerVectors());
+  manager.addPass(createConvertByteLookupToLLVM());
   manager.addPass(createLowerLoops());
 }

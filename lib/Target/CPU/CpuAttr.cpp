@@ -196,6 +196,8 @@ Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
   SmallVector<CpuFeature> features;
   if (isX86 && (moduleFeatures & (ADZE_X86_AVX512F | ADZE_X86_AVX2)))
     features.push_back(CpuFeature::lane_permute);
+  if (isX86 && (moduleFeatures & ADZE_X86_AVX512VBMI))
+    features.push_back(CpuFeature::byte_permute);
   return tile::CpuTargetAttr::get(&context, cpu, vectorBits() / 8,
                                   {facts.l2, facts.l3}, getFlopsPerByte(cpu),
                                   units, features, facts.traits);

@@ -279,3 +279,11 @@ func.func @cluster(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @table(%x: tensor<4xui8>) {
+  // expected-error @+1 {{expected a table of type 'tensor<256xi8>', but got 'tensor<256xui8>'}}
+  %0 = graph.byte_lookup %x {table = dense<7> : tensor<256xui8>} : (tensor<4xui8>) -> tensor<4xi8>
+  return
+}

@@ -132,6 +132,8 @@ func.func @binary(%x: tensor<4x8xf32>, %y: tensor<8xf32>, %i: tensor<4xui8>, %j:
   %16 = graph.shift_left %i, %j : (tensor<4xui8>, tensor<1xui8>) -> tensor<4xui8>
   // CHECK: graph.shift_right %{{.*}}, %{{.*}} : (tensor<4xui8>, tensor<1xui8>) -> tensor<4xui8>
   %17 = graph.shift_right %i, %j : (tensor<4xui8>, tensor<1xui8>) -> tensor<4xui8>
+  // CHECK: graph.byte_lookup %{{.*}} {table = dense<7> : tensor<256xi8>} : (tensor<4xui8>) -> tensor<4xi8>
+  %lookup = graph.byte_lookup %i {table = dense<7> : tensor<256xi8>} : (tensor<4xui8>) -> tensor<4xi8>
   // CHECK: graph.equal %{{.*}}, %{{.*}} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
   %18 = graph.equal %x, %y : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
   // CHECK: graph.less %{{.*}}, %{{.*}} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>

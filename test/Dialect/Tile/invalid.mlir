@@ -248,6 +248,14 @@ tile.kernel @bitcast_c1() {
 }
 
 // -----
+tile.kernel @byte_lookup_c1() {
+  %a = tile.iota dim 0 to [4] : tensor<4xi8>
+  // expected-error @+1 {{expected a table of 256 elements, but got 128}}
+  %d = tile.byte_lookup %a in dense<7> : tensor<128xi8> : tensor<4xi8>
+  tile.return
+}
+
+// -----
 tile.kernel @transpose_c1(%f: f32) {
   %a = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>
   // expected-error @+1 {{expected a permutation of 2 dimensions}}

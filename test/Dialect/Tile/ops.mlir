@@ -52,6 +52,9 @@ tile.kernel @compute(%x: memref<8x64xf32>, %y: memref<8xf32>, %z: memref<16x32xf
   %r = tile.reshape %s to [32, 16] : tensor<8x64xf32> -> tensor<32x16xf32>
   // CHECK: tile.bitcast %{{.*}} to f16 : tensor<8x64xi32> -> tensor<8x64x2xf16>
   %h = tile.bitcast %i to f16 : tensor<8x64xi32> -> tensor<8x64x2xf16>
+  %bytes = arith.trunci %i : tensor<8x64xi32> to tensor<8x64xi8>
+  // CHECK: tile.byte_lookup %{{.*}} in dense<7> : tensor<256xi8> : tensor<8x64xi8>
+  %l = tile.byte_lookup %bytes in dense<7> : tensor<256xi8> : tensor<8x64xi8>
   // CHECK: tile.transpose %{{.*}} perm [1, 0] : tensor<32x16xf32> -> tensor<16x32xf32>
   %u = tile.transpose %r perm [1, 0] : tensor<32x16xf32> -> tensor<16x32xf32>
   tile.store %m, %y[0] : tensor<8xf32>, memref<8xf32>

@@ -39,6 +39,10 @@ public:
   /// Returns the type with the shape of `like` and another element type.
   virtual mlir::Type typeLike(mlir::Type elementType, mlir::Value like);
 
+  /// Returns the elements of a table of 256 bytes at these positions, which are
+  /// unsigned bytes.
+  virtual mlir::Value lookUp(mlir::Value bytes, mlir::DenseElementsAttr table);
+
   /// Returns a constant of a float or integer element type.
   mlir::Value number(mlir::Type elementType, double value);
   mlir::Value integer(mlir::Type elementType, int64_t value);

@@ -51,6 +51,10 @@ std::optional<Dtype> getDtype(mlir::Type elementType);
 unsigned getKind(mlir::Type elementType);
 std::string getTypeName(mlir::TensorType type);
 
+/// Returns true for an elementwise op that computes an exponential, a logarithm
+/// or a function of these.
+bool isFunction(mlir::Operation *op);
+
 // Functions that the generated code of the op families calls.
 namespace op_detail {
 using Where = std::optional<mlir::Location>;

@@ -225,6 +225,28 @@ def Graph_CastOp : Graph_TensorOp<"cast",
   let hasFolder = 1;
 }
 
+def Graph_ByteTensor : RankedTensorOf<[I8, UI8]>;
+
+def Graph_ByteLookupOp : Graph_TensorOp<"byte_lookup",
+    [DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
+  let summary = "A function of bytes by a table of its values";
+  let description = [{
+    Element i of the result is element `u` of the table, where `u` is the byte of
+    element i of the input as an unsigned integer. The table has 256 elements of
+    the element type of the result. Input and result have equal shapes. No ONNX
+    operator; graph-form-byte-tables creates it for functions of quantized
+    values.
+
+    Example:
+    ```mlir
+    %y = graph.byte_lookup %x {table = dense<7> : tensor<256xui8>} : (tensor<4x8xi8>) -> tensor<4x8xui8>
+    ```
+  }];
+  let arguments = (ins Graph_ByteTensor:$input, ElementsAttr:$table);
+  let results = (outs Graph_ByteTensor:$result);
+  let hasVerifier = 1;
+}
+
 def Graph_BitcastOp : Graph_TensorOp<"bitcast",
     [DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
   let summary = "Reinterpretation of the bits of the elements";

@@ -319,6 +319,28 @@ def BitcastOp : InferredTileOp<"bitcast"> {
   let assemblyFormat = "$source `to` $element attr-dict `:` type($source) `->` type($result)";
 }
 
+def ByteTable : SignlessIntElementsAttr<8>;
+def Bytes : AnyTypeOf<[RankedTensorOf<[I8]>, VectorOfRankAndType<[1], [I8]>, I8], "bytes">;
+
+def ByteLookupOp : TileOp<"byte_lookup", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
+  let summary = "Look up each byte in a constant table";
+  let description = [{
+    Element i of the result is element `u` of the table, where `u` is element i of
+    the operand as an unsigned integer. Registers and scalars of kernels have the
+    op, too, until convert-byte-lookup-to-llvm.
+
+    C1: the table has 256 elements.
+
+    ```mlir
+    %r = tile.byte_lookup %b in dense<7> : tensor<256xi8> : tensor<8x64xi8>
+    ```
+  }];
+  let arguments = (ins Bytes:$source, ByteTable:$table);
+  let results = (outs Bytes:$result);
+  let assemblyFormat = "$source `in` $table attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def TransposeOp : InferredTileOp<"transpose"> {
   let summary = "Permute the dimensions of a computed tile";
   let description = [{

@@ -53,7 +53,7 @@ def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
 }
 
 def Tile_CpuFeature : I32EnumAttr<"CpuFeature", "property of a CPU that code generation requires",
-    [I32EnumAttrCase<"lane_permute", 0>]> {
+    [I32EnumAttrCase<"lane_permute", 0>, I32EnumAttrCase<"byte_permute", 1>]> {
   let cppNamespace = "::adze::tile";
 }
 
@@ -74,7 +74,8 @@ def Tile_CpuTargetAttr : TileAttr<"CpuTarget", "cpu", [CodegenTargetAttrInterfac
       time of writing a byte to the last-level cache and reading it back.
     - `units`: multiply-add instructions other than fused multiply-add of floats.
     - `features` are required for legality. `lane_permute`: the CPU has a variable
-      lane permute (x86 vpermps, vpermi2ps).
+      lane permute (x86 vpermps, vpermi2ps). `byte_permute`: it permutes the bytes
+      of two registers of 64 bytes (x86 vpermi2b).
     - `traits` affect cost. `split_vector_loads`: a load of a full vector takes
       two load slots, while shuffles run in parallel with multiply-adds, so
       shuffling two registers is cheaper than another load.

@@ -77,10 +77,7 @@ static double getRowFlops(ConvOp op, ConvOp next) {
     if (!step || !isa<ElementwiseOpInterface>(step) ||
         !seen.insert(step).second)
       continue;
-    bool isFunction =
-        isa<ExpOp, LogOp, PowOp, TanhOp, ErfOp, SigmoidOp, SoftplusOp, SiluOp,
-            MishOp, GeluOp, EluOp, SeluOp, CeluOp>(step);
-    flops += isFunction ? ofFunction : ofInstruction;
+    flops += isFunction(step) ? ofFunction : ofInstruction;
     llvm::append_range(work, step->getOperands());
   }
   return flops * getSize(op.getResult(), 2) * getSize(op.getResult(), 3);

@@ -56,6 +56,7 @@ ADZE_NO_FLOPS(NonZeroOp)
 ADZE_NO_FLOPS(ShapeOp)
 ADZE_NO_FLOPS(EntropyOp)
 ADZE_NO_FLOPS(BitcastOp)
+ADZE_NO_FLOPS(ByteLookupOp)
 #undef ADZE_NO_FLOPS
 
 // There is one operation for each element of the operand that is read or

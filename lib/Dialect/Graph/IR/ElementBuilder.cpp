@@ -4,6 +4,7 @@
 #include "Dialect/Graph/IR/ElementBuilder.h"
 #include "SmallFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -17,6 +18,13 @@ Type ElementBuilder::typeLike(Type elementType, Value like) {
   if (auto shaped = dyn_cast<ShapedType>(like.getType()))
     return shaped.clone(elementType);
   return elementType;
+}
+
+Value ElementBuilder::lookUp(Value bytes, DenseElementsAttr table) {
+  Value position =
+      arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), bytes);
+  Value elements = arith::ConstantOp::create(builder, loc, table);
+  return tensor::ExtractOp::create(builder, loc, elements, position);
 }
 
 Value ElementBuilder::number(Type elementType, double value) {

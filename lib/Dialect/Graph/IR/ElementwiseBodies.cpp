@@ -309,6 +309,11 @@ Value CastOp::buildArith(ElementBuilder &b, ValueRange x) {
                    {getSaturate(), getRound()});
 }
 
+Value ByteLookupOp::buildArith(ElementBuilder &b, ValueRange x) {
+  auto table = cast<DenseElementsAttr>(getTable());
+  return b.lookUp(x[0], table.bitcast(b.builder.getI8Type()));
+}
+
 Value BitcastOp::buildArith(ElementBuilder &b, ValueRange x) {
   Type to = getSignlessType(getElementTypeOrSelf(getResult()));
   if (getElementTypeOrSelf(x[0]) == to)

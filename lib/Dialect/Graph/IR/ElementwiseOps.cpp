@@ -72,6 +72,26 @@ AffineExpr CastOp::getFlops() {
   return op_detail::getElementwiseFlops(*this, 1);
 }
 
+bool adze::graph::isFunction(Operation *op) {
+  return isa<ExpOp, LogOp, PowOp, TanhOp, ErfOp, SigmoidOp, SoftplusOp, SiluOp,
+             MishOp, GeluOp, EluOp, SeluOp, CeluOp>(op);
+}
+
+LogicalResult ByteLookupOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  auto table = RankedTensorType::get(/*shape=*/{256}, result.getElementType());
+  if (getTable().getType() != table)
+    return emitOpError("expected a table of type ")
+           << table << ", but got " << getTable().getType();
+  if (!areCompatible(TypeRange(input.clone(result.getElementType())),
+                     TypeRange(result)))
+    return emitOpError("expected the result to have the input's shape ")
+           << toString(getDims(input)) << ", but got "
+           << toString(getDims(result));
+  return success();
+}
+
 LogicalResult BitcastOp::verify() {
   auto from = cast<RankedTensorType>(getInput().getType());
   auto to = cast<RankedTensorType>(getResult().getType());

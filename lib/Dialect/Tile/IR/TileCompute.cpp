@@ -188,6 +188,14 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
+LogicalResult ByteLookupOp::verify() {
+  constexpr int64_t size = 256;
+  if (int64_t count = getTable().getNumElements(); count != size) // C1
+    return emitOpError("expected a table of ")
+           << size << " elements, but got " << count;
+  return success();
+}
+
 LogicalResult BitcastOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> loc,
                                           Adaptor adaptor,
