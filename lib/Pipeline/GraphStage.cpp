@@ -52,6 +52,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
           graph::createFormIntegerProductsPass());
       manager.addNestedPass<func::FuncOp>(
           graph::createFoldRequantizationPass());
+      if (options.foldConstants)
+        manager.addPass(graph::createFormByteTablesPass());
     }
     manager.addNestedPass<func::FuncOp>(graph::createOrderViewsPass());
     manager.addNestedPass<func::FuncOp>(

@@ -8,6 +8,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "InitAll.h"
 #include "Target/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OperationSupport.h"
@@ -169,6 +170,9 @@ protected:
   PassExamples() {
     adze::graph::registerGraphTransformsPasses();
     adze::registerTargetPasses();
+    DialectRegistry registry;
+    adze::registerAllDialects(registry); // has the constant evaluator
+    context.appendDialectRegistry(registry);
     context.loadDialect<func::FuncDialect, adze::graph::GraphDialect,
                         adze::host::HostDialect>();
   }

@@ -291,6 +291,36 @@ def FormIntegerProductsPass
   ];
 }
 
+def FormByteTablesPass : Pass<"graph-form-byte-tables", "::mlir::ModuleOp"> {
+  let summary = "Compute functions of a quantized value by a table";
+  let description = [{
+    If a tensor of bytes is computed from one other tensor of bytes, elementwise
+    and with constant scalars, by an exponential, a logarithm or a function of
+    these, or by 12 or more other operations, its elements are looked up in a table
+    of the 256 values, which the constant evaluator computes. Bytes that are quantized and dequantized on
+    the way, as the terms of a GELU, are no obstacle. Without an evaluator, nothing
+    changes.
+
+    Before:
+    ```mlir
+    %s = graph.constant dense<0.05> : tensor<f32>
+    %t = graph.constant dense<0.004> : tensor<f32>
+    %0 = graph.cast %x : (tensor<2x4xui8>) -> tensor<2x4xf32>
+    %1 = graph.mul %0, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %2 = graph.tanh %1 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %3 = graph.div %2, %t : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %4 = graph.cast %3 : (tensor<2x4xf32>) -> tensor<2x4xui8>
+    ```
+    After:
+    ```mlir
+    %4 = graph.byte_lookup %x {table = dense<"0x000C1825313D48545E69737D868E979EA6ACB3B8BEC3C8CCD0D4D7DADDDFE2E4E6E8E9EBECEDEFF0F1F1F2F3F3F4F5F5F5F6F6F6F7F7F7F7F8F8F8F8F8F8F8F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9F9"> : tensor<256xui8>} : (tensor<2x4xui8>) -> tensor<2x4xui8>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numTables", "tables", "Tables formed">,
+  ];
+}
+
 def FoldRequantizationPass
     : Pass<"graph-fold-requantization", "::mlir::func::FuncOp"> {
   let summary = "Fold the scales, zero points and bounds of a requantization";
