@@ -29,6 +29,13 @@ bool isByteTensor(Value value) {
   return element && element.getWidth() == 8;
 }
 
+/// Returns true if a lookup of `source` has the shape of the result. It has not
+/// if a constant has more dims than a scalar source.
+bool haveOneShape(Value source, Value result) {
+  auto type = cast<RankedTensorType>(source.getType());
+  return type.clone(getElement(result)) == result.getType();
+}
+
 /// Returns true for a constant of one element, which broadcasts to any shape.
 bool isConstantScalar(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -202,8 +209,8 @@ class FormByteTablesPass
                          ? functions.getSource(result)
                          : Value();
       llvm::SetVector<Operation *> ops;
-      if (!source || source == result || !functions.isUsed(result) ||
-          !functions.isExpensive(result, ops))
+      if (!source || source == result || !haveOneShape(source, result) ||
+          !functions.isUsed(result) || !functions.isExpensive(result, ops))
         continue;
       Value all = createAllBytes(b, op.getLoc(), getElement(source));
       tables.push_back(

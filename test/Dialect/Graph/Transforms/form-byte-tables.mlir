@@ -33,10 +33,11 @@ func.func @terms(%x: tensor<8xi8>) -> tensor<8xi8> {
   return %4 : tensor<8xi8>
 }
 
-// No function; a constant for each column; two sources; a result that is no byte.
+// No function; a constant for each column; two sources; a result that is no byte, or has another
+// shape.
 // CHECK-LABEL: @others
 // CHECK-NOT: graph.byte_lookup
-func.func @others(%x: tensor<2x4xui8>, %y: tensor<2x4xui8>) -> (tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xf32>) {
+func.func @others(%x: tensor<2x4xui8>, %y: tensor<2x4xui8>, %z: tensor<ui8>) -> (tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xf32>, tensor<1xui8>) {
   %two = graph.constant dense<2.0> : tensor<f32>
   %some = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   %0 = graph.cast %x : (tensor<2x4xui8>) -> tensor<2x4xf32>
@@ -48,5 +49,9 @@ func.func @others(%x: tensor<2x4xui8>, %y: tensor<2x4xui8>) -> (tensor<2x4xui8>,
   %6 = graph.pow %0, %5 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   %7 = graph.cast %6 : (tensor<2x4xf32>) -> tensor<2x4xui8>
   %8 = graph.pow %0, %two : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
-  return %2, %4, %7, %8 : tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xf32>
+  %one = graph.constant dense<2.0> : tensor<1xf32>
+  %9 = graph.cast %z : (tensor<ui8>) -> tensor<f32>
+  %10 = graph.pow %9, %one : (tensor<f32>, tensor<1xf32>) -> tensor<1xf32>
+  %11 = graph.cast %10 : (tensor<1xf32>) -> tensor<1xui8>
+  return %2, %4, %7, %8, %11 : tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xf32>, tensor<1xui8>
 }
