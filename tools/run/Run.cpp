@@ -351,6 +351,22 @@ Error Session::runValues() {
   return {};
 }
 
+/// Copies a tensor of the run's device to one on the CPU.
+static Error copyToHost(adze_context *context, const DLTensor &from,
+                        Tensor &to) {
+  if (from.device.device_type == kDLCPU) {
+    copyTensor(from, to);
+    return {};
+  }
+  to.dtype = from.dtype;
+  to.dims.assign(from.shape, from.shape + from.ndim);
+  to.resize();
+  const char *data = static_cast<const char *>(from.data) + from.byte_offset;
+  return to.bytes.empty() ? Error()
+                          : take(adze_memory_copy(context, to.bytes.data(), 0,
+                                                  data, 0, to.bytes.size(), 1));
+}
+
 /// Runs with outputs that the run time allocates, and copies them to the CPU.
 Error Session::runAllocating(const std::vector<const DLTensor *> &in) {
   std::vector<DLManagedTensorVersioned *> made(outputs.size(), nullptr);
@@ -359,12 +375,8 @@ Error Session::runAllocating(const std::vector<const DLTensor *> &in) {
                               static_cast<int32_t>(made.size()))));
   Error error;
   for (size_t i = 0; i < made.size(); ++i) {
-    const DLTensor &tensor = made[i]->dl_tensor;
-    if (tensor.device.device_type != kDLCPU)
-      error = "outputs of data-dependent shape are read on the CPU "
-              "only";
-    else
-      copyTensor(tensor, outputs[i].tensor);
+    if (error.empty())
+      error = copyToHost(context.get(), made[i]->dl_tensor, outputs[i].tensor);
     made[i]->deleter(made[i]);
   }
   return error;
