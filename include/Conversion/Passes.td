@@ -250,7 +250,8 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
     Statistic<"numRefused", "refused", "Unsupported kernels">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::LLVM::LLVMDialect",
-    "mlir::math::MathDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
+    "mlir::math::MathDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect"];
 }
 
 //===--- linalg -> gpu ----------------------------------------------------===//
@@ -304,7 +305,8 @@ def ConvertLinalgToGPU : Pass<"convert-linalg-to-gpu", "mlir::ModuleOp"> {
     Statistic<"numRefused", "refused", "Unsupported kernels">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::LLVM::LLVMDialect",
-    "mlir::memref::MemRefDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
+    "mlir::memref::MemRefDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect"];
 }
 
 //===--- host -> llvm -----------------------------------------------------===//

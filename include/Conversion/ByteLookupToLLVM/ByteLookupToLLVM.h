@@ -8,10 +8,12 @@
 
 namespace adze {
 
-/// Lowers the lookups in the module, on scalars and vectors of one dim, by the
+/// Lowers the lookups in a module, on scalars and vectors of one dim, by the
 /// features of its CPU target. Those in a gpu.module load from global memory.
 /// Returns their number.
-int64_t lowerByteLookups(mlir::ModuleOp module);
+int64_t lowerByteLookups(mlir::Operation *module);
+/// Lowers the lookups in the gpu.modules of a module.
+void lowerDeviceByteLookups(mlir::ModuleOp module);
 
 } // namespace adze
 

@@ -24,9 +24,9 @@ namespace {
 class LookupLowering {
 public:
   LookupLowering(Operation *symbolTable, bool permutesBytes)
-      : symbolTable(symbolTable), permutesBytes(permutesBytes),
-        b(symbolTable->getContext()),
-        addressSpace(isa<gpu::GPUModuleOp>(symbolTable) ? 1 : 0) {}
+      : symbolTable(symbolTable), isDevice(isa<gpu::GPUModuleOp>(symbolTable)),
+        permutesBytes(permutesBytes && !isDevice),
+        b(symbolTable->getContext()) {}
 
   void lower(tile::ByteLookupOp op);
 
@@ -38,9 +38,8 @@ private:
   Value permuteRegister(ArrayRef<Value> quarters, Value bytes);
 
   Operation *symbolTable;
-  bool permutesBytes;
+  bool isDevice, permutesBytes;
   OpBuilder b;
-  unsigned addressSpace;
   Location loc = b.getUnknownLoc();
   llvm::MapVector<Attribute, LLVM::GlobalOp> globals;
 };
@@ -62,7 +61,7 @@ LLVM::GlobalOp LookupLowering::getGlobal(DenseElementsAttr table) {
   global = LLVM::GlobalOp::create(
       b, loc, LLVM::LLVMArrayType::get(b.getI8Type(), table.getNumElements()),
       /*isConstant=*/true, LLVM::Linkage::Internal, name, table, align,
-      addressSpace);
+      /*addrSpace=*/isDevice ? 1 : 0);
   return global;
 }
 
@@ -150,11 +149,11 @@ void LookupLowering::lower(tile::ByteLookupOp op) {
   op.erase();
 }
 
-int64_t adze::lowerByteLookups(ModuleOp module) {
+int64_t adze::lowerByteLookups(Operation *module) {
   tile::CpuTargetAttr cpu = tile::findCpuTarget(module);
   bool permutesBytes = cpu && cpu.has(tile::CpuFeature::byte_permute);
   llvm::MapVector<Operation *, SmallVector<tile::ByteLookupOp>> lookups;
-  module.walk([&](tile::ByteLookupOp op) {
+  module->walk([&](tile::ByteLookupOp op) {
     // Those of tile kernels are lowered with the kernels.
     if (!isa<RankedTensorType>(op.getType()) &&
         !op->getParentOfType<tile::KernelOp>())
@@ -168,6 +167,11 @@ int64_t adze::lowerByteLookups(ModuleOp module) {
     count += ops.size();
   }
   return count;
+}
+
+void adze::lowerDeviceByteLookups(ModuleOp module) {
+  for (auto device : module.getOps<gpu::GPUModuleOp>())
+    lowerByteLookups(device);
 }
 
 namespace {

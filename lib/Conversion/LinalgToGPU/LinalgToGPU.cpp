@@ -389,7 +389,7 @@ struct ConvertLinalgToGPUPass final
           !module.lookupSymbol(table.getProgramsName(kernel.getName())))
         convert(kernel, table, types, users);
     table.finish();
-    lowerByteLookups(module);
+    lowerDeviceByteLookups(module);
   }
 
   void convert(func::FuncOp kernel, EntryTable &table,

@@ -420,7 +420,7 @@ struct ConvertTileToGPUPass final
         kernel.erase();
     }
     converter.finish();
-    lowerByteLookups(getOperation());
+    lowerDeviceByteLookups(getOperation());
   }
 };
 
