@@ -9,6 +9,8 @@
 #include "Support/ConstantEvaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include <numeric>
 
 namespace adze::graph {
 #define GEN_PASS_DEF_FORMBYTETABLESPASS
@@ -54,7 +56,8 @@ public:
   /// more than a lookup. `ops` gets all operations between them, each
   /// after its operands.
   bool isExpensive(Value value, llvm::SetVector<Operation *> &ops) const;
-  /// Returns true if an operation other than these functions uses the value.
+  /// Returns true if the value, or a float that is a function of it, has a use
+  /// other than to compute further bytes of the same source.
   bool isUsed(Value value) const;
 
 private:
@@ -98,9 +101,17 @@ Value ByteFunctions::findSource(Operation &op) const {
 }
 
 bool ByteFunctions::isUsed(Value value) const {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    return user->getNumResults() != 1 || !sources.contains(user->getResult(0));
-  });
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (Operation *user : reached[i].getUsers()) {
+      Value result = user->getNumResults() == 1 ? user->getResult(0) : Value();
+      if (!result || !sources.contains(result))
+        return true;
+      if (!isByteTensor(result))
+        reached.insert(result);
+    }
+  return false;
 }
 
 bool ByteFunctions::isExpensive(Value value,

@@ -33,6 +33,21 @@ func.func @terms(%x: tensor<8xi8>) -> tensor<8xi8> {
   return %4 : tensor<8xi8>
 }
 
+// Bytes that are dequantized again, for a sum with something else.
+// CHECK-LABEL: @residual
+// CHECK: graph.byte_lookup %arg0 {table = dense<"0x0001040910
+// CHECK: graph.add %{{.*}}, %arg1
+func.func @residual(%x: tensor<8xui8>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %two = graph.constant dense<2.0> : tensor<f32>
+  %0 = graph.cast %x : (tensor<8xui8>) -> tensor<8xf32>
+  %1 = graph.pow %0, %two : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.cast %1 : (tensor<8xf32>) -> tensor<8xui8>
+  %3 = graph.cast %2 : (tensor<8xui8>) -> tensor<8xf32>
+  %4 = graph.mul %3, %two : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %5 = graph.add %4, %y : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %5 : tensor<8xf32>
+}
+
 // No function; a constant for each column; two sources; a result that is no byte, or has another
 // shape.
 // CHECK-LABEL: @others
