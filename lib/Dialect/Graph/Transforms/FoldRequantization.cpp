@@ -8,6 +8,8 @@
 #include "LinearFolds.h"
 #include "Quantized.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include <cmath>
 
 namespace adze::graph {
@@ -215,6 +217,48 @@ LogicalResult fold(CastOp cast, RewriterBase &b) {
   return success();
 }
 
+/// Converts the operand of a product of two activations before its bytes are
+/// moved: the epilogue that quantizes them then stores the integers of f16, and
+/// the product loads them where they are. Does nothing if the bytes have other
+/// uses, are not quantized in this function, or are not moved.
+void convertBeforeMoves(OpOperand &operand, IRRewriter &b) {
+  auto difference = operand.get().getDefiningOp<SubOp>();
+  Value integers = difference ? difference.getLhs() : operand.get();
+  auto cast = integers.getDefiningOp<CastOp>();
+  if (!cast || !getElement(integers).isF16() ||
+      (difference && !getSplatNumber(difference.getRhs())))
+    return;
+  SmallVector<Operation *> moves;
+  Value bytes = cast.getInput();
+  while (
+      isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp>(bytes.getDefiningOp()) &&
+      bytes.hasOneUse()) {
+    moves.push_back(bytes.getDefiningOp());
+    bytes = moves.back()->getOperand(0);
+  }
+  if (moves.empty() || !bytes.hasOneUse() || !bytes.getDefiningOp<CastOp>() ||
+      !getElement(bytes).isInteger(8))
+    return;
+  Location loc = cast.getLoc();
+  b.setInsertionPointAfterValue(bytes);
+  Value moved = CastOp::create(b, loc, bytes, b.getF16Type());
+  if (difference)
+    moved = SubOp::create(
+        b, loc, moved,
+        createNumber(b, loc, b.getF16Type(),
+                     int64_t(*getSplatNumber(difference.getRhs()))));
+  b.setInsertionPoint(cast);
+  for (Operation *move : llvm::reverse(moves)) {
+    IRMapping mapping;
+    mapping.map(move->getOperand(0), moved);
+    Value result = b.clone(*move, mapping)->getResult(0);
+    result.setType(
+        mlir::cast<RankedTensorType>(result.getType()).clone(b.getF16Type()));
+    moved = result;
+  }
+  operand.set(moved);
+}
+
 class FoldRequantizationPass final
     : public adze::graph::impl::FoldRequantizationPassBase<
           FoldRequantizationPass> {
@@ -226,6 +270,16 @@ public:
     getOperation().walk([&](CastOp cast) {
       if (succeeded(fold(cast, b)))
         ++folded;
+    });
+    // Conversions that were folded are no uses.
+    (void)runRegionDCE(b, getOperation()->getRegions());
+    // Units that multiply operands where they are have no tensor map for a
+    // result with a dynamic number of columns, and store it slowly.
+    getOperation().walk([&](MatmulOp op) {
+      auto type = cast<RankedTensorType>(op.getType());
+      if (op.getWideResult() && type.hasStaticShape())
+        for (OpOperand &operand : op->getOpOperands())
+          convertBeforeMoves(operand, b);
     });
   }
 };

@@ -170,3 +170,44 @@ func.func @same(%x: tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>) -> (tensor<?
   %d5 = graph.cast %d4 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
   return %a5, %b5, %c5, %d5 : tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
 }
+
+// -----
+
+// Operands of a product of two activations: the bytes are converted before they are moved,
+// except those with another use, and in a product of dynamic sizes.
+// CHECK-LABEL: @moved
+// CHECK: %[[BYTES:.*]] = graph.cast %{{.*}} : (tensor<2x16x8xf32>) -> tensor<2x16x8xui8>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[BYTES]] : (tensor<2x16x8xui8>) -> tensor<2x16x8xf16>
+// CHECK: %[[LESS:.*]] = graph.sub %[[WIDE]], %{{.*}} : (tensor<2x16x8xf16>, tensor<f16>)
+// CHECK-DAG: %[[SPLIT:.*]] = graph.reshape %[[LESS]] : (tensor<2x16x8xf16>) -> tensor<2x16x2x4xf16>
+// CHECK-DAG: %[[LEFT:.*]] = graph.transpose %[[SPLIT]]
+// CHECK-DAG: graph.transpose %{{.*}} : (tensor<2x4x2x16xui8>) -> tensor<2x2x4x16xui8>
+// CHECK: graph.matmul %[[LEFT]], %{{.*}} {wide_result}
+func.func @moved(%x: tensor<2x16x8xf32>, %y: tensor<2x4x2x16xf32>) -> (tensor<2x2x16x16xf32>, tensor<2x4x2x16xui8>) {
+  %z = graph.constant dense<3.0> : tensor<f16>
+  %q = graph.cast %x : (tensor<2x16x8xf32>) -> tensor<2x16x8xui8>
+  %0 = graph.reshape %q : (tensor<2x16x8xui8>) -> tensor<2x16x2x4xui8>
+  %1 = graph.transpose %0 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x16x2x4xui8>) -> tensor<2x2x16x4xui8>
+  %2 = graph.cast %1 : (tensor<2x2x16x4xui8>) -> tensor<2x2x16x4xf16>
+  %3 = graph.sub %2, %z : (tensor<2x2x16x4xf16>, tensor<f16>) -> tensor<2x2x16x4xf16>
+  %r = graph.cast %y : (tensor<2x4x2x16xf32>) -> tensor<2x4x2x16xui8>
+  %4 = graph.transpose %r {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x4x2x16xui8>) -> tensor<2x2x4x16xui8>
+  %5 = graph.cast %4 : (tensor<2x2x4x16xui8>) -> tensor<2x2x4x16xf16>
+  %6 = graph.matmul %3, %5 {wide_result} : (tensor<2x2x16x4xf16>, tensor<2x2x4x16xf16>) -> tensor<2x2x16x16xf32>
+  return %6, %r : tensor<2x2x16x16xf32>, tensor<2x4x2x16xui8>
+}
+
+// -----
+
+#rows = affine_map<()[s0] -> (s0, 2, 4)>
+#turned = affine_map<()[s0] -> (2, s0, 4)>
+#result = affine_map<()[s0] -> (2, s0, 16)>
+// CHECK-LABEL: @dynamic
+// CHECK: graph.transpose %{{.*}} -> tensor<2x?x4xui8, #map
+func.func @dynamic(%x: tensor<?x2x4xf32, #rows>, %w: tensor<2x4x16xf16>) -> tensor<2x?x16xf32, #result> {
+  %q = graph.cast %x : (tensor<?x2x4xf32, #rows>) -> tensor<?x2x4xui8, #rows>
+  %0 = graph.transpose %q {perm = array<i64: 1, 0, 2>} : (tensor<?x2x4xui8, #rows>) -> tensor<2x?x4xui8, #turned>
+  %1 = graph.cast %0 : (tensor<2x?x4xui8, #turned>) -> tensor<2x?x4xf16, #turned>
+  %2 = graph.matmul %1, %w {wide_result} : (tensor<2x?x4xf16, #turned>, tensor<2x4x16xf16>) -> tensor<2x?x16xf32, #result>
+  return %2 : tensor<2x?x16xf32, #result>
+}
