@@ -2,13 +2,13 @@
 //
 // graph-fold-requantization: computes 8-bit integers from other integers by one
 // linear combination, one rounding and one pair of bounds.
+#include "AttentionViews.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "LinearFolds.h"
 #include "Quantized.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include <cmath>
 
@@ -249,12 +249,10 @@ void convertBeforeMoves(OpOperand &operand, IRRewriter &b) {
                      int64_t(*getSplatNumber(difference.getRhs()))));
   b.setInsertionPoint(cast);
   for (Operation *move : llvm::reverse(moves)) {
-    IRMapping mapping;
-    mapping.map(move->getOperand(0), moved);
-    Value result = b.clone(*move, mapping)->getResult(0);
-    result.setType(
-        mlir::cast<RankedTensorType>(result.getType()).clone(b.getF16Type()));
-    moved = result;
+    Operation *made = b.clone(*move);
+    made->setOperand(0, moved);
+    moved = made->getResult(0);
+    moved.setType(withElement(moved, b.getF16Type()));
   }
   operand.set(moved);
 }
