@@ -4,13 +4,13 @@
 // and data movement are evaluated here on the bytes; arithmetic is collected
 // into one function, which the ConstantEvaluator of the context runs. Branches
 // on results are folded.
+#include "ConstantFunction.h"
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "LinearFolds.h"
 #include "Matching.h"
-#include "Support/ConstantEvaluator.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace adze::graph {
@@ -312,28 +312,18 @@ private:
   /// were any.
   FailureOr<bool> evaluateOnce() {
     // Without the dialect there is nothing to fold.
-    auto *dialect = getContext().getLoadedDialect<GraphDialect>();
-    const auto *evaluator =
-        dialect ? dialect->getRegisteredInterface<ConstantEvaluator>()
-                : nullptr;
+    const ConstantEvaluator *evaluator = findEvaluator(&getContext());
     if (!evaluator)
       return false;
-    OwningOpRef<ModuleOp> module = ModuleOp::create(getOperation().getLoc());
-    OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-    auto main = func::FuncOp::create(builder, getOperation().getLoc(), "main",
-                                     builder.getFunctionType({}, {}));
-    builder.setInsertionPointToEnd(main.addEntryBlock());
+    ConstantFunction constants(getOperation().getLoc());
     IRMapping mapping;
     SmallVector<Value> targets, results;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      gather(function, builder, mapping, targets, results);
+      gather(function, constants.getBuilder(), mapping, targets, results);
     if (targets.empty())
       return false;
-    func::ReturnOp::create(builder, main.getLoc(), results);
-    main.setFunctionType(
-        builder.getFunctionType({}, ValueRange(results).getTypes()));
     SmallVector<std::vector<char>> bytes;
-    if (failed(evaluator->evaluate(*module, bytes)))
+    if (failed(constants.evaluate(*evaluator, results, bytes)))
       return failure();
     for (auto [target, content] : llvm::zip_equal(targets, bytes)) {
       auto result = cast<OpResult>(target);

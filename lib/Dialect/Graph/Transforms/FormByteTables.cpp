@@ -2,12 +2,11 @@
 //
 // graph-form-byte-tables: computes functions of a quantized value by a table of
 // their values.
+#include "ConstantFunction.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "LinearFolds.h"
 #include "Matching.h"
-#include "Support/ConstantEvaluator.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include <numeric>
@@ -175,10 +174,7 @@ class FormByteTablesPass
   using FormByteTablesPassBase::FormByteTablesPassBase;
 
   void runOnOperation() override {
-    auto *dialect = getContext().getLoadedDialect<GraphDialect>();
-    const auto *evaluator =
-        dialect ? dialect->getRegisteredInterface<ConstantEvaluator>()
-                : nullptr;
+    const ConstantEvaluator *evaluator = findEvaluator(&getContext());
     if (!evaluator)
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -188,21 +184,15 @@ class FormByteTablesPass
   }
 
   LogicalResult form(Block &block, const ConstantEvaluator &evaluator) {
-    OwningOpRef<ModuleOp> module = ModuleOp::create(getOperation().getLoc());
-    OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
-    auto main = func::FuncOp::create(b, module->getLoc(), "main",
-                                     b.getFunctionType({}, {}));
-    b.setInsertionPointToEnd(main.addEntryBlock());
-    SmallVector<Table> tables = cloneFunctions(block, b);
+    ConstantFunction constants(getOperation().getLoc());
+    SmallVector<Table> tables = cloneFunctions(block, constants.getBuilder());
     if (tables.empty())
       return success();
     SmallVector<Value> values;
     for (const Table &table : tables)
       values.push_back(table.values);
-    func::ReturnOp::create(b, main.getLoc(), values);
-    main.setFunctionType(b.getFunctionType({}, ValueRange(values).getTypes()));
     SmallVector<std::vector<char>> bytes;
-    if (failed(evaluator.evaluate(*module, bytes)))
+    if (failed(constants.evaluate(evaluator, values, bytes)))
       return failure();
     for (auto [table, elements] : llvm::zip_equal(tables, bytes))
       replace(table, elements);
