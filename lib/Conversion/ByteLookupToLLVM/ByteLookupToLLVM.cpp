@@ -107,16 +107,12 @@ Value LookupLowering::permuteRegister(ArrayRef<Value> quarters, Value bytes) {
 Value LookupLowering::permute(DenseElementsAttr table, Value bytes) {
   constexpr int64_t lanes = 64;
   auto type = VectorType::get(lanes, b.getI8Type());
-  ArrayRef<char> raw = table.getRawData();
-  SmallVector<char> all(table.getNumElements(), raw.front());
-  if (!table.isSplat())
-    all.assign(raw.begin(), raw.end());
+  auto all = llvm::to_vector(table.getValues<int8_t>());
   SmallVector<Value> quarters;
   for (size_t i = 0; i < all.size(); i += lanes)
-    quarters.push_back(
-        arith::ConstantOp::create(b, loc,
-                                  DenseElementsAttr::getFromRawBuffer(
-                                      type, ArrayRef(all).slice(i, lanes))));
+    quarters.push_back(arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(type, ArrayRef<int8_t>(all).slice(i, lanes))));
   int64_t count = cast<VectorType>(bytes.getType()).getNumElements();
   SmallVector<Value> parts;
   for (int64_t first = 0; first < count; first += lanes) {
