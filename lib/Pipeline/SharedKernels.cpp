@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #include "SharedKernels.h"
 #include "Conversion/HostToLLVM/Formula.h"
+#include "Describe.h"
 #include "Dialect/Host/IR/Host.h"
 #include "EqualKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,8 +17,8 @@ static llvm::SetVector<StringRef> findLaunched(ModuleOp module) {
   llvm::SetVector<StringRef> names;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(host::numInputsAttr))
-      function.walk(
-          [&](host::LaunchOp launch) { names.insert(launch.getCallee()); });
+      for (host::LaunchOp launch : getLaunches(function))
+        names.insert(launch.getCallee());
   return names;
 }
 

@@ -358,9 +358,7 @@ static Error copyToHost(adze_context *context, const DLTensor &from,
     copyTensor(from, to);
     return {};
   }
-  to.dtype = from.dtype;
-  to.dims.assign(from.shape, from.shape + from.ndim);
-  to.resize();
+  takeShape(from, to);
   const char *data = static_cast<const char *>(from.data) + from.byte_offset;
   return to.bytes.empty() ? Error()
                           : take(adze_memory_copy(context, to.bytes.data(), 0,

@@ -91,10 +91,14 @@ Error toRuntime(const Value &value, ValueHandle &result) {
 // From the run time
 //===----------------------------------------------------------------------===//
 
-void copyTensor(const DLTensor &from, Tensor &to) {
+void takeShape(const DLTensor &from, Tensor &to) {
   to.dtype = from.dtype;
   to.dims.assign(from.shape, from.shape + from.ndim);
   to.resize();
+}
+
+void copyTensor(const DLTensor &from, Tensor &to) {
+  takeShape(from, to);
   if (!to.bytes.empty())
     std::memcpy(to.bytes.data(),
                 static_cast<const char *>(from.data) + from.byte_offset,

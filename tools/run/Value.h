@@ -52,6 +52,8 @@ using ValueHandle = std::unique_ptr<adze_value, ReleaseValue>;
 Error toRuntime(const Value &value, ValueHandle &result);
 Error fromRuntime(adze_value *value, Value &result);
 void copyTensor(const DLTensor &from, Tensor &to);
+/// Gives `to` the type and the shape, and memory for the elements.
+void takeShape(const DLTensor &from, Tensor &to);
 
 using CompareTensors =
     std::function<Error(const Tensor &got, const Tensor &expected)>;
