@@ -21,8 +21,8 @@ bool raisesFaults(mlir::Operation *kernel);
 mlir::Value makeFaults(mlir::OpBuilder &at, mlir::LLVM::LLVMFuncOp entry);
 
 /// Sets the fast-math flags of a function of floats in a device kernel. Most of
-/// those for the CPU would select a less accurate function here. `isNarrow`: all
-/// results are rounded to 16 bits, and exp, tanh, erf and division may be
+/// those for the CPU would select a less accurate function here. `isNarrow`:
+/// all results are rounded to 16 bits, and exp, tanh, erf and division may be
 /// approximated to that precision.
 void setAccuracy(mlir::Operation *function, bool isNarrow);
 
@@ -44,8 +44,8 @@ public:
   std::string chooseName(llvm::StringRef kernel);
   /// Creates the function of the entry of a kernel, without a body. Its
   /// arguments are the pointers of the kernel's arguments, the symbols that the
-  /// kernel may read, the number of programs, and, with faults or tensor maps, the records of faults
-  /// and the maps.
+  /// kernel may read, the number of programs, and, with faults or tensor maps,
+  /// the records of faults and the maps.
   mlir::LLVM::LLVMFuncOp make(mlir::FunctionOpInterface kernel,
                               llvm::StringRef name, EntrySignature signature);
   /// Declares the dynamic shared memory of an entry.

@@ -28,9 +28,9 @@ inline bool isSplat(mlir::Value value, double number, double relative = 1e-4) {
   return splat && std::abs(*splat - number) <= relative * std::abs(number);
 }
 
-/// Returns the channels of the input, with padding, of which graph-space-to-depth
-/// makes more channels when the operands have this element type; 0 if it does
-/// not convert the convolution.
+/// Returns the channels of the input, with padding, of which
+/// graph-space-to-depth makes more channels when the operands have this element
+/// type; 0 if it does not convert the convolution.
 int64_t getShallowChannels(ConvOp op, mlir::Type element);
 /// Returns true if graph-band-groups makes a matrix unit multiply the groups of
 /// the convolution when its operands have this element type.
