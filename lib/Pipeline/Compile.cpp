@@ -226,7 +226,7 @@ LogicalResult Compilation::runStage(Stage stage, Program &program) {
                          !options.reproducer.empty());
   instrument(manager);
   StageOptions own = stageOptions;
-  own.plainKernels |= tile::isForDebugging(*program.module);
+  own.plainKernels |= tile::isLoweredByOp(*program.module);
   buildStage(stage, manager, own);
   if (failed(addStagePasses(stage, manager)))
     return failure();

@@ -129,7 +129,7 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
   own.plainKernels &= llvm::none_of(unit.names, [&](const std::string &name) {
     return options.fastKernels.count(name);
   });
-  own.plainKernels |= tile::isForDebugging(*unit.module);
+  own.plainKernels |= tile::isLoweredByOp(*unit.module);
   buildStage(Stage::Kernel, manager, own);
   if (failed(complete(manager)) || failed(manager.run(*unit.module)) ||
       failed(verify(*unit.module)))

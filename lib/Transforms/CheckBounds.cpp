@@ -84,7 +84,7 @@ OpFoldResult BoundsChecker::getSize(Value memory, int64_t dim) {
 
 void BoundsChecker::addCheck(Value positions, Operation *access, int64_t dim,
                              StringRef what) {
-  Value memory = access->getOperand(isa<StoreOp>(access) ? 1 : 0);
+  Value memory = access->getOperand(isa<StoreOp, ScatterOp>(access) ? 1 : 0);
   Value size = getValueOrCreateConstantIndexOp(b, access->getLoc(),
                                                getSize(memory, dim));
   CheckOp::create(b, access->getLoc(), positions, size,
@@ -142,7 +142,7 @@ ArrayRef<std::string> BoundsChecker::run() {
           check(gather);
           checkIndices(gather);
         })
-        .Case([&](StoreOp store) { check(store); });
+        .Case<StoreOp, ScatterOp>([&](auto access) { check(access); });
   return messages;
 }
 

@@ -453,21 +453,27 @@ static bool joinsRegisters(tile::KernelOp kernel) {
       .wasInterrupted();
 }
 
+/// Returns the condition that a thread writes its elements, which others may
+/// hold, too; null: always.
+Value KernelLowering::isWriter(const Axes &axes) {
+  uint64_t used = 0;
+  for (const Axis *axis : axes)
+    used |= axis->spread.mask();
+  uint64_t rest = uint64_t(plan.getProgramThreads() - 1) & ~used;
+  if (!rest)
+    return {};
+  return arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::eq,
+      arith::AndIOp::create(b, loc, frame.threadId, constant(rest)),
+      constant(0));
+}
+
 void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
                                    const Fragment &f) {
   SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
   Access access(*this, op.getMemref(), op.getMixedOffsets(), dims, steps,
                 tileType(op.getValue()).getShape(), axes);
-  // One of the threads that hold the same elements writes them.
-  uint64_t used = 0;
-  for (const Axis *axis : axes)
-    used |= axis->spread.mask();
-  Value single;
-  if (uint64_t rest = uint64_t(plan.getProgramThreads() - 1) & ~used)
-    single = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::eq,
-        arith::AndIOp::create(b, loc, frame.threadId, constant(rest)),
-        constant(0));
+  Value single = isWriter(axes);
   int64_t stride = countElements(axes, access.vectorDim + 1);
   struct Write {
     Value guard, pointer;
@@ -528,48 +534,6 @@ Value KernelLowering::loadGuarded(const MemView &view, ValueRange indices,
   Value pointer = guardedPointer(scalarPointer(view, indices), guard);
   return fromMemory(loadVector(memoryType(view.elementType), pointer, 1),
                     view.elementType);
-}
-
-/// Gathers elements at computed positions, one access each.
-Fragment KernelLowering::computeGather(tile::GatherOp op, const Axes &axes) {
-  auto it = frame.views.find(op.getMemref());
-  Type elementType = tileType(op.getResult()).getElementType();
-  if (it == frame.views.end() || !bytesOf(elementType)) {
-    fail(op, "expected whole bytes of a kernel argument");
-    return undefined(elementType, axes);
-  }
-  MemView view = it->second;
-  Fragment indices = emit(op.getIndices(), axes), f;
-  Value pad;
-  if (auto attr = op.getPad(); attr && *attr != b.getZeroAttr(elementType))
-    pad = arith::ConstantOp::create(b, loc, *attr);
-  auto offsets = op.getMixedOffsets();
-  forEachElement(axes, [&](Registers regs, int64_t i) {
-    SmallVector<Value> at;
-    for (OpFoldResult offset : offsets)
-      at.push_back(scalar(offset));
-    int64_t along = op.getAlong();
-    at[along] = add(at[along], convert(indices[i], b.getIndexType()));
-    Value guard;
-    for (auto [axis, r, d, step] :
-         llvm::zip_equal(axes, regs, op.getDims(), op.getSteps())) {
-      guard = both(guard, axis->valid[r]);
-      if (d < 0)
-        continue;
-      Value place = add(axis->base[r], constant(axis->offset[r]));
-      if (step != 1)
-        place = arith::MulIOp::create(b, loc, place, constant(step));
-      at[d] = add(at[d], place);
-    }
-    for (auto [d, position] : llvm::enumerate(at))
-      guard =
-          both(guard, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                            position, scalar(view.sizes[d])));
-    Value v = loadGuarded(view, at, guard);
-    f.push_back(pad ? Value(arith::SelectOp::create(b, loc, guard, v, pad))
-                    : v);
-  });
-  return f;
 }
 
 } // namespace adze::togpu

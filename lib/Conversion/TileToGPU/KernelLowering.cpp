@@ -148,6 +148,8 @@ void KernelLowering::lowerOp(Operation &op) {
   loc = op.getLoc();
   if (auto store = dyn_cast<tile::StoreOp>(op))
     return storeTile(store);
+  if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+    return scatterTile(scatter);
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     return lowerReduce(reduce);
   if (auto dot = dyn_cast<tile::DotOp>(op))

@@ -34,6 +34,7 @@ public:
 
 private:
   friend class Access;
+  friend class ComputedPositions;
   friend class LoopRing;
   friend class OperandProducer;
   friend class UnitProduct;
@@ -105,7 +106,9 @@ private:
   Axes getTurnedAxes(tile::StoreOp op);
   void storeTurned(tile::StoreOp op, const Axes &turned);
   void storeFragment(tile::StoreOp op, const Axes &axes, const Fragment &f);
+  void scatterTile(tile::ScatterOp op);
   void storeScalar(mlir::memref::StoreOp op);
+  mlir::Value isWriter(const Axes &axes);
   mlir::Value scalarPointer(const MemView &view, mlir::ValueRange indices);
   mlir::Value loadGuarded(const MemView &view, mlir::ValueRange indices,
                           mlir::Value guard);

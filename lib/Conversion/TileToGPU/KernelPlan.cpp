@@ -215,6 +215,8 @@ void KernelPlan::visit(Operation *op) {
       unite(s[p], x[i]);
   } else if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     same(gather.getIndices(), gather.getResult());
+  } else if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
+    same(scatter.getIndices(), scatter.getValue());
   } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() &&
              isTile(op->getResult(0))) {
     for (Value operand : op->getOperands())
@@ -244,6 +246,14 @@ bool KernelPlan::dependsOnRoot(Value tile) {
 //===----------------------------------------------------------------------===//
 // The plan of a kernel
 //===----------------------------------------------------------------------===//
+
+/// Returns the tile that the op stores, or null.
+static Value getStored(Operation *op) {
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return store.getValue();
+  auto scatter = dyn_cast<tile::ScatterOp>(op);
+  return scatter ? scatter.getValue() : Value();
+}
 
 /// Returns true if the kernel stores what it loads.
 static bool isCopy(tile::KernelOp kernel) {
@@ -285,10 +295,10 @@ void KernelPlan::chooseThreads() {
       dots = std::max(dots, tileType(dot.getResult()).getNumElements());
       if (findUnit(dot))
         warps = std::max(warps, countWarps(dot));
-    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      others = std::max(others, store.getValue().getType().getNumElements());
-      bytes = std::max<int64_t>(
-          bytes, bytesOf(store.getValue().getType().getElementType()));
+    } else if (Value stored = getStored(op)) {
+      others = std::max(others, tileType(stored).getNumElements());
+      bytes =
+          std::max<int64_t>(bytes, bytesOf(tileType(stored).getElementType()));
     } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
       others = std::max(others, tileType(reduce.getSource()).getNumElements());
       reduces = true;
@@ -488,8 +498,8 @@ void KernelPlan::limitRegisters() {
     }
   };
   kernel.walk([&](Operation *op) {
-    if (auto store = dyn_cast<tile::StoreOp>(op))
-      limit(store.getValue());
+    if (Value stored = getStored(op))
+      limit(stored);
     else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
       limit(reduce.getSource());
   });
@@ -527,8 +537,8 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted, int64_t blocks)
       dots.push_back(dot);
     else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
       tiles.push_back(reduce.getSource());
-    else if (auto store = dyn_cast<tile::StoreOp>(op))
-      tiles.push_back(store.getValue());
+    else if (Value stored = getStored(op))
+      tiles.push_back(stored);
     for (Value result : op->getResults())
       if (isTile(result) && isRoot(result)) {
         carried.push_back(result);

@@ -144,7 +144,7 @@ void KernelPlan::orderMemory() {
   llvm::DenseMap<Value, SmallVector<Operation *>> stores;
   llvm::DenseSet<Value> loaded;
   kernel.walk([&](Operation *op) {
-    if (isa<tile::StoreOp, memref::StoreOp>(op))
+    if (isa<tile::StoreOp, tile::ScatterOp, memref::StoreOp>(op))
       stores[argumentOf(op->getOperand(1))].push_back(op);
     else if (isa<tile::LoadOp, tile::GatherOp, memref::LoadOp>(op) &&
              !op->hasAttr(tile::kEarlierAttribute))

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Lowers load, store and gather: one element at a time, each with its bounds
-// check. Also lowers the operands of checks and prints.
+// Lowers load, store, gather and scatter: one element at a time, each with its
+// bounds check. Also lowers the operands of checks and prints.
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "TileToLinalg.h"
@@ -127,6 +127,15 @@ struct LowerScratch final : OpRewritePattern<ScratchOp> {
   }
 };
 
+/// Adds the index of the element at `at` to a place.
+void movePlace(OpBuilder &b, Location loc, Value indices, ValueRange at,
+               Value &place) {
+  Value index = tensor::ExtractOp::create(b, loc, indices, at);
+  if (!index.getType().isIndex())
+    index = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
+  place = arith::AddIOp::create(b, loc, place, index);
+}
+
 struct LowerGather final : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherOp op,
@@ -134,12 +143,7 @@ struct LowerGather final : OpRewritePattern<GatherOp> {
     auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
       SmallVector<Value> indices = logicalIndices(
           inner, loc, op.getMixedOffsets(), op.getDims(), op.getSteps(), at);
-      Value moved = tensor::ExtractOp::create(inner, loc, op.getIndices(), at);
-      if (!moved.getType().isIndex())
-        moved =
-            arith::IndexCastOp::create(inner, loc, inner.getIndexType(), moved);
-      Value &place = indices[op.getAlong()];
-      place = arith::AddIOp::create(inner, loc, place, moved);
+      movePlace(inner, loc, op.getIndices(), at, indices[op.getAlong()]);
       tensor::YieldOp::create(
           inner, loc,
           readElement(inner, loc, op.getMemref(), indices, op.getPad()));
@@ -150,32 +154,60 @@ struct LowerGather final : OpRewritePattern<GatherOp> {
   }
 };
 
+/// Stores each element of a tile at the indices that `indicesOf` returns for
+/// its position in the tile, if they are in bounds.
+LogicalResult
+storeElements(Operation *op, TypedValue<RankedTensorType> tile, Value memref,
+              PatternRewriter &b,
+              function_ref<SmallVector<Value>(ValueRange position)> indicesOf) {
+  Location loc = op->getLoc();
+  auto type = cast<MemRefType>(memref.getType());
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  SmallVector<Value> at;
+  for (int64_t size : tile.getType().getShape()) {
+    Value end = arith::ConstantIndexOp::create(b, loc, size);
+    auto loop = scf::ForOp::create(b, loc, zero, end, one);
+    at.push_back(loop.getInductionVar());
+    b.setInsertionPointToStart(loop.getBody());
+  }
+  SmallVector<Value> indices = indicesOf(at);
+  auto branch =
+      scf::IfOp::create(b, loc, isInside(b, loc, memref, indices), false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value value = tensor::ExtractOp::create(b, loc, tile, at);
+  if (type.getElementType().isInteger(1))
+    value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
+  memref::StoreOp::create(b, loc, value, physicalMemory(memref),
+                          physicalIndices(b, loc, type, indices));
+  b.eraseOp(op);
+  return success();
+}
+
 struct LowerStore final : OpRewritePattern<StoreOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(StoreOp op, PatternRewriter &b) const override {
-    Location loc = op.getLoc();
-    auto type = cast<MemRefType>(op.getMemref().getType());
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    SmallVector<Value> at;
-    for (int64_t size : op.getValue().getType().getShape()) {
-      Value end = arith::ConstantIndexOp::create(b, loc, size);
-      auto loop = scf::ForOp::create(b, loc, zero, end, one);
-      at.push_back(loop.getInductionVar());
-      b.setInsertionPointToStart(loop.getBody());
-    }
-    SmallVector<Value> indices = logicalIndices(
-        b, loc, op.getMixedOffsets(), op.getMemDims(), op.getSteps(), at);
-    auto branch = scf::IfOp::create(
-        b, loc, isInside(b, loc, op.getMemref(), indices), false);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value value = tensor::ExtractOp::create(b, loc, op.getValue(), at);
-    if (type.getElementType().isInteger(1))
-      value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
-    memref::StoreOp::create(b, loc, value, physicalMemory(op.getMemref()),
-                            physicalIndices(b, loc, type, indices));
-    b.eraseOp(op);
-    return success();
+    return storeElements(
+        op, op.getValue(), op.getMemref(), b, [&](ValueRange at) {
+          return logicalIndices(b, op.getLoc(), op.getMixedOffsets(),
+                                op.getMemDims(), op.getSteps(), at);
+        });
+  }
+};
+
+struct LowerScatter final : OpRewritePattern<ScatterOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScatterOp op,
+                                PatternRewriter &b) const override {
+    SmallVector<int64_t> ones(op.getDims().size(), 1);
+    return storeElements(
+        op, op.getValue(), op.getMemref(), b, [&](ValueRange at) {
+          SmallVector<Value> indices = logicalIndices(
+              b, op.getLoc(), op.getMixedOffsets(), op.getDims(), ones, at);
+          movePlace(b, op.getLoc(), op.getIndices(), at,
+                    indices[op.getAlong()]);
+          return indices;
+        });
   }
 };
 
@@ -262,6 +294,6 @@ struct LowerPrint final : OpRewritePattern<PrintOp> {
 
 void adze::tile::populateTileMemoryToLinalgPatterns(
     RewritePatternSet &patterns) {
-  patterns.add<LowerCheck, LowerLoad, LowerGather, LowerPrint, LowerStore,
-               LowerScratch>(patterns.getContext());
+  patterns.add<LowerCheck, LowerLoad, LowerGather, LowerPrint, LowerScatter,
+               LowerStore, LowerScratch>(patterns.getContext());
 }

@@ -4,6 +4,7 @@
 // them.
 #include "TileInterpreter.h"
 #include "Dialect/Host/IR/Host.h"
+#include "TileViews.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -26,45 +27,6 @@ struct Number {
     for (int64_t s : shape)
       n *= s;
     return n;
-  }
-};
-
-/// A view: the argument, and the map of logical indices for each of its dims.
-struct View {
-  Memory *memory;
-  SmallVector<int64_t> shape, strides;
-  int64_t offset = 0;
-  bool mapped = false;
-  std::shared_ptr<View> source = {}; // indexed in another order: by `map`
-  AffineMap map = {};
-
-  int64_t locateInSource(ArrayRef<int64_t> at) const {
-    for (auto [i, extent] : llvm::zip_equal(at, shape))
-      if (i < 0 || i >= extent)
-        return -1;
-    Builder b(map.getContext());
-    SmallVector<Attribute> indices, places;
-    for (int64_t i : at)
-      indices.push_back(b.getIndexAttr(i));
-    (void)map.constantFold(indices, places);
-    SmallVector<int64_t> there;
-    for (Attribute place : places)
-      there.push_back(cast<IntegerAttr>(place).getInt());
-    return source->locate(there);
-  }
-
-  int64_t locate(ArrayRef<int64_t> at) const {
-    if (source)
-      return locateInSource(at);
-    if (mapped)
-      return memory->locate(at);
-    int64_t linear = offset;
-    for (auto [i, extent, stride] : llvm::zip_equal(at, shape, strides)) {
-      if (i < 0 || i >= extent)
-        return -1;
-      linear += i * stride;
-    }
-    return linear;
   }
 };
 
@@ -109,8 +71,9 @@ public:
 private:
   void runBlock(Block &block) {
     for (Operation &op : block.without_terminator()) {
-      if (!ok || (counting && isa<tile::LoadOp, tile::StoreOp, scf::ForOp,
-                                  tile::GatherOp, tile::CheckOp>(op)))
+      if (!ok ||
+          (counting && isa<tile::LoadOp, tile::StoreOp, scf::ForOp,
+                           tile::GatherOp, tile::ScatterOp, tile::CheckOp>(op)))
         return;
       runOp(op);
     }
@@ -121,6 +84,10 @@ private:
   void runLoad(tile::LoadOp op);
   void runStore(tile::StoreOp op);
   void runGather(tile::GatherOp op);
+  void runScatter(tile::ScatterOp op);
+  SmallVector<int64_t> place(ArrayRef<OpFoldResult> offsets,
+                             ArrayRef<int64_t> dims, ArrayRef<int64_t> steps,
+                             ArrayRef<int64_t> at);
   void runDot(tile::DotOp op);
   void runCheck(tile::CheckOp op) {
     for (int64_t position : values[op.getPositions()].i)
@@ -179,74 +146,84 @@ int64_t wrap(int64_t v, unsigned bits) {
   return bits >= 64 ? v : int64_t(uint64_t(v) << (64 - bits)) >> (64 - bits);
 }
 
+/// Sets element i to that of memory, or to the pad outside of it.
+void read(Number &n, int64_t i, const View &view, ArrayRef<int64_t> where,
+          std::optional<TypedAttr> pad) {
+  int64_t p = view.locate(where);
+  if (n.isFloat)
+    n.f[i] = p >= 0 ? view.memory->floats[p]
+             : pad  ? cast<FloatAttr>(*pad).getValueAsDouble()
+                    : 0;
+  else
+    n.i[i] = p >= 0 ? view.memory->ints[p]
+             : pad  ? cast<IntegerAttr>(*pad).getValue().getSExtValue()
+                    : 0;
+}
+
+/// Stores element i, which is dropped outside of the memory.
+void write(const Number &n, int64_t i, const View &view,
+           ArrayRef<int64_t> where) {
+  int64_t p = view.locate(where);
+  if (p >= 0 && n.isFloat)
+    view.memory->floats[p] = n.f[i];
+  else if (p >= 0)
+    view.memory->ints[p] = n.i[i];
+}
+
+SmallVector<int64_t> Interpreter::place(ArrayRef<OpFoldResult> offsets,
+                                        ArrayRef<int64_t> dims,
+                                        ArrayRef<int64_t> steps,
+                                        ArrayRef<int64_t> at) {
+  SmallVector<int64_t> where;
+  for (OpFoldResult f : offsets)
+    where.push_back(index(f));
+  for (auto [d, step, k] : llvm::zip_equal(dims, steps, at))
+    if (d >= 0)
+      where[d] += k * step;
+  return where;
+}
+
 void Interpreter::runLoad(tile::LoadOp op) {
-  View &view = views[op.getMemref()];
   Number n = make(op.getResult().getType());
   auto dims = op.getMemDims(), steps = op.getSteps();
   auto offsets = op.getMixedOffsets();
   forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
-    SmallVector<int64_t> where;
-    for (OpFoldResult f : offsets)
-      where.push_back(index(f));
-    for (auto [d, k] : llvm::enumerate(at))
-      where[dims[d]] += k * steps[d];
-    int64_t p = view.locate(where);
-    if (n.isFloat)
-      n.f[i] = p >= 0        ? view.memory->floats[p]
-               : op.getPad() ? cast<FloatAttr>(*op.getPad()).getValueAsDouble()
-                             : 0;
-    else
-      n.i[i] = p >= 0 ? view.memory->ints[p]
-               : op.getPad()
-                   ? cast<IntegerAttr>(*op.getPad()).getValue().getSExtValue()
-                   : 0;
+    read(n, i, views[op.getMemref()], place(offsets, dims, steps, at),
+         op.getPad());
   });
   values[op.getResult()] = n;
 }
 
 void Interpreter::runStore(tile::StoreOp op) {
-  View &view = views[op.getMemref()];
   Number &n = values[op.getValue()];
   auto dims = op.getMemDims(), steps = op.getSteps();
   auto offsets = op.getMixedOffsets();
   forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
-    SmallVector<int64_t> where;
-    for (OpFoldResult f : offsets)
-      where.push_back(index(f));
-    for (auto [d, k] : llvm::enumerate(at))
-      where[dims[d]] += k * steps[d];
-    int64_t p = view.locate(where);
-    if (p >= 0 && n.isFloat)
-      view.memory->floats[p] = n.f[i];
-    else if (p >= 0)
-      view.memory->ints[p] = n.i[i];
+    write(n, i, views[op.getMemref()], place(offsets, dims, steps, at));
   });
 }
 
 void Interpreter::runGather(tile::GatherOp op) {
-  View &view = views[op.getMemref()];
   Number n = make(op.getResult().getType()), &indices = values[op.getIndices()];
   auto offsets = op.getMixedOffsets();
+  auto steps = op.getSteps();
   forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
-    SmallVector<int64_t> where;
-    for (OpFoldResult f : offsets)
-      where.push_back(index(f));
+    SmallVector<int64_t> where = place(offsets, op.getDims(), steps, at);
     where[op.getAlong()] += indices.i[i];
-    for (auto [d, k] : llvm::enumerate(at))
-      if (op.getDims()[d] >= 0)
-        where[op.getDims()[d]] += k;
-    int64_t p = view.locate(where);
-    if (n.isFloat)
-      n.f[i] = p >= 0        ? view.memory->floats[p]
-               : op.getPad() ? cast<FloatAttr>(*op.getPad()).getValueAsDouble()
-                             : 0;
-    else
-      n.i[i] = p >= 0 ? view.memory->ints[p]
-               : op.getPad()
-                   ? cast<IntegerAttr>(*op.getPad()).getValue().getSExtValue()
-                   : 0;
+    read(n, i, views[op.getMemref()], where, op.getPad());
   });
   values[op.getResult()] = n;
+}
+
+void Interpreter::runScatter(tile::ScatterOp op) {
+  Number &n = values[op.getValue()], &indices = values[op.getIndices()];
+  auto offsets = op.getMixedOffsets();
+  SmallVector<int64_t> steps(n.shape.size(), 1);
+  forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+    SmallVector<int64_t> where = place(offsets, op.getDims(), steps, at);
+    where[op.getAlong()] += indices.i[i];
+    write(n, i, views[op.getMemref()], where);
+  });
 }
 
 void Interpreter::runDot(tile::DotOp op) {
@@ -335,6 +312,8 @@ bool Interpreter::runTileOp(Operation &op) {
     return runStore(x), true;
   if (auto x = dyn_cast<tile::GatherOp>(op))
     return runGather(x), true;
+  if (auto x = dyn_cast<tile::ScatterOp>(op))
+    return runScatter(x), true;
   if (auto x = dyn_cast<tile::DotOp>(op))
     return runDot(x), true;
   if (auto x = dyn_cast<tile::ReduceOp>(op))

@@ -44,6 +44,28 @@ tile.kernel @rows(%x: memref<8x64xf32>, %y: memref<8xf32>) {
 
 // -----
 
+// A loop over the elements of a scatter stores those whose positions are in bounds.
+// CHECK-LABEL: func.func @scatter(
+// CHECK-SAME: %[[Y:[a-z0-9]+]]: memref<?x64xf32>
+tile.kernel @scatter(%x: memref<4x8xf32>, %i: memref<4x8xi32>, %y: memref<?x64xf32> {adze.dims = affine_map<()[s0] -> (s0, 64)>}) {
+  %t = tile.load %x[0, 0] sizes [4, 8] : memref<4x8xf32> -> tensor<4x8xf32>
+  %at = tile.load %i[0, 0] sizes [4, 8] : memref<4x8xi32> -> tensor<4x8xi32>
+  // CHECK: scf.for %[[R:.*]] = %c0{{.*}} to %c4
+  // CHECK: scf.for %[[C:.*]] = %c0{{.*}} to %c8
+  // CHECK: %[[ROW:.*]] = arith.addi %[[R]], %c2
+  // CHECK: %[[E:.*]] = tensor.extract %{{.*}}[%[[R]], %[[C]]] : tensor<4x8xi32>
+  // CHECK: %[[MOVED:.*]] = arith.index_cast %[[E]]
+  // CHECK: %[[COLUMN:.*]] = arith.addi %[[MOVED]], %c1
+  // CHECK: arith.cmpi ult, %[[ROW]], %{{.*}}
+  // CHECK: arith.cmpi ult, %[[COLUMN]], %c64
+  // CHECK: scf.if
+  // CHECK: memref.store %{{.*}}, %[[Y]][%[[ROW]], %[[COLUMN]]]
+  tile.scatter %t, %y[2, 1] at %at along 1 dims [0, -1] : tensor<4x8xf32>, memref<?x64xf32>, tensor<4x8xi32>
+  tile.return
+}
+
+// -----
+
 // A view is its memory, indexed by its map.
 // CHECK-LABEL: func.func @view(
 // CHECK-SAME: memref<4x6xf32>, %[[Y:[a-z0-9]+]]: memref<24xf32>

@@ -152,3 +152,34 @@ def GatherOp : TileOp<"gather", [InferTypeOpAdaptor]> {
     mlir::SmallVector<mlir::OpFoldResult> getMixedOffsets();
   }];
 }
+
+def ScatterOp : TileOp<"scatter"> {
+  let summary = "Write elements to memory at computed positions";
+  let description = [{
+    Element `p` of the tile is written at `offsets[along] + indices[p]` along memory
+    dimension `along`, and at `offsets[d] + p[i]` along the memory dimension
+    `d = dims[i]` of each tile dimension, or along none where `dims[i]` is -1.
+    Elements outside of the memory are dropped. If several elements have the same
+    position, one of them is written.
+
+    C1: there is one offset for each memory dimension. C2: `dims` has one entry for
+    each tile dimension, -1 or a distinct memory dimension other than `along`. C3:
+    `along` is a memory dimension. C4: tile and memory have equal element types. C5:
+    tile and indices have equal shapes.
+
+    ```mlir
+    // y[row, idx[i]] = t[i]
+    tile.scatter %t, %y[%row, 0] at %idx along 1 dims [-1] : tensor<64xf32>, memref<?x?xf32>, tensor<64xi32>
+    ```
+  }];
+  let arguments = (ins Tile:$value, Arg<AnyMemRef, "", [MemWrite]>:$memref,
+    Variadic<Index>:$offsets, IntTile:$indices, DenseI64ArrayAttr:$static_offsets,
+    I64Attr:$along, DenseI64ArrayAttr:$dims);
+  let assemblyFormat = [{ $value `,` $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
+    `at` $indices `along` $along `dims` $dims attr-dict
+    `:` type($value) `,` type($memref) `,` type($indices) }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    mlir::SmallVector<mlir::OpFoldResult> getMixedOffsets();
+  }];
+}

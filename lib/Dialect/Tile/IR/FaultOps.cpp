@@ -47,11 +47,11 @@ bool adze::tile::hasPrints(Operation *op) {
       .wasInterrupted();
 }
 
-bool adze::tile::isForDebugging(Operation *op) {
+bool adze::tile::isLoweredByOp(Operation *op) {
   return op
       ->walk([](Operation *inner) {
         auto check = dyn_cast<CheckOp>(inner);
-        return isa<PrintOp>(inner) || (check && check.getAbsolute())
+        return isa<PrintOp, ScatterOp>(inner) || (check && check.getAbsolute())
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

@@ -180,28 +180,36 @@ SmallVector<OpFoldResult> GatherOp::getMixedOffsets() {
   return getMixedValues(getStaticOffsets(), getOffsets(), builder);
 }
 
-LogicalResult GatherOp::verify() {
-  auto memref = cast<MemRefType>(getMemref().getType());
-  int64_t rank = memref.getRank(), along = getAlong();
-  if ((int64_t)getStaticOffsets().size() != rank) // C1
-    return emitOpError("expected ")
-           << rank << " offsets, but got " << getStaticOffsets().size();
+/// Verifies the position of elements at computed indices along a dimension.
+template <typename OpT>
+static LogicalResult verifyPlaces(OpT op, RankedTensorType tile) {
+  auto memref = cast<MemRefType>(op.getMemref().getType());
+  int64_t rank = memref.getRank(), along = op.getAlong();
+  if ((int64_t)op.getStaticOffsets().size() != rank) // C1
+    return op.emitOpError("expected ")
+           << rank << " offsets, but got " << op.getStaticOffsets().size();
   if (along < 0 || along >= rank) // C3
-    return emitOpError("expected along below ")
+    return op.emitOpError("expected along below ")
            << rank << ", but got " << along;
-  if ((int64_t)getDims().size() != getType().getRank()) // C2
-    return emitOpError("expected ")
-           << getType().getRank() << " entries in dims, but got "
-           << getDims().size();
+  if ((int64_t)op.getDims().size() != tile.getRank()) // C2
+    return op.emitOpError("expected ")
+           << tile.getRank() << " entries in dims, but got "
+           << op.getDims().size();
   llvm::SmallDenseSet<int64_t> seen{along};
-  for (int64_t dim : getDims())
+  for (int64_t dim : op.getDims())
     if (dim != -1 && (dim < 0 || dim >= rank || !seen.insert(dim).second))
-      return emitOpError("expected -1 or distinct memory dimensions other than "
-                         "along in dims, but got ")
+      return op.emitOpError(
+                 "expected -1 or distinct memory dimensions other than "
+                 "along in dims, but got ")
              << dim;
-  if (failed(verifyStrides(*this, getType().getRank(), getStrides()))) // C5
+  return success();
+}
+
+LogicalResult GatherOp::verify() {
+  if (failed(verifyPlaces(*this, getType())) || // C1, C2, C3
+      failed(verifyStrides(*this, getType().getRank(), getStrides()))) // C5
     return failure();
-  return verifyPad(*this, getPad(), memref); // C4
+  return verifyPad(*this, getPad(), cast<MemRefType>(getMemref().getType()));
 }
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -212,4 +220,25 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   types.push_back(
       RankedTensorType::get(indices.getShape(), memref.getElementType()));
   return success();
+}
+
+//===--- scatter ----------------------------------------------------------===//
+
+SmallVector<OpFoldResult> ScatterOp::getMixedOffsets() {
+  Builder builder(getContext());
+  return getMixedValues(getStaticOffsets(), getOffsets(), builder);
+}
+
+LogicalResult ScatterOp::verify() {
+  RankedTensorType tile = getValue().getType();
+  Type element = tile.getElementType(),
+       expected = cast<MemRefType>(getMemref().getType()).getElementType();
+  ArrayRef<int64_t> indices = getIndices().getType().getShape();
+  if (element != expected) // C4
+    return emitOpError("expected a tile of ")
+           << expected << ", but got " << element;
+  if (indices != tile.getShape()) // C5
+    return emitOpError("expected indices of the shape ")
+           << tile.getShape() << " of the tile, but got " << indices;
+  return verifyPlaces(*this, tile); // C1, C2, C3
 }

@@ -50,7 +50,7 @@ void foldLists(Operation *op) {
         foldList(load.getOffsetsMutable(), load.getStaticOffsets(),
                  [&](auto list) { load.setStaticOffsets(list); });
       })
-      .Case<StoreOp, GatherOp>([](auto access) {
+      .Case<StoreOp, GatherOp, ScatterOp>([](auto access) {
         foldList(access.getOffsetsMutable(), access.getStaticOffsets(),
                  [&](auto list) { access.setStaticOffsets(list); });
       })
