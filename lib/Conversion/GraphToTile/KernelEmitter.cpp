@@ -368,7 +368,7 @@ Value KernelEmitter::broadcast(const Emitted &tile, ArrayRef<int> axes) {
   state.addOperands(tile.value);
   state.addOperands(dynamic);
   state.addAttribute("static_sizes", b.getDenseI64ArrayAttr(fixed));
-  if (!tile.axes.empty())
+  if (isa<RankedTensorType>(tile.value.getType()))
     state.addAttribute("dims", b.getDenseI64ArrayAttr(dims));
   state.addTypes(tileType(axes, getElementTypeOrSelf(tile.value.getType())));
   return b.create(state)->getResult(0);
@@ -539,7 +539,7 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<DimRange> given) {
 }
 
 LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
-                                   ArrayRef<DimRange> given) {
+                                   ArrayRef<DimRange> given, Value places) {
   DimRanges ranges(given);
   if (!endAxes(ranges))
     return fail("the rows of a block are not adjacent in a result");
@@ -561,6 +561,14 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
   SmallVector<Value> offsets;
   SmallVector<int64_t> fixedOffsets;
   getMixed(window->offsets, offsets, fixedOffsets);
+  if (places) {
+    auto isPlaced = [](const DimRange &range) { return range.axis >= 0; };
+    int64_t along = llvm::find_if(ranges, isPlaced) - ranges.begin();
+    tile::ScatterOp::create(b, location, broadcast(value, window->axes), memref,
+                            offsets, places, fixedOffsets, along,
+                            ArrayRef<int64_t>{-1});
+    return success();
+  }
   OperationState state(location, tile::StoreOp::getOperationName());
   state.addOperands(broadcast(value, window->axes));
   state.addOperands(memref);
@@ -581,19 +589,4 @@ Value KernelEmitter::scratch(ArrayRef<Value> sizes, Type elementType) {
     return tile::ScratchOp::create(b, location, type, dynamic, fixed);
   };
   return dynamic.empty() ? atTop(make) : make(); // where its views are
-}
-
-bool KernelEmitter::isPackable(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  return argument && argument.getOwner()->getParentOp() == source &&
-         packableArguments[argument.getArgNumber()] && argument.hasOneUse();
-}
-
-bool KernelEmitter::pack(Value value, AffineMap map) {
-  if (!isPackable(value))
-    return false;
-  Value memref = memory.lookup(value);
-  memref.setType(MemRefType::Builder(cast<MemRefType>(memref.getType()))
-                     .setLayout(AffineMapAttr::get(map)));
-  return true;
 }

@@ -139,10 +139,10 @@ public:
   /// Emits and stores all outputs of the kernel, given the ranges of the
   /// elements of `anchor`, from which the outputs are computed elementwise.
   mlir::LogicalResult storeOutputs(mlir::Value anchor, RangesRef ranges);
-  // Stores the outputs of several anchors in one kernel.
   mlir::LogicalResult storeOutputs(llvm::ArrayRef<Anchor> anchors);
+  /// Stores a tile, or with `places` the elements of its one axis to these.
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
-                            RangesRef ranges);
+                            RangesRef ranges, mlir::Value places = {});
   MaybeTile load(mlir::Value memory, RangesRef ranges);
   /// Stores output i at separate ranges.
   mlir::LogicalResult storeOutput(const Emitted &tile, unsigned output,

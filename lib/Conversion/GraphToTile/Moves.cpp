@@ -242,3 +242,18 @@ void adze::storeElement(OpBuilder &b, Location loc, Value element, Value memory,
   SmallVector<Value> indices = resolve(b, loc, memory, at);
   memref::StoreOp::create(b, loc, element, memory, indices);
 }
+
+bool KernelEmitter::isPackable(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner()->getParentOp() == source &&
+         packableArguments[argument.getArgNumber()] && argument.hasOneUse();
+}
+
+bool KernelEmitter::pack(Value value, AffineMap map) {
+  if (!isPackable(value))
+    return false;
+  Value memref = memory.lookup(value);
+  memref.setType(MemRefType::Builder(cast<MemRefType>(memref.getType()))
+                     .setLayout(AffineMapAttr::get(map)));
+  return true;
+}

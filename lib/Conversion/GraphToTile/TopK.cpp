@@ -1,9 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// top_k of few elements for GPUs: the threads of a block hold a row, and select
-// its elements one after the other. Elements are compared by keys, integers in
-// the order of their values, in which NaN is the greatest and zeros are equal;
-// of equal elements, the one with the lower index comes first.
+// top_k for GPUs. The threads of a block hold a row and select few elements one
+// after the other, or many programs rank the elements of a row. Elements are
+// compared by keys, integers in the order of their values, in which NaN is the
+// greatest and zeros are equal; of equal elements, the one with the lower index
+// comes first.
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,13 +15,114 @@ using namespace adze::graph;
 
 namespace {
 
+/// The keys of elements: integers in the order of the result of a selection.
+class Keys {
+public:
+  Keys(KernelEmitter &e, TopKOp op)
+      : e(e), b(e.builder()), loc(e.loc()),
+        element(getSignlessType(getElementTypeOrSelf(op.getInput()))),
+        isLargest(op.getLargest()) {
+    bool isNarrow = element.isF16() || element.isBF16();
+    wide = isNarrow ? b.getF32Type() : element;
+    type = b.getIntegerType(wide.getIntOrFloatBitWidth());
+  }
+
+  /// Returns true if there are keys of the elements of the input.
+  static bool exist(TopKOp op);
+  /// Returns the type of keys.
+  IntegerType getType() const { return type; }
+  /// Returns the keys of a tile of elements.
+  Value make(const Emitted &elements);
+  /// Returns the elements of a tile of keys.
+  Value getElements(Value keys, ArrayRef<int> axes);
+
+  Value number(int64_t value, ArrayRef<int> axes) {
+    return e.constant(b.getIntegerAttr(type, value), axes);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
+  int64_t getLeast() const {
+    return llvm::minIntN(type.getIntOrFloatBitWidth());
+  }
+  int64_t getMost() const {
+    return llvm::maxIntN(type.getIntOrFloatBitWidth());
+  }
+
+private:
+  /// Negative numbers have the reverse order of their bits. Its own inverse.
+  Value flip(Value bits, ArrayRef<int> axes);
+
+  KernelEmitter &e;
+  OpBuilder &b;
+  Location loc;
+  Type element, wide;
+  IntegerType type;
+  bool isLargest;
+};
+
+} // namespace
+
+bool Keys::exist(TopKOp op) {
+  Type element = getElementTypeOrSelf(op.getInput());
+  return isa<FloatType>(element) || element.isSignlessInteger(32) ||
+         element.isSignlessInteger(64);
+}
+
+Value Keys::flip(Value bits, ArrayRef<int> axes) {
+  int64_t signBit = type.getIntOrFloatBitWidth() - 1;
+  Value sign = arith::ShRSIOp::create(b, loc, bits, number(signBit, axes));
+  return arith::XOrIOp::create(
+      b, loc, bits,
+      arith::AndIOp::create(b, loc, sign, number(getMost(), axes)));
+}
+
+Value Keys::make(const Emitted &elements) {
+  Emitted x = e.convert(elements, wide);
+  Value key = x.value;
+  if (isa<FloatType>(wide)) {
+    // -0.0 + 0.0 is 0.0.
+    Value sum = arith::AddFOp::create(
+        b, loc, key, e.constant(b.getFloatAttr(wide, 0.0), x.axes));
+    Value bits =
+        arith::BitcastOp::create(b, loc, e.tileType(x.axes, type), sum);
+    Value isNan =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, sum, sum);
+    key = arith::SelectOp::create(b, loc, isNan, number(getMost(), x.axes),
+                                  flip(bits, x.axes));
+  }
+  return isLargest ? key
+                   : arith::XOrIOp::create(b, loc, key, number(-1, x.axes))
+                         .getResult();
+}
+
+Value Keys::getElements(Value keys, ArrayRef<int> axes) {
+  if (!isLargest)
+    keys = arith::XOrIOp::create(b, loc, keys, number(-1, axes));
+  if (!isa<FloatType>(element))
+    return keys;
+  Value bits = flip(keys, axes);
+  return e
+      .convert({arith::BitcastOp::create(b, loc, e.tileType(axes, wide), bits),
+                Axes(axes)},
+               element)
+      .value;
+}
+
+//===----------------------------------------------------------------------===//
+// One after the other
+//===----------------------------------------------------------------------===//
+
+namespace {
+
 enum Axis { Row = 0, Lane = 1 };
 
+/// The threads of a block hold a row, and select its elements one after the
+/// other.
 class Selection {
 public:
   Selection(KernelEmitter &e, TopKOp op)
-      : e(e), op(op), b(e.builder()), loc(e.loc()),
-        element(getSignlessType(getElementTypeOrSelf(op.getInput()))) {}
+      : e(e), op(op), keyOf(e, op), b(e.builder()), loc(e.loc()) {}
 
   LogicalResult run();
 
@@ -30,25 +132,18 @@ private:
     Value key, place;
   };
 
-  Value makeKeys(Value elements);
-  Value getValue(Value key);
   Selected findNext(Selected last);
   LogicalResult store(Selected selected, Value slot);
-  /// Negative numbers have the reverse order of their bits. Its own inverse.
-  Value flip(Value bits, ArrayRef<int> axes);
-  Value number(int64_t value, ArrayRef<int> axes) {
+  Value index(int64_t value, ArrayRef<int> axes) {
     return e.constant(b.getI32IntegerAttr(value), axes);
   }
   Value spread(Value kept) { return e.broadcast({kept, {Row}}, all); }
-  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  }
 
   KernelEmitter &e;
   TopKOp op;
+  Keys keyOf;
   OpBuilder &b;
   Location loc;
-  Type element;
   const Axes all{Row, Lane};
   Value keys, places; // of the elements of the rows
   Value row;
@@ -56,63 +151,26 @@ private:
 
 } // namespace
 
-Value Selection::flip(Value bits, ArrayRef<int> axes) {
-  constexpr int64_t signBit = 31;
-  Value sign = arith::ShRSIOp::create(b, loc, bits, number(signBit, axes));
-  return arith::XOrIOp::create(
-      b, loc, bits,
-      arith::AndIOp::create(b, loc, sign, number(INT32_MAX, axes)));
-}
-
-Value Selection::makeKeys(Value elements) {
-  Type i32 = b.getI32Type();
-  Value key = elements;
-  if (isa<FloatType>(element)) {
-    // -0.0 + 0.0 is 0.0.
-    Value x = arith::AddFOp::create(b, loc, elements,
-                                    e.constant(b.getF32FloatAttr(0.0), all));
-    Value bits = arith::BitcastOp::create(b, loc, e.tileType(all, i32), x);
-    Value isNan =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
-    key = arith::SelectOp::create(b, loc, isNan, number(INT32_MAX, all),
-                                  flip(bits, all));
-  }
-  return op.getLargest()
-             ? key
-             : arith::XOrIOp::create(b, loc, key, number(-1, all)).getResult();
-}
-
-Value Selection::getValue(Value key) {
-  Axes axes{Row};
-  if (!op.getLargest())
-    key = arith::XOrIOp::create(b, loc, key, number(-1, axes));
-  if (!isa<FloatType>(element))
-    return key;
-  Type f32 = b.getF32Type();
-  return arith::BitcastOp::create(b, loc, e.tileType(axes, f32),
-                                  flip(key, axes));
-}
-
 /// Returns the first element of each row after the last one that was selected.
 Selection::Selected Selection::findNext(Selected last) {
   using P = arith::CmpIPredicate;
   Value key = spread(last.key), place = spread(last.place);
   Value isNext = arith::OrIOp::create(
-      b, loc, compare(P::slt, keys, key),
-      arith::AndIOp::create(b, loc, compare(P::eq, keys, key),
-                            compare(P::sgt, places, place)));
-  Type i32 = b.getI32Type();
+      b, loc, keyOf.compare(P::slt, keys, key),
+      arith::AndIOp::create(b, loc, keyOf.compare(P::eq, keys, key),
+                            keyOf.compare(P::sgt, places, place)));
   auto reduce = [&](Combiner combiner, Value x) {
-    return e.reduce(combiner, i32, {x, all}, Lane).value;
+    return e.reduce(combiner, getElementTypeOrSelf(x), {x, all}, Lane).value;
   };
   Value most =
-      reduce(Combiner::Max, arith::SelectOp::create(b, loc, isNext, keys,
-                                                    number(INT32_MIN, all)));
-  Value isMost =
-      arith::AndIOp::create(b, loc, isNext, compare(P::eq, keys, spread(most)));
+      reduce(Combiner::Max,
+             arith::SelectOp::create(b, loc, isNext, keys,
+                                     keyOf.number(keyOf.getLeast(), all)));
+  Value isMost = arith::AndIOp::create(
+      b, loc, isNext, keyOf.compare(P::eq, keys, spread(most)));
   return {most, reduce(Combiner::Min,
                        arith::SelectOp::create(b, loc, isMost, places,
-                                               number(INT32_MAX, all)))};
+                                               index(INT32_MAX, all)))};
 }
 
 LogicalResult Selection::store(Selected selected, Value slot) {
@@ -122,7 +180,7 @@ LogicalResult Selection::store(Selected selected, Value slot) {
   for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
     Value tile = selected.place;
     if (output == op.getValues())
-      tile = getValue(selected.key);
+      tile = keyOf.getElements(selected.key, {Row});
     else if (output != op.getIndices())
       return e.fail("a selection has no epilogue");
     Type type = getSignlessType(getElementTypeOrSelf(output));
@@ -137,14 +195,6 @@ LogicalResult Selection::run() {
   Dims dims = getDims(op.getInput());
   int64_t length = getKnown(dims.back()),
           count = getKnown(getDims(op.getValues()).back());
-  bool isFloat = element.isF32() || element.isF16() || element.isBF16();
-  if (op.getAxis() + 1 != dims.size() || length < 1 || op.getK() ||
-      length > getLongestTileRow(e.getSource()))
-    return e.fail("the rows do not fit a tile");
-  if (count < 1 || count > mostSelected)
-    return e.fail("so many elements are selected that sorting is faster");
-  if (!isFloat && !getElementTypeOrSelf(op.getInput()).isSignlessInteger(32))
-    return e.fail("no key of 32 bits has the order of the elements");
   Value rows = e.size(product(op.getContext(), ArrayRef(dims).drop_back()));
   if (!rows)
     return failure();
@@ -158,11 +208,11 @@ LogicalResult Selection::run() {
   auto loaded = e.emit(op.getInput(), ranges);
   if (failed(loaded))
     return failure();
-  Type wide = isFloat ? b.getF32Type() : element;
-  keys = makeKeys(e.broadcast(e.convert(*loaded, wide), all));
+  keys = keyOf.make({e.broadcast(*loaded, all), all});
   places = e.broadcast(e.emitPositions(Lane, b.getI32Type()), all);
   // The first selection is before the loop, where the elements are loaded.
-  Selected first = findNext({number(INT32_MAX, {Row}), number(-1, {Row})});
+  Selected first =
+      findNext({keyOf.number(keyOf.getMost(), {Row}), index(-1, {Row})});
   if (failed(store(first, e.index(0))))
     return failure();
   if (count == 1)
@@ -178,10 +228,203 @@ LogicalResult Selection::run() {
   return LogicalResult(done);
 }
 
+//===----------------------------------------------------------------------===//
+// By rank
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Each program ranks a block of the elements of a row: it counts the elements
+/// that come before each, and stores it there.
+class Ranking {
+public:
+  Ranking(KernelEmitter &e, TopKOp op)
+      : e(e), op(op), keyOf(e, op), b(e.builder()), loc(e.loc()) {}
+
+  LogicalResult run();
+
+private:
+  enum Axis { Ranked = 0, Other = 1 };
+
+  DimRanges at(Value offset, int axis);
+  MaybeValue loadKeys(Value offset, int axis);
+  FailureOr<Value> countInBlock();
+  FailureOr<Value> count(arith::CmpIPredicate isBefore, Value begin, Value end,
+                         Value counts);
+  LogicalResult store(Value ranks);
+  Value spread(Value tile, int axis) {
+    return e.broadcast({tile, {axis}}, all);
+  }
+  Value toNumber(Value isTrue) {
+    return arith::ExtUIOp::create(b, loc, e.tileType(all, b.getI32Type()),
+                                  isTrue);
+  }
+
+  KernelEmitter &e;
+  TopKOp op;
+  Keys keyOf;
+  OpBuilder &b;
+  Location loc;
+  const Axes all{Ranked, Other};
+  Value row, column;   // of the other dims
+  Value length;        // of a row
+  Value start, ranked; // of the ranked elements: the first one, and the keys
+  Value first;         // of the block of other elements with the first ranked
+};
+
+} // namespace
+
+/// Returns the ranges of the elements from `offset` on along the axis of the
+/// selection.
+DimRanges Ranking::at(Value offset, int axis) {
+  auto before = unsigned(op.getAxis());
+  unsigned after = getDims(op.getInput()).size() - before - 1;
+  DimRanges ranges;
+  if (before)
+    ranges.push_back({row, -1, 1, before});
+  ranges.push_back({offset, axis, 1, 1});
+  if (after)
+    ranges.push_back({column, -1, 1, after});
+  return ranges;
+}
+
+MaybeValue Ranking::loadKeys(Value offset, int axis) {
+  auto elements = e.emit(op.getInput(), at(offset, axis));
+  if (failed(elements))
+    return failure();
+  return keyOf.make({e.broadcast(*elements, {axis}), {axis}});
+}
+
+/// Returns the counts for the block of elements from `first` on, which may hold
+/// ranked ones.
+FailureOr<Value> Ranking::countInBlock() {
+  using P = arith::CmpIPredicate;
+  auto keys = loadKeys(first, Other);
+  if (failed(keys))
+    return failure();
+  Type i32 = b.getI32Type();
+  Value other = spread(*keys, Other), mine = spread(ranked, Ranked);
+  Value distance = arith::IndexCastOp::create(b, loc, i32, e.sub(start, first));
+  Value place =
+      arith::AddIOp::create(b, loc, e.broadcast({distance, {}}, {Ranked}),
+                            e.emitPositions(Ranked, i32).value);
+  Value isEarlier =
+      keyOf.compare(P::slt, spread(e.emitPositions(Other, i32).value, Other),
+                    spread(place, Ranked));
+  Value inside = spread(e.emitInside(Other, first, length).value, Other);
+  Value isGreater =
+      arith::AndIOp::create(b, loc, keyOf.compare(P::sgt, other, mine), inside);
+  // Of equal elements, the one with the lower index comes first.
+  Value isEqual = arith::AndIOp::create(
+      b, loc, keyOf.compare(P::eq, other, mine), isEarlier);
+  return toNumber(arith::OrIOp::create(b, loc, isGreater, isEqual));
+}
+
+/// Adds the elements in [begin, end) whose keys hold for the predicate.
+FailureOr<Value> Ranking::count(arith::CmpIPredicate isBefore, Value begin,
+                                Value end, Value counts) {
+  auto done = e.loop(
+      e.max(e.sub(end, begin), e.index(0)), e.getAxisSize(Other), counts,
+      [&](Value i, ValueRange last) -> FailureOr<KernelEmitter::Carried> {
+        Value offset = e.add(begin, i);
+        auto keys = loadKeys(offset, Other);
+        if (failed(keys))
+          return failure();
+        // No key is below the least one. Earlier blocks are whole.
+        Value least = keyOf.number(keyOf.getLeast(), {Other});
+        Value valid = arith::SelectOp::create(
+            b, loc, e.emitInside(Other, offset, end).value, *keys, least);
+        Value holds = keyOf.compare(isBefore, spread(valid, Other),
+                                    spread(ranked, Ranked));
+        return KernelEmitter::Carried{
+            arith::AddIOp::create(b, loc, last[0], toNumber(holds))};
+      });
+  if (failed(done))
+    return failure();
+  return done->front();
+}
+
+/// Stores the ranked elements, and their indices, to their ranks.
+LogicalResult Ranking::store(Value ranks) {
+  Axes axes{Ranked};
+  Value inside = e.emitInside(Ranked, start, length).value;
+  // The memory of the results ends at k.
+  Value places = arith::SelectOp::create(
+      b, loc, inside, ranks, e.constant(b.getI32IntegerAttr(INT32_MAX), axes));
+  for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
+    Value tile;
+    if (output == op.getValues()) {
+      auto elements = e.emit(op.getInput(), at(start, Ranked));
+      if (failed(elements))
+        return failure();
+      tile = e.broadcast(*elements, axes);
+    } else if (output == op.getIndices()) {
+      Type i64 = b.getI64Type();
+      Value first = arith::IndexCastOp::create(b, loc, i64, start);
+      tile = arith::AddIOp::create(b, loc, e.broadcast({first, {}}, axes),
+                                   e.emitPositions(Ranked, i64).value);
+    } else {
+      return e.fail("a selection has no epilogue");
+    }
+    if (failed(e.store({tile, axes}, e.getOutputMemory(i),
+                       at(e.index(0), Ranked), places)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Ranking::run() {
+  using P = arith::CmpIPredicate;
+  // Threads have several ranked elements for each key that they compute.
+  constexpr int64_t blockSize = 64, others = 256;
+  Dims dims = getDims(op.getInput());
+  ArrayRef<AffineExpr> sizes(dims);
+  Value rows = e.size(product(op.getContext(), sizes.take_front(op.getAxis()))),
+        columns = e.size(
+            product(op.getContext(), sizes.drop_front(op.getAxis() + 1)));
+  length = e.size(op.getInput(), op.getAxis());
+  if (!rows || !columns || !length)
+    return failure();
+  Value block = e.index(blockSize), other = e.index(others);
+  e.setAxis(Ranked, block);
+  e.setAxis(Other, other);
+  SmallVector<Value> ids =
+      e.programIds({e.ceilDiv(length, block), columns, rows});
+  start = e.mul(ids[0], block);
+  first = e.mul(e.div(start, other), other);
+  column = ids[1];
+  row = ids[2];
+  auto keys = loadKeys(start, Ranked);
+  if (failed(keys))
+    return failure();
+  ranked = *keys;
+  auto counts = countInBlock();
+  if (succeeded(counts))
+    counts = count(P::sge, e.index(0), first, *counts);
+  if (succeeded(counts))
+    counts = count(P::sgt, e.add(first, other), length, *counts);
+  if (failed(counts))
+    return failure();
+  return store(
+      e.reduce(Combiner::Add, b.getI32Type(), {*counts, all}, Other).value);
+}
+
+/// Returns true if the threads of a block hold a row, of which they select few
+/// elements.
+static bool selectsOneByOne(TopKOp op) {
+  Dims dims = getDims(op.getInput());
+  int64_t length = getKnown(dims.back()),
+          count = getKnown(getDims(op.getValues()).back());
+  return op.getAxis() + 1 == dims.size() && length >= 1 && !op.getK() &&
+         length <= getLongestTileRow(op) && count >= 1 && count <= mostSelected;
+}
+
 LogicalResult adze::emitTopK(KernelEmitter &e, TopKOp op, Tiling tiling) {
   if (!e.gpu)
     return e.fail("top_k has a tile form for GPUs only");
   if (tiling != Tiling::Flat)
     return e.fail("a selection has a flat tiling only");
-  return Selection(e, op).run();
+  if (!Keys::exist(op))
+    return e.fail("no integer keys have the order of the elements");
+  return selectsOneByOne(op) ? Selection(e, op).run() : Ranking(e, op).run();
 }

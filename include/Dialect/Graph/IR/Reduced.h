@@ -13,8 +13,8 @@ namespace adze::graph {
 /// cache.
 int64_t getLongestTileRow(mlir::Operation *op);
 
-/// A selection of more elements of a row than these sorts the row instead.
-constexpr int64_t mostSelected = 128;
+/// A selection of more elements of a row than these ranks all of them instead.
+constexpr int64_t mostSelected = 16;
 
 /// A reduction: `result` has a value or an index for all elements of `input`
 /// along `axes`.

@@ -8,6 +8,7 @@
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Matching.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -95,19 +96,60 @@ Value splitScan(ScanOp op) {
       getDims(op.getInput()));
 }
 
-/// Splits a selection of a few elements of rows that are longer than a tile.
-/// Parts select their elements in the order of the result, so that of equal
-/// ones the first comes first.
-bool splitTopK(TopKOp op) {
+/// Returns the elements of each of the parts of `rows` rows of this length, of
+/// which programs rank all elements to select `count`, or 1 for whole rows. A
+/// program compares each element with all others of its part, so that short
+/// parts save comparisons, but the elements that are selected from them are
+/// ranked again.
+int64_t chooseRanked(int64_t length, int64_t count, int64_t rows) {
+  // The comparisons in the time of the launches of another selection.
+  constexpr double launches = 1e8;
+  double more = launches / rows;
+  auto countRanked = [&](double n) {
+    // Of parts with the fewest comparisons: n each + (n / each * count)^2.
+    double each = std::cbrt(2 * n * count * count);
+    return std::min(n * n, 1.5 * n * each + more);
+  };
+  int64_t best = 1;
+  double fewest = double(length) * length;
+  for (int64_t parts = 2; parts <= length / (2 * count); ++parts) {
+    if (length % parts != 0)
+      continue;
+    int64_t each = length / parts;
+    double all =
+        double(length) * each + more + countRanked(double(parts * count));
+    if (all < fewest)
+      fewest = all, best = each;
+  }
+  return best;
+}
+
+/// Returns the elements of each of the parts of the rows of a selection, or 1
+/// for whole rows.
+int64_t chooseSelected(TopKOp op, int64_t length, int64_t count) {
   constexpr int64_t wanted = 16384;
+  Dims outer = getDims(op.getInput());
+  outer.pop_back();
+  if (count > mostSelected)
+    return chooseRanked(
+        length, count,
+        std::max<int64_t>(
+            getConstant(product(op.getContext(), outer)).value_or(1), 1));
+  return length > getLongestTileRow(op) ? chooseEach(length, wanted, 2 * count)
+                                        : 1;
+}
+
+/// Splits the rows of a selection into parts. These select their elements in
+/// the order of the result, so that of equal ones the first comes first.
+/// Returns the selection from all parts, or null if there is none.
+TopKOp splitTopK(TopKOp op) {
   auto length = getRowLength(op.getInput(), op.getAxis());
   int64_t count = getConstant(getDims(op.getValues()).back()).value_or(0);
-  if (!length || *length <= getLongestTileRow(op) || op.getK() || count < 1 ||
-      count > mostSelected)
-    return false;
-  int64_t each = chooseEach(*length, wanted, 2 * count);
+  if (!length || op.getK() || count < 1)
+    return {};
+  int64_t each = chooseSelected(op, *length, count);
   if (each == 1)
-    return false;
+    return {};
   OpBuilder b(op);
   Location loc = op.getLoc();
   Dims outer = getDims(op.getInput());
@@ -141,7 +183,7 @@ bool splitTopK(TopKOp op) {
                                           all.getIndices(), last);
   op->replaceAllUsesWith(ValueRange{all.getValues(), chosen});
   op->erase();
-  return true;
+  return all;
 }
 
 } // namespace
@@ -151,7 +193,13 @@ unsigned adze::graph::splitSelections(func::FuncOp function) {
     return 0;
   SmallVector<TopKOp> ops;
   function.walk([&](TopKOp op) { ops.push_back(op); });
-  return llvm::count_if(ops, splitTopK);
+  unsigned count = 0;
+  while (!ops.empty())
+    if (TopKOp all = splitTopK(ops.pop_back_val())) {
+      ops.push_back(all);
+      ++count;
+    }
+  return count;
 }
 
 unsigned adze::graph::splitScans(func::FuncOp function) {

@@ -88,12 +88,37 @@ func.func @selection(%x: tensor<2x40000xf32>) -> (tensor<2x5xf32>, tensor<2x5xi6
 
 // -----
 
-// Shorter rows have a tile; many elements are sorted.
+// Shorter rows have a tile.
 // CHECK-LABEL: func.func @whole(
-// CHECK-COUNT-2: graph.top_k %arg
+// CHECK: graph.top_k %arg
 // CHECK-NOT: graph.top_k
-func.func @whole(%x: tensor<2x32000xf32>, %y: tensor<2x40000xf32>) -> (tensor<2x5xf32>, tensor<2x1000xf32>) {
+func.func @whole(%x: tensor<2x32000xf32>) -> tensor<2x5xf32> {
   %v, %i = graph.top_k %x {axis = 1 : i64} : (tensor<2x32000xf32>) -> (tensor<2x5xf32>, tensor<2x5xi64>)
-  %w, %j = graph.top_k %y {axis = 1 : i64} : (tensor<2x40000xf32>) -> (tensor<2x1000xf32>, tensor<2x1000xi64>)
-  return %v, %w : tensor<2x5xf32>, tensor<2x1000xf32>
+  return %v : tensor<2x5xf32>
+}
+
+// -----
+
+// Of many elements, all are ranked: those of parts, and then those that are selected
+// from parts, until fewer comparisons take less time than launches.
+// CHECK-LABEL: func.func @ranked(
+// CHECK: graph.top_k %{{.*}} {axis = 2 : i64} : (tensor<1x40x3000xf32>) -> (tensor<1x40x1000xf32>, tensor<1x40x1000xi64>)
+// CHECK: graph.top_k %{{.*}} {axis = 2 : i64} : (tensor<1x10x4000xf32>)
+// CHECK: graph.top_k %{{.*}} {axis = 1 : i64} : (tensor<1x10000xf32>)
+func.func @ranked(%x: tensor<1x120000xf32>) -> tensor<1x1000xf32> {
+  %v, %i = graph.top_k %x {axis = 1 : i64} : (tensor<1x120000xf32>) -> (tensor<1x1000xf32>, tensor<1x1000xi64>)
+  return %v : tensor<1x1000xf32>
+}
+
+// -----
+
+// Few comparisons; a prime length; most of the elements.
+// CHECK-LABEL: func.func @unsplit(
+// CHECK-COUNT-3: graph.top_k %arg
+// CHECK-NOT: graph.top_k
+func.func @unsplit(%x: tensor<1x4000xf32>, %y: tensor<1x65537xf32>, %z: tensor<1x65536xf32>) -> (tensor<1x500xf32>, tensor<1x500xf32>, tensor<1x60000xf32>) {
+  %u, %i = graph.top_k %x {axis = 1 : i64} : (tensor<1x4000xf32>) -> (tensor<1x500xf32>, tensor<1x500xi64>)
+  %v, %j = graph.top_k %y {axis = 1 : i64} : (tensor<1x65537xf32>) -> (tensor<1x500xf32>, tensor<1x500xi64>)
+  %w, %k = graph.top_k %z {axis = 1 : i64} : (tensor<1x65536xf32>) -> (tensor<1x60000xf32>, tensor<1x60000xi64>)
+  return %u, %v, %w : tensor<1x500xf32>, tensor<1x500xf32>, tensor<1x60000xf32>
 }
