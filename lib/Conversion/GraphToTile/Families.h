@@ -34,7 +34,6 @@ mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Tiling tili
 mlir::LogicalResult emitWordMatmul(KernelEmitter &e, graph::WordMatmulOp op,
                                    Tiling);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Tiling);
-/// Emits a chain of convolutions.
 mlir::LogicalResult emitConvChain(KernelEmitter &e,
                                   llvm::ArrayRef<graph::ConvOp> chain, Tiling);
 mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
@@ -55,6 +54,7 @@ mlir::LogicalResult emitScan(KernelEmitter &e, mlir::Operation *op, Tiling);
 mlir::LogicalResult emitTreeLeaves(KernelEmitter &e, graph::TreeLeavesOp op,
                                    Tiling);
 mlir::LogicalResult emitTopK(KernelEmitter &e, graph::TopKOp op, Tiling);
+mlir::LogicalResult emitNonZero(KernelEmitter &e, graph::NonZeroOp op, Tiling);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Tiling);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
                                      Tiling);

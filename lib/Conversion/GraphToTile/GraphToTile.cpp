@@ -43,8 +43,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
              WinogradConvOp, WinogradInputOp, WinogradFilterOp,
              WinogradOutputOp, WordMatmulOp, BlockMatmulOp, RecurrentOp,
-             CumsumOp, CumprodOp, TopKOp, TreeLeavesOp, ArgMaxOp, ArgMinOp,
-             ReduceOpInterface>(op))
+             CumsumOp, CumprodOp, TopKOp, NonZeroOp, TreeLeavesOp, ArgMaxOp,
+             ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
@@ -141,6 +141,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
           [&](Operation *op) { return emitScan(e, op, tiling); })
       .Case([&](TreeLeavesOp op) { return emitTreeLeaves(e, op, tiling); })
       .Case([&](TopKOp op) { return emitTopK(e, op, tiling); })
+      .Case([&](NonZeroOp op) { return emitNonZero(e, op, tiling); })
       .Case([&](LRNOp op) { return emitLRN(e, op, tiling); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, tiling); })
       .Case<WinogradInputOp, WinogradFilterOp, WinogradOutputOp>(
