@@ -21,14 +21,14 @@ public:
   LogicalResult run();
 
 private:
-  enum Axis { Own = 0, Other = 1, Earlier = 2 };
+  enum Axis { Own = 0 };
 
-  MaybeValue loadIsSet(Value offset, Value end, int axis);
+  MaybeValue loadIsSet(Value offset);
   FailureOr<Value> countEarlier();
   FailureOr<Value> rank();
   LogicalResult store(Value places);
-  Value toNumber(Value isTrue, ArrayRef<int> axes) {
-    return arith::ExtUIOp::create(b, loc, e.tileType(axes, b.getI32Type()),
+  Value toNumber(Value isTrue) {
+    return arith::ExtUIOp::create(b, loc, e.tileType({Own}, b.getI32Type()),
                                   isTrue);
   }
   Value number(Value index) {
@@ -46,63 +46,48 @@ private:
 
 } // namespace
 
-/// Returns a tile of bools: true for the elements from `offset` on that are
-/// before `end` and not 0.
-MaybeValue NonZeros::loadIsSet(Value offset, Value end, int axis) {
+/// Returns a tile of bools: true for the elements of the block from `offset` on
+/// that are not 0.
+MaybeValue NonZeros::loadIsSet(Value offset) {
   auto elements =
-      e.emit(op.getInput(), {{offset, axis, 1, unsigned(dims.size())}});
+      e.emit(op.getInput(), {{offset, Own, 1, unsigned(dims.size())}});
   if (failed(elements))
     return failure();
-  TileElementBuilder builder(e, {axis});
-  Value isSet = buildCast(builder, e.broadcast(*elements, {axis}),
+  TileElementBuilder builder(e, {Own});
+  Value isSet = buildCast(builder, e.broadcast(*elements, {Own}),
                           getElementTypeOrSelf(op.getInput()), b.getI1Type());
   return arith::AndIOp::create(b, loc, isSet,
-                               e.emitInside(axis, offset, end).value)
+                               e.emitInside(Own, offset, length).value)
       .getResult();
 }
 
 /// Returns the number of elements before the block that are not 0.
 FailureOr<Value> NonZeros::countEarlier() {
   auto counts = e.loop(
-      start, e.getAxisSize(Earlier),
-      e.constant(b.getI32IntegerAttr(0), {Earlier}),
+      start, e.getAxisSize(Own), e.constant(b.getI32IntegerAttr(0), {Own}),
       [&](Value offset, ValueRange last) -> FailureOr<KernelEmitter::Carried> {
-        auto isSet = loadIsSet(offset, start, Earlier);
+        auto isSet = loadIsSet(offset);
         if (failed(isSet))
           return failure();
-        return KernelEmitter::Carried{arith::AddIOp::create(
-            b, loc, last[0], toNumber(*isSet, {Earlier}))};
+        return KernelEmitter::Carried{
+            arith::AddIOp::create(b, loc, last[0], toNumber(*isSet))};
       });
   if (failed(counts))
     return failure();
-  return e
-      .reduce(Combiner::Add, b.getI32Type(), {counts->front(), {Earlier}},
-              Earlier)
+  return e.reduce(Combiner::Add, b.getI32Type(), {counts->front(), {Own}}, Own)
       .value;
 }
 
 /// Returns the positions of the elements of the block in the result; those of
 /// zeros are out of bounds.
 FailureOr<Value> NonZeros::rank() {
-  Axes all{Own, Other};
-  Type i32 = b.getI32Type();
-  auto spread = [&](Value tile, int axis) {
-    return e.broadcast({tile, {axis}}, all);
-  };
-  auto own = loadIsSet(start, length, Own),
-       other = loadIsSet(start, length, Other);
+  auto own = loadIsSet(start);
   auto earlier = countEarlier();
-  if (failed(own) || failed(other) || failed(earlier))
+  if (failed(own) || failed(earlier))
     return failure();
-  Value isBefore =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                            spread(e.emitPositions(Other, i32).value, Other),
-                            spread(e.emitPositions(Own, i32).value, Own));
-  Value counted =
-      arith::AndIOp::create(b, loc, isBefore, spread(*other, Other));
-  Emitted inBlock =
-      e.reduce(Combiner::Add, i32, {toNumber(counted, all), all}, Other);
-  Value places = arith::AddIOp::create(b, loc, inBlock.value,
+  Value inBlock = tile::ScanOp::create(b, loc, tile::ReduceKind::add,
+                                       toNumber(*own), Own, /*exclusive=*/true);
+  Value places = arith::AddIOp::create(b, loc, inBlock,
                                        e.broadcast({*earlier, {}}, {Own}));
   return arith::SelectOp::create(
              b, loc, *own, places,
@@ -131,14 +116,12 @@ LogicalResult NonZeros::store(Value places) {
 }
 
 LogicalResult NonZeros::run() {
-  constexpr int64_t blockSize = 128, chunk = 2048;
+  constexpr int64_t blockSize = 2048;
   length = e.size(product(op.getContext(), dims));
   if (!length)
     return failure();
   Value block = e.index(blockSize);
   e.setAxis(Own, block);
-  e.setAxis(Other, block);
-  e.setAxis(Earlier, e.index(chunk));
   start = e.mul(e.programIds({e.ceilDiv(length, block)})[0], block);
   auto places = rank();
   return failed(places) ? failure() : store(*places);

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Cumulative sums and products: a loop along the dim carries a tile of the
-// later dims.
+// later dims. On GPUs, a program scans a row of contiguous elements.
 #include "Families.h"
 #include "TileElementBuilder.h"
 
@@ -11,6 +11,9 @@ using namespace adze::graph;
 
 namespace {
 enum Axis { Lane = 0 };
+
+/// The elements that a program scans at once along a row.
+constexpr int64_t rowChunk = 4096;
 
 /// cumsum or cumprod.
 struct Scan {
@@ -31,6 +34,57 @@ struct Scan {
 };
 } // namespace
 
+/// Scans a row in chunks, which continue the sums of those before them.
+static LogicalResult emitRowScan(KernelEmitter &e, const Scan &scan) {
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  Dims dims = getDims(scan.result);
+  Value rows =
+      e.size(product(b.getContext(), ArrayRef<AffineExpr>(dims).drop_back()));
+  Value length = e.size(dims.back());
+  if (!rows || !length)
+    return failure();
+  int64_t known = getKnown(dims.back());
+  Value chunk = e.index(known >= 1 && known < rowChunk ? known : rowChunk);
+  e.setAxis(Lane, chunk);
+  Value row = e.programIds({rows})[0];
+  Type graphType = getElementTypeOrSelf(scan.result);
+  Type element = getSignlessType(graphType);
+  Type type = getAccumulatorType(element);
+  Axes axes{Lane};
+  auto kind = scan.combiner == Combiner::Add ? tile::ReduceKind::add
+                                             : tile::ReduceKind::mul;
+  Value neutral = arith::ConstantOp::create(
+      b, loc, cast<TypedAttr>(getNeutral(scan.combiner, type)));
+  Value init = tile::BroadcastOp::create(
+      b, loc, RankedTensorType::get({}, type), neutral, ValueRange(),
+      ArrayRef<int64_t>{}, DenseI64ArrayAttr());
+  auto done = e.loop(
+      length, chunk, init,
+      [&](Value i, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+        DimRanges ranges{{i, Lane, 1, 1}};
+        if (scan.axis > 0)
+          ranges.insert(ranges.begin(), {row, -1, 1, scan.axis});
+        auto x = e.emit(scan.input, ranges);
+        if (failed(x))
+          return failure();
+        Value elements = e.broadcast(e.convert(*x, type), axes);
+        Value sums =
+            tile::ScanOp::create(b, loc, kind, elements, Lane, scan.exclusive);
+        TileElementBuilder builder(e, axes), scalars(e, {});
+        Value all = buildCombine(builder, scan.combiner, type,
+                                 e.broadcast({carried[0], {}}, axes), sums);
+        e.define(scan.result, ranges, e.convert({all, axes}, element));
+        if (failed(e.storeOutputs(scan.result, ranges)))
+          return failure();
+        Value total =
+            e.reduce(scan.combiner, type, {elements, axes}, Lane).value;
+        return KernelEmitter::Carried{
+            buildCombine(scalars, scan.combiner, type, carried[0], total)};
+      });
+  return LogicalResult(done);
+}
+
 LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Tiling tiling) {
   if (tiling != Tiling::Flat)
     return e.fail("a scan has a flat tiling only");
@@ -40,6 +94,8 @@ LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Tiling tiling) {
   MLIRContext *context = op->getContext();
   ArrayRef<AffineExpr> all(dims);
   AffineExpr inner = product(context, all.take_back(after));
+  if (after == 0 && e.gpu && !scan.reverse)
+    return emitRowScan(e, scan);
   if (after == 0 || getKnown(inner) == 1)
     return e.fail("the scan is along the innermost dim");
   Value columns = e.size(inner), length = e.size(dims[scan.axis]);

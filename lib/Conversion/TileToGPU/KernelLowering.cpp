@@ -152,6 +152,8 @@ void KernelLowering::lowerOp(Operation &op) {
     return scatterTile(scatter);
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     return lowerReduce(reduce);
+  if (auto scan = dyn_cast<tile::ScanOp>(op))
+    return lowerScan(scan);
   if (auto dot = dyn_cast<tile::DotOp>(op))
     return lowerDot(dot);
   if (auto loop = dyn_cast<scf::ForOp>(op))

@@ -190,6 +190,7 @@ private:
                         llvm::ArrayRef<mlir::scf::ForOp> loops, Fragment acc,
                         const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
+  void lowerScan(tile::ScanOp scan);
   Fragment multiplyByUnit(const Contraction &contraction);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);

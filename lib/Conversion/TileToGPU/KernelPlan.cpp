@@ -215,6 +215,8 @@ void KernelPlan::visit(Operation *op) {
       unite(s[p], x[i]);
   } else if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     same(gather.getIndices(), gather.getResult());
+  } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+    same(scan.getSource(), scan.getResult());
   } else if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
     same(scatter.getIndices(), scatter.getValue());
   } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() &&
@@ -227,7 +229,9 @@ void KernelPlan::visit(Operation *op) {
 
 bool KernelPlan::isRoot(Value tile) {
   Operation *op = tile.getDefiningOp();
-  return !op || isa<tile::DotOp, tile::ReduceOp, scf::ForOp, scf::IfOp>(op);
+  return !op ||
+         isa<tile::DotOp, tile::ReduceOp, tile::ScanOp, scf::ForOp, scf::IfOp>(
+             op);
 }
 
 bool KernelPlan::dependsOnRoot(Value tile) {
@@ -299,8 +303,8 @@ void KernelPlan::chooseThreads() {
       others = std::max(others, tileType(stored).getNumElements());
       bytes =
           std::max<int64_t>(bytes, bytesOf(tileType(stored).getElementType()));
-    } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
-      others = std::max(others, tileType(reduce.getSource()).getNumElements());
+    } else if (isa<tile::ReduceOp, tile::ScanOp>(op)) {
+      others = std::max(others, tileType(op->getOperand(0)).getNumElements());
       reduces = true;
     }
   });

@@ -134,6 +134,35 @@ struct LowerReduce final : OpRewritePattern<ReduceOp> {
   }
 };
 
+/// Each element combines those before it in a loop.
+struct LowerScan final : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &b) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
+      Value zero = arith::ConstantIndexOp::create(inner, loc, 0);
+      Value one = arith::ConstantIndexOp::create(inner, loc, 1);
+      Value end = at[op.getDim()];
+      if (!op.getExclusive())
+        end = arith::AddIOp::create(inner, loc, end, one);
+      Value neutral =
+          createNeutral(inner, loc, op.getKind(), type.getElementType());
+      auto loop = scf::ForOp::create(inner, loc, zero, end, one, neutral);
+      OpBuilder body = OpBuilder::atBlockBegin(loop.getBody());
+      SmallVector<Value> from(at);
+      from[op.getDim()] = loop.getInductionVar();
+      Value element =
+          tensor::ExtractOp::create(body, loc, op.getSource(), from);
+      Value next = createCombine(body, loc, op.getKind(),
+                                 loop.getRegionIterArg(0), element);
+      scf::YieldOp::create(body, loc, next);
+      tensor::YieldOp::create(inner, loc, loop.getResult(0));
+    };
+    b.replaceOpWithNewOp<tensor::GenerateOp>(op, type, ValueRange(), build);
+    return success();
+  }
+};
+
 //===--- broadcast, iota, reshape, transpose ------------------------------===//
 
 struct LowerBroadcast final : OpRewritePattern<BroadcastOp> {
@@ -401,8 +430,9 @@ struct ConvertTileToLinalg final
       ++numKernels;
     }
     RewritePatternSet patterns(&getContext());
-    patterns.add<LowerDot, LowerReduce, LowerBroadcast, LowerIota, LowerReshape,
-                 LowerBitcast, LowerTranspose, LowerPhase>(&getContext());
+    patterns.add<LowerDot, LowerReduce, LowerScan, LowerBroadcast, LowerIota,
+                 LowerReshape, LowerBitcast, LowerTranspose, LowerPhase>(
+        &getContext());
     populateTileMemoryToLinalgPatterns(patterns);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     // A module for GPUs has other functions, without tile ops.

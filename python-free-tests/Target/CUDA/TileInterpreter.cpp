@@ -14,22 +14,6 @@ namespace adze::test {
 
 namespace {
 
-/// A scalar (no shape) or a tile; one of the arrays is used.
-struct Number {
-  SmallVector<int64_t> shape;
-  bool isFloat = false;
-  unsigned bits = 64;
-  std::vector<double> f;
-  std::vector<int64_t> i;
-
-  int64_t count() const {
-    int64_t n = 1;
-    for (int64_t s : shape)
-      n *= s;
-    return n;
-  }
-};
-
 class Interpreter {
 public:
   Interpreter(tile::KernelOp kernel, MutableArrayRef<Memory> arguments,
@@ -95,6 +79,7 @@ private:
         faults->insert(op.getFault());
   }
   void runReduce(tile::ReduceOp op);
+  void runScan(tile::ScanOp op);
   void runSize(host::SizeOp op);
   void runFor(scf::ForOp op);
   bool runElementwise(Operation &op);
@@ -250,57 +235,83 @@ void Interpreter::runDot(tile::DotOp op) {
   values[op.getResult()] = n;
 }
 
+/// Combines element i of `s` with element p of `n`, or sets that if it is the
+/// `first` one.
+void combine(tile::ReduceKind kind, Number &n, int64_t p, const Number &s,
+             int64_t i, bool first) {
+  using K = tile::ReduceKind;
+  if (n.isFloat) {
+    double x = n.f[p], y = s.f[i];
+    bool nan = std::isnan(x) || std::isnan(y);
+    n.f[p] = first            ? y
+             : kind == K::add ? x + y
+             : kind == K::mul ? x * y
+             : nan            ? NAN
+             : kind == K::max ? std::max(x, y)
+                              : std::min(x, y);
+    return;
+  }
+  int64_t x = n.i[p], y = s.i[i];
+  uint64_t ux = unsignedOf(x, n.bits), uy = unsignedOf(y, n.bits);
+  switch (kind) {
+  case K::add:
+    x = wrap(x + y, n.bits);
+    break;
+  case K::mul:
+    x = wrap(x * y, n.bits);
+    break;
+  case K::max:
+    x = std::max(x, y);
+    break;
+  case K::min:
+    x = std::min(x, y);
+    break;
+  case K::umax:
+    x = ux > uy ? x : y;
+    break;
+  case K::umin:
+    x = ux < uy ? x : y;
+    break;
+  case K::and_:
+    x &= y;
+    break;
+  case K::or_:
+    x |= y;
+    break;
+  }
+  n.i[p] = first ? y : x;
+}
+
 void Interpreter::runReduce(tile::ReduceOp op) {
   Number &s = values[op.getSource()];
   Number n = make(op.getResult().getType());
   std::vector<bool> seen(n.count());
-  using K = tile::ReduceKind;
   forEach(s.shape, [&](ArrayRef<int64_t> at, int64_t i) {
     SmallVector<int64_t> to(at);
     to.erase(to.begin() + op.getDim());
     int64_t p = linear(n.shape, to);
-    bool first = !seen[p];
+    combine(op.getKind(), n, p, s, i, !seen[p]);
     seen[p] = true;
-    if (n.isFloat) {
-      double x = n.f[p], y = s.f[i];
-      bool nan = std::isnan(x) || std::isnan(y);
-      n.f[p] = first                    ? y
-               : op.getKind() == K::add ? x + y
-               : op.getKind() == K::mul ? x * y
-               : nan                    ? NAN
-               : op.getKind() == K::max ? std::max(x, y)
-                                        : std::min(x, y);
-      return;
-    }
-    int64_t x = n.i[p], y = s.i[i];
-    uint64_t ux = unsignedOf(x, n.bits), uy = unsignedOf(y, n.bits);
-    switch (op.getKind()) {
-    case K::add:
-      x = wrap(x + y, n.bits);
-      break;
-    case K::mul:
-      x = wrap(x * y, n.bits);
-      break;
-    case K::max:
-      x = std::max(x, y);
-      break;
-    case K::min:
-      x = std::min(x, y);
-      break;
-    case K::umax:
-      x = ux > uy ? x : y;
-      break;
-    case K::umin:
-      x = ux < uy ? x : y;
-      break;
-    case K::and_:
-      x &= y;
-      break;
-    case K::or_:
-      x |= y;
-      break;
-    }
-    n.i[p] = first ? y : x;
+  });
+  values[op.getResult()] = n;
+}
+
+/// Scans sums, whose neutral element is 0, and others that are not exclusive.
+void Interpreter::runScan(tile::ScanOp op) {
+  Number &s = values[op.getSource()];
+  Number n = make(op.getResult().getType());
+  int64_t distance = 1;
+  for (int64_t size : ArrayRef(s.shape).drop_front(op.getDim() + 1))
+    distance *= size;
+  ok &= !op.getExclusive() || op.getKind() == tile::ReduceKind::add;
+  forEach(s.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+    int64_t place = at[op.getDim()], from = i - distance;
+    if (place > 0)
+      combine(op.getKind(), n, i, n, from, /*first=*/true);
+    if (!op.getExclusive())
+      combine(op.getKind(), n, i, s, i, place == 0);
+    else if (place > 0)
+      combine(op.getKind(), n, i, s, from, /*first=*/false);
   });
   values[op.getResult()] = n;
 }
@@ -318,6 +329,8 @@ bool Interpreter::runTileOp(Operation &op) {
     return runDot(x), true;
   if (auto x = dyn_cast<tile::ReduceOp>(op))
     return runReduce(x), true;
+  if (auto x = dyn_cast<tile::ScanOp>(op))
+    return runScan(x), true;
   if (auto x = dyn_cast<tile::CheckOp>(op))
     return runCheck(x), true;
   if (auto x = dyn_cast<tile::ProgramIdOp>(op)) {

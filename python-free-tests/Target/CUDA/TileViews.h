@@ -1,12 +1,28 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Views of the memory of a kernel that is interpreted.
+// Values and views of the memory of a kernel that is interpreted.
 #ifndef ADZE_TESTS_TARGET_CUDA_TILEVIEWS_H
 #define ADZE_TESTS_TARGET_CUDA_TILEVIEWS_H
 
 #include "TileInterpreter.h"
 
 namespace adze::test {
+
+/// A scalar (no shape) or a tile; one of the arrays is used.
+struct Number {
+  mlir::SmallVector<int64_t> shape;
+  bool isFloat = false;
+  unsigned bits = 64;
+  std::vector<double> f;
+  std::vector<int64_t> i;
+
+  int64_t count() const {
+    int64_t n = 1;
+    for (int64_t s : shape)
+      n *= s;
+    return n;
+  }
+};
 
 /// A view: the argument, and the map of logical indices for each of its dims.
 struct View {

@@ -44,6 +44,23 @@ tile.kernel @rows(%x: memref<8x64xf32>, %y: memref<8xf32>) {
 
 // -----
 
+// Each element of a scan combines those before it in a loop.
+// CHECK-LABEL: func.func @scan(
+tile.kernel @scan(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %t = tile.load %x[0, 0] sizes [4, 8] : memref<4x8xf32> -> tensor<4x8xf32>
+  // CHECK: tensor.generate
+  // CHECK: tensor.generate
+  // CHECK: ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
+  // CHECK: scf.for %[[K:.*]] = %c0{{.*}} to %[[I]] step %c1{{.*}} iter_args(%[[SUM:.*]] = %{{.*}})
+  // CHECK: %[[E:.*]] = tensor.extract %{{.*}}[%[[K]], %[[J]]]
+  // CHECK: arith.addf %[[SUM]], %[[E]]
+  %s = tile.scan add %t dim 0 exclusive : tensor<4x8xf32>
+  tile.store %s, %y[0, 0] : tensor<4x8xf32>, memref<4x8xf32>
+  tile.return
+}
+
+// -----
+
 // A loop over the elements of a scatter stores those whose positions are in bounds.
 // CHECK-LABEL: func.func @scatter(
 // CHECK-SAME: %[[Y:[a-z0-9]+]]: memref<?x64xf32>

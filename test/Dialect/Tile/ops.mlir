@@ -45,6 +45,10 @@ tile.kernel @compute(%x: memref<8x64xf32>, %y: memref<8xf32>, %z: memref<16x32xf
   %g = tile.gather %x[0, 0] at %i along 1 dims [0, -1] pad 2.0 : f32 : memref<8x64xf32>, tensor<8x64xi32> -> tensor<8x64xf32>
   // CHECK: tile.gather %{{.*}}[0, 0] at %{{.*}} along 1 dims [0, -1] strides [2, 1] : memref<8x64xf32>
   %gs = tile.gather %x[0, 0] at %i along 1 dims [0, -1] strides [2, 1] : memref<8x64xf32>, tensor<8x64xi32> -> tensor<8x64xf32>
+  // CHECK: tile.scan add %{{.*}} dim 1 exclusive : tensor<8x64xf32>
+  %sc = tile.scan add %t dim 1 exclusive : tensor<8x64xf32>
+  // CHECK: tile.scan umin %{{.*}} dim 0 : tensor<8x64xi32>
+  %sm = tile.scan umin %i dim 0 : tensor<8x64xi32>
   // CHECK: tile.scatter %{{.*}}, %{{.*}}[0, 0] at %{{.*}} along 1 dims [0, -1] : tensor<8x64xf32>, memref<8x64xf32>, tensor<8x64xi32>
   tile.scatter %g, %x[0, 0] at %i along 1 dims [0, -1] : tensor<8x64xf32>, memref<8x64xf32>, tensor<8x64xi32>
   // CHECK: tile.reduce or %{{.*}} dim 0 : tensor<8x64xi32> -> tensor<64xi32>

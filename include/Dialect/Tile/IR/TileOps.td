@@ -240,6 +240,27 @@ def ReduceOp : InferredTileOp<"reduce"> {
   let hasVerifier = 1;
 }
 
+def ScanOp : TileOp<"scan", [Pure, SameOperandsAndResultType]> {
+  let summary = "Combine each element with those before it along one dimension";
+  let description = [{
+    Element i of the result along dimension `dim` combines elements 0 to i of the
+    source, or with `exclusive` elements 0 to i - 1; nothing is 0 for `add`, the
+    neutral element for others. The kinds are those of `tile.reduce`. The order of
+    the combinations is unspecified, but equal in all runs.
+
+    C1: `dim` is a dimension of the source. C2: the source of `umax`, `umin`,
+    `and` and `or` has integers.
+
+    ```mlir
+    %s = tile.scan add %t dim 1 : tensor<8x64xf32>
+    ```
+  }];
+  let arguments = (ins ReduceKind:$kind, Tile:$source, I64Attr:$dim, UnitAttr:$exclusive);
+  let results = (outs Tile:$result);
+  let assemblyFormat = "$kind $source `dim` $dim (`exclusive` $exclusive^)? attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
 def BroadcastOp : InferredTileOp<"broadcast"> {
   let summary = "Repeat a scalar or a tile along new dimensions";
   let description = [{

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Scans along rows for GPUs, in parts: the sum of the parts before it is added
-// to each (G. Blelloch, "Prefix sums and their applications", 1990). Selections
-// from long rows select from those of their parts.
+// Scans along few long rows for GPUs, in parts: the sum of the parts before it
+// is added to each (G. Blelloch, "Prefix sums and their applications", 1990).
+// Selections from long rows select from those of their parts.
 #include "SplitScans.h"
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -37,63 +37,63 @@ int64_t chooseEach(int64_t length, int64_t wanted, int64_t least) {
   return best;
 }
 
-/// Returns `x` with its dim `from` moved to `to`; the others keep their order.
-Value moveDim(OpBuilder &b, Location loc, Value x, int64_t from, int64_t to) {
-  Dims dims = getDims(x), moved;
-  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
-  perm.erase(perm.begin() + from);
-  perm.insert(perm.begin() + to, from);
-  for (int64_t dim : perm)
-    moved.push_back(dims[dim]);
-  return TransposeOp::create(b, loc, makeType(getElementTypeOrSelf(x), moved),
-                             x, perm);
-}
-
 template <typename ScanOp>
-Value scan(OpBuilder &b, ScanOp op, Value x, int64_t axis, bool exclusive) {
-  return ScanOp::create(b, op.getLoc(), x.getType(), x, axis, exclusive,
-                        op.getReverse());
+Value scan(OpBuilder &b, ScanOp op, Value x, bool exclusive) {
+  return ScanOp::create(b, op.getLoc(), x.getType(), x, getRank(x) - 1,
+                        exclusive, /*reverse=*/false);
 }
 
-/// Returns the result of a scan along contiguous elements, or null for others:
-/// it becomes one along the first dim, so that adjacent threads access adjacent
-/// elements. Long rows are scanned in parts.
+/// Returns the result of a scan from the end of rows: that of the reversed
+/// rows, reversed.
+template <typename ScanOp>
+Value reverseScan(OpBuilder &b, ScanOp op) {
+  int64_t axis = op.getAxis();
+  Value x = ReverseOp::create(b, op.getLoc(), op.getInput(), axis);
+  return ReverseOp::create(b, op.getLoc(), scan(b, op, x, op.getExclusive()),
+                           axis);
+}
+
+/// Returns the elements of each of the parts of `rows` rows, which programs
+/// scan, or 1 if there are enough rows.
+int64_t chooseScanned(int64_t length, int64_t rows) {
+  constexpr int64_t enough = 64, chunk = 4096, leastEach = 512;
+  return rows >= enough || length <= 2 * chunk
+             ? 1
+             : chooseEach(length, chunk, leastEach);
+}
+
+/// Returns the result of a scan along contiguous elements, or null for others
+/// and for scans that a program computes row by row.
 template <typename ScanOp, typename ReduceOp, typename CombineOp>
 Value splitScan(ScanOp op) {
-  constexpr int64_t shortest = 256, leastEach = 8;
-  auto length = getRowLength(op.getInput(), op.getAxis());
-  Dims outer = getDims(op.getInput());
-  if (!length)
-    return {};
-  outer.pop_back();
-  auto root = int64_t(std::sqrt(double(*length)));
-  int64_t each = *length < shortest ? 1 : chooseEach(*length, root, leastEach);
+  Dims dims = getDims(op.getInput());
   OpBuilder b(op);
   Location loc = op.getLoc();
-  int64_t last = outer.size();
-  if (each == 1 && outer.empty())
+  if (op.getAxis() + 1 != dims.size())
     return {};
+  if (op.getReverse())
+    return reverseScan(b, op);
+  auto length = getRowLength(op.getInput(), op.getAxis());
+  Dims outer(dims);
+  outer.pop_back();
+  int64_t rows = getConstant(product(op.getContext(), outer)).value_or(1);
+  int64_t each = length ? chooseScanned(*length, rows) : 1;
   if (each == 1)
-    return moveDim(b, loc,
-                   scan(b, op, moveDim(b, loc, op.getInput(), last, 0), 0,
-                        op.getExclusive()),
-                   0, last);
-  Dims parts(outer);
+    return {};
+  Dims parts(outer), ones(outer);
   llvm::append_range(parts, makeDims(op.getContext(), {*length / each, each}));
-  // [elements of a part, outer dims, parts]
-  Value x =
-      moveDim(b, loc, createReshape(b, loc, op.getInput(), parts), last + 1, 0);
+  llvm::append_range(ones, makeDims(op.getContext(), {*length / each, 1}));
+  Value x = createReshape(b, loc, op.getInput(), parts);
   // Sums of parts in fewer bits would be rounded once more.
   Type element = getElementTypeOrSelf(x);
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
     x = createCast(b, loc, x, b.getF32Type());
-  Value own = scan(b, op, x, 0, op.getExclusive());
-  Value sums = ReduceOp::create(b, loc, x, 0, /*keepdims=*/true);
-  Value before = scan(b, op, sums, last + 1, /*exclusive=*/true);
+  Value own = scan(b, op, x, op.getExclusive());
+  Value sums = ReduceOp::create(b, loc, x, getRank(x) - 1, /*keepdims=*/false);
+  Value before =
+      createReshape(b, loc, scan(b, op, sums, /*exclusive=*/true), ones);
   Value all = CombineOp::create(b, loc, own.getType(), own, before);
-  return createReshape(
-      b, loc, moveDim(b, loc, createCast(b, loc, all, element), 0, last + 1),
-      getDims(op.getInput()));
+  return createReshape(b, loc, createCast(b, loc, all, element), dims);
 }
 
 /// Returns the elements of each of the parts of `rows` rows of this length, of

@@ -51,7 +51,8 @@ bool adze::tile::isLoweredByOp(Operation *op) {
   return op
       ->walk([](Operation *inner) {
         auto check = dyn_cast<CheckOp>(inner);
-        return isa<PrintOp, ScatterOp>(inner) || (check && check.getAbsolute())
+        return isa<PrintOp, ScatterOp, ScanOp>(inner) ||
+                       (check && check.getAbsolute())
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

@@ -107,20 +107,36 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// Verifies that a kind of combination exists for the elements of an op.
+static LogicalResult verifyKind(Operation *op, ReduceKind kind) {
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  bool integersOnly = kind != ReduceKind::add && kind != ReduceKind::mul &&
+                      kind != ReduceKind::max && kind != ReduceKind::min;
+  if (!integersOnly || !isa<FloatType>(element))
+    return success();
+  return op->emitOpError("expected integers for ")
+         << stringifyReduceKind(kind) << ", but got " << element;
+}
+
 LogicalResult ReduceOp::verify() {
-  bool integersOnly =
-      getKind() != ReduceKind::add && getKind() != ReduceKind::mul &&
-      getKind() != ReduceKind::max && getKind() != ReduceKind::min;
-  if (integersOnly && isa<FloatType>(getType().getElementType())) // C2
-    return emitOpError("expected integers for ")
-           << stringifyReduceKind(getKind()) << ", but got "
-           << getType().getElementType();
+  if (failed(verifyKind(*this, getKind()))) // C2
+    return failure();
   bool hasNaN =
       (getKind() == ReduceKind::max || getKind() == ReduceKind::min) &&
       isa<FloatType>(getType().getElementType());
   if (getNnan() && !hasNaN) // C3
     return emitOpError("expected 'nnan' with max or min of floats only");
   return success();
+}
+
+//===--- scan -------------------------------------------------------------===//
+
+LogicalResult ScanOp::verify() {
+  int64_t rank = cast<RankedTensorType>(getType()).getRank();
+  if (getDim() >= uint64_t(rank)) // C1
+    return emitOpError("expected a dimension below ")
+           << rank << ", but got " << getDim();
+  return verifyKind(*this, getKind()); // C2
 }
 
 //===--- broadcast --------------------------------------------------------===//

@@ -71,7 +71,7 @@ static LogicalResult bindElements(KernelOp kernel) {
       params.push_back(param);
       return;
     }
-    isElementwise &= !isa<scf::ForOp, ReduceOp, GatherOp>(op);
+    isElementwise &= !isa<scf::ForOp, ReduceOp, ScanOp, GatherOp>(op);
     if (auto store = dyn_cast<StoreOp>(op)) {
       RankedTensorType type = store.getValue().getType();
       isElementwise &= type.getRank() == 1;

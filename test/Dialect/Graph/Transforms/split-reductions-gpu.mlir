@@ -18,53 +18,52 @@ func.func @rows(%a: tensor<16x65536xf32>, %b: tensor<65x65536xf32>, %c: tensor<4
 
 // -----
 
-// A scan of a long row: its parts are scanned along the first dim, and the sums of those
-// before are added. Sums of f16 are f32.
+// A scan of few long rows: its parts are scanned, and the sums of those before are added.
+// Sums of f16 are f32.
 // CHECK-LABEL: func.func @scan(
-// CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<3x1024xf16>) -> tensor<3x32x32xf16>
-// CHECK: %[[T:.*]] = graph.transpose %[[V]] {perm = array<i64: 2, 0, 1>}
-// CHECK: %[[W:.*]] = graph.cast %[[T]] : {{.*}} -> tensor<32x3x32xf32>
-// CHECK: %[[OWN:.*]] = graph.cumsum %[[W]] {axis = 0 : i64, reverse = true}
-// CHECK: %[[SUMS:.*]] = graph.reduce_sum %[[W]] {axes = array<i64: 0>} : {{.*}} -> tensor<1x3x32xf32>
-// CHECK: %[[ROWS:.*]] = graph.transpose %[[SUMS]] {perm = array<i64: 2, 0, 1>}
-// CHECK: %[[SCAN:.*]] = graph.cumsum %[[ROWS]] {axis = 0 : i64, exclusive = true, reverse = true}
-// CHECK: %[[BEFORE:.*]] = graph.transpose %[[SCAN]] {perm = array<i64: 1, 2, 0>}
+// CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<5x65536xf16>) -> tensor<5x16x4096xf16>
+// CHECK: %[[W:.*]] = graph.cast %[[V]] : {{.*}} -> tensor<5x16x4096xf32>
+// CHECK: %[[OWN:.*]] = graph.cumsum %[[W]] {axis = 2 : i64}
+// CHECK: %[[SUMS:.*]] = graph.reduce_sum %[[W]] {axes = array<i64: 2>, keepdims = false} : {{.*}} -> tensor<5x16xf32>
+// CHECK: %[[SCAN:.*]] = graph.cumsum %[[SUMS]] {axis = 1 : i64, exclusive = true}
+// CHECK: %[[BEFORE:.*]] = graph.reshape %[[SCAN]] : {{.*}} -> tensor<5x16x1xf32>
 // CHECK: %[[ALL:.*]] = graph.add %[[OWN]], %[[BEFORE]]
-// CHECK: %[[N:.*]] = graph.cast %[[ALL]] : {{.*}} -> tensor<32x3x32xf16>
-// CHECK: %[[Y:.*]] = graph.transpose %[[N]] {perm = array<i64: 1, 2, 0>}
-// CHECK: graph.reshape %[[Y]] : {{.*}} -> tensor<3x1024xf16>
-func.func @scan(%x: tensor<3x1024xf16>) -> tensor<3x1024xf16> {
-  %0 = graph.cumsum %x {axis = 1 : i64, reverse = true} : (tensor<3x1024xf16>) -> tensor<3x1024xf16>
-  return %0 : tensor<3x1024xf16>
+// CHECK: %[[N:.*]] = graph.cast %[[ALL]] : {{.*}} -> tensor<5x16x4096xf16>
+// CHECK: graph.reshape %[[N]] : {{.*}} -> tensor<5x65536xf16>
+func.func @scan(%x: tensor<5x65536xf16>) -> tensor<5x65536xf16> {
+  %0 = graph.cumsum %x {axis = 1 : i64} : (tensor<5x65536xf16>) -> tensor<5x65536xf16>
+  return %0 : tensor<5x65536xf16>
 }
 
 // -----
 
-// Rows that are short, or have a prime number of elements, are not split.
-// CHECK-LABEL: func.func @transposed(
-// CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 1, 0>}
-// CHECK: %[[S:.*]] = graph.cumprod %[[T]] {axis = 0 : i64}
-// CHECK: graph.transpose %[[S]] {perm = array<i64: 1, 0>}
-// CHECK: graph.cumprod %{{.*}} {axis = 0 : i64} : (tensor<1009x5xf32>)
-func.func @transposed(%x: tensor<5x64xi32>, %y: tensor<5x1009xf32>) -> (tensor<5x64xi32>, tensor<5x1009xf32>) {
-  %0 = graph.cumprod %x {axis = 1 : i64} : (tensor<5x64xi32>) -> tensor<5x64xi32>
-  %1 = graph.cumprod %y {axis = 1 : i64} : (tensor<5x1009xf32>) -> tensor<5x1009xf32>
-  return %0, %1 : tensor<5x64xi32>, tensor<5x1009xf32>
+// From the end, also along rows of dynamic length.
+// CHECK-LABEL: func.func @reversed(
+// CHECK: %[[R:.*]] = graph.reverse %arg0 {axes = array<i64: 1>}
+// CHECK: %[[S:.*]] = graph.cumprod %[[R]] {axis = 1 : i64, exclusive = true}
+// CHECK: graph.reverse %[[S]] {axes = array<i64: 1>}
+#x = affine_map<()[s0] -> (4, s0)>
+func.func @reversed(%x: tensor<4x?xf32, #x>) -> tensor<4x?xf32, #x> {
+  %0 = graph.cumprod %x {axis = 1 : i64, exclusive = true, reverse = true} : (tensor<4x?xf32, #x>) -> tensor<4x?xf32, #x>
+  return %0 : tensor<4x?xf32, #x>
 }
 
 // -----
 
-// Scans along other dims, and along rows of dynamic length, are unchanged.
+// Scans along other dims, of many rows, and along rows of dynamic length are unchanged, as
+// those of a prime number of elements.
 // CHECK-LABEL: func.func @unchanged(
 // CHECK: graph.cumsum %arg0 {axis = 0 : i64}
 // CHECK: graph.cumsum %arg1 {axis = 1 : i64}
-// CHECK: graph.cumsum %arg2 {axis = 0 : i64}
+// CHECK: graph.cumsum %arg2 {axis = 1 : i64}
+// CHECK: graph.cumsum %arg3 {axis = 0 : i64}
 #x = affine_map<()[s0] -> (4, s0)>
-func.func @unchanged(%x: tensor<512x8xf32>, %y: tensor<4x?xf32, #x>, %z: tensor<64xf32>) -> (tensor<512x8xf32>, tensor<4x?xf32, #x>, tensor<64xf32>) {
+func.func @unchanged(%x: tensor<512x8xf32>, %y: tensor<4x?xf32, #x>, %z: tensor<64x65536xf32>, %p: tensor<10007xf32>) -> (tensor<512x8xf32>, tensor<4x?xf32, #x>, tensor<64x65536xf32>, tensor<10007xf32>) {
   %0 = graph.cumsum %x {axis = 0 : i64} : (tensor<512x8xf32>) -> tensor<512x8xf32>
   %1 = graph.cumsum %y {axis = 1 : i64} : (tensor<4x?xf32, #x>) -> tensor<4x?xf32, #x>
-  %2 = graph.cumsum %z {axis = 0 : i64} : (tensor<64xf32>) -> tensor<64xf32>
-  return %0, %1, %2 : tensor<512x8xf32>, tensor<4x?xf32, #x>, tensor<64xf32>
+  %2 = graph.cumsum %z {axis = 1 : i64} : (tensor<64x65536xf32>) -> tensor<64x65536xf32>
+  %3 = graph.cumsum %p {axis = 0 : i64} : (tensor<10007xf32>) -> tensor<10007xf32>
+  return %0, %1, %2, %3 : tensor<512x8xf32>, tensor<4x?xf32, #x>, tensor<64x65536xf32>, tensor<10007xf32>
 }
 
 // -----
