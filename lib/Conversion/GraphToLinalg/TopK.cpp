@@ -44,6 +44,8 @@ public:
   Value comesBefore(Item x, Item y);
   /// Adds an item at the end of the heap.
   void push(Item item, Value end);
+  /// Inserts an item after those before it by index.
+  void insert(Item item, Value end);
   /// Inserts an item into a heap of `size` whose root is free.
   void replaceRoot(Item item, Value size);
 
@@ -146,6 +148,19 @@ void Heap::push(Item item, Value end) {
       Value parent = k.floorDiv(k.add(slot, -1), 2);
       Item above = get(parent);
       return moveIf(comesBefore(above, item), slot, parent, above);
+    });
+  });
+}
+
+void Heap::insert(Item item, Value end) {
+  sift(end, item, [&](Value slot) {
+    Value hasOther = k.compare(arith::CmpIPredicate::sgt, slot, k.index(0));
+    return stepIf(hasOther, slot, [&] {
+      Value next = k.add(slot, -1);
+      Item other = get(next);
+      Value isLater =
+          k.compare(arith::CmpIPredicate::sgt, other.place, item.place);
+      return moveIf(isLater, slot, next, other);
     });
   });
 }
@@ -343,6 +358,8 @@ LogicalResult RowTopK::run() {
               [&](Value i, Value place) { heap.set(i, itemAt(row, place)); });
         },
         [&] { select(row); });
+    if (!op.getSorted())
+      loop(k.index(1), count, [&](Value i) { heap.insert(heap.get(i), i); });
   });
   return success();
 }

@@ -7,107 +7,12 @@
 // comes first.
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Families.h"
+#include "SelectionKeys.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
-
-namespace {
-
-/// The keys of elements: integers in the order of the result of a selection.
-class Keys {
-public:
-  Keys(KernelEmitter &e, TopKOp op)
-      : e(e), b(e.builder()), loc(e.loc()),
-        element(getSignlessType(getElementTypeOrSelf(op.getInput()))),
-        isLargest(op.getLargest()) {
-    bool isNarrow = element.isF16() || element.isBF16();
-    wide = isNarrow ? b.getF32Type() : element;
-    type = b.getIntegerType(wide.getIntOrFloatBitWidth());
-  }
-
-  /// Returns true if there are keys of the elements of the input.
-  static bool exist(TopKOp op);
-  /// Returns the type of keys.
-  IntegerType getType() const { return type; }
-  /// Returns the keys of a tile of elements.
-  Value make(const Emitted &elements);
-  /// Returns the elements of a tile of keys.
-  Value getElements(Value keys, ArrayRef<int> axes);
-
-  Value number(int64_t value, ArrayRef<int> axes) {
-    return e.constant(b.getIntegerAttr(type, value), axes);
-  }
-  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  }
-  int64_t getLeast() const {
-    return llvm::minIntN(type.getIntOrFloatBitWidth());
-  }
-  int64_t getMost() const {
-    return llvm::maxIntN(type.getIntOrFloatBitWidth());
-  }
-
-private:
-  /// Negative numbers have the reverse order of their bits. Its own inverse.
-  Value flip(Value bits, ArrayRef<int> axes);
-
-  KernelEmitter &e;
-  OpBuilder &b;
-  Location loc;
-  Type element, wide;
-  IntegerType type;
-  bool isLargest;
-};
-
-} // namespace
-
-bool Keys::exist(TopKOp op) {
-  Type element = getElementTypeOrSelf(op.getInput());
-  return isa<FloatType>(element) || element.isSignlessInteger(32) ||
-         element.isSignlessInteger(64);
-}
-
-Value Keys::flip(Value bits, ArrayRef<int> axes) {
-  int64_t signBit = type.getIntOrFloatBitWidth() - 1;
-  Value sign = arith::ShRSIOp::create(b, loc, bits, number(signBit, axes));
-  return arith::XOrIOp::create(
-      b, loc, bits,
-      arith::AndIOp::create(b, loc, sign, number(getMost(), axes)));
-}
-
-Value Keys::make(const Emitted &elements) {
-  Emitted x = e.convert(elements, wide);
-  Value key = x.value;
-  if (isa<FloatType>(wide)) {
-    // -0.0 + 0.0 is 0.0.
-    Value sum = arith::AddFOp::create(
-        b, loc, key, e.constant(b.getFloatAttr(wide, 0.0), x.axes));
-    Value bits =
-        arith::BitcastOp::create(b, loc, e.tileType(x.axes, type), sum);
-    Value isNan =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, sum, sum);
-    key = arith::SelectOp::create(b, loc, isNan, number(getMost(), x.axes),
-                                  flip(bits, x.axes));
-  }
-  return isLargest ? key
-                   : arith::XOrIOp::create(b, loc, key, number(-1, x.axes))
-                         .getResult();
-}
-
-Value Keys::getElements(Value keys, ArrayRef<int> axes) {
-  if (!isLargest)
-    keys = arith::XOrIOp::create(b, loc, keys, number(-1, axes));
-  if (!isa<FloatType>(element))
-    return keys;
-  Value bits = flip(keys, axes);
-  return e
-      .convert({arith::BitcastOp::create(b, loc, e.tileType(axes, wide), bits),
-                Axes(axes)},
-               element)
-      .value;
-}
 
 //===----------------------------------------------------------------------===//
 // One after the other
@@ -141,7 +46,7 @@ private:
 
   KernelEmitter &e;
   TopKOp op;
-  Keys keyOf;
+  SelectionKeys keyOf;
   OpBuilder &b;
   Location loc;
   const Axes all{Row, Lane};
@@ -262,7 +167,7 @@ private:
 
   KernelEmitter &e;
   TopKOp op;
-  Keys keyOf;
+  SelectionKeys keyOf;
   OpBuilder &b;
   Location loc;
   const Axes all{Ranked, Other};
@@ -424,7 +329,9 @@ LogicalResult adze::emitTopK(KernelEmitter &e, TopKOp op, Tiling tiling) {
     return e.fail("top_k has a tile form for GPUs only");
   if (tiling != Tiling::Flat)
     return e.fail("a selection has a flat tiling only");
-  if (!Keys::exist(op))
+  if (!SelectionKeys::exist(op))
     return e.fail("no integer keys have the order of the elements");
+  if (!op.getSorted())
+    return emitUnsortedTopK(e, op);
   return selectsOneByOne(op) ? Selection(e, op).run() : Ranking(e, op).run();
 }

@@ -237,6 +237,7 @@ FailureOr<Node> Writer::write(graph::TopKOp top) {
   Node node = make("TopK", {context.getName(top.getInput()).str(), *count});
   node.attribute("axis", int64_t(top.getAxis()));
   node.attribute("largest", int64_t(top.getLargest()));
+  node.attribute("sorted", int64_t(top.getSorted()));
   return node;
 }
 

@@ -327,9 +327,9 @@ def Graph_TopKOp : Graph_TensorOp<"top_k"> {
   let summary = "The k largest or smallest elements and their indices";
   let description = [{
     The results are sorted along `axis`. Of equal elements, the one with the lower
-    index comes first. The result types state k; the operand `k` is present only
-    if it is not an expression of the symbols. k is at most the size of `axis`.
-    Source: ONNX TopK-24.
+    index comes first. If not `sorted`, they are in the order of their indices. The
+    result types state k, at most the size of `axis`; the operand `k` is present only
+    if it is not an expression of the symbols. Source: ONNX TopK-24.
 
     Example:
     ```mlir
@@ -337,8 +337,8 @@ def Graph_TopKOp : Graph_TensorOp<"top_k"> {
     ```
   }];
   let arguments = (ins Graph_NumberTensor:$input, Optional<Graph_I64Tensor>:$k,
-                       I64Attr:$axis,
-                       DefaultValuedAttr<BoolAttr, "true">:$largest);
+                       I64Attr:$axis, DefaultValuedAttr<BoolAttr, "true">:$largest,
+                       DefaultValuedAttr<BoolAttr, "true">:$sorted);
   let results = (outs Graph_NumberTensor:$values, Graph_I64Tensor:$indices);
   let hasVerifier = 1;
 }

@@ -342,7 +342,8 @@ def SplitReductionsPass
     and target only, not on threads. With dynamic sizes, they are the indices of the
     first reduced dim or, if there is only one, a constant factor of its size. Producers
     with no other user are split, too. A CPU also splits sums of rows whose distance is a
-    multiple of a page. For GPUs, scans along rows are split and transposed, top_k split.
+    multiple of a page. For GPUs, scans of few long rows are split, and selections of many
+    elements are sorted afterwards.
 
     Before:
     ```mlir

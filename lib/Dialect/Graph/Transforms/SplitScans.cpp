@@ -8,7 +8,6 @@
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Matching.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -96,58 +95,57 @@ Value splitScan(ScanOp op) {
   return createReshape(b, loc, createCast(b, loc, all, element), dims);
 }
 
-/// Returns the elements of each of the parts of `rows` rows of this length, of
-/// which programs rank all elements to select `count`, or 1 for whole rows. A
-/// program compares each element with all others of its part, so that short
-/// parts save comparisons, but the elements that are selected from them are
-/// ranked again.
-int64_t chooseRanked(int64_t length, int64_t count, int64_t rows) {
-  // The comparisons in the time of the launches of another selection.
-  constexpr double launches = 1e8;
-  double more = launches / rows;
-  auto countRanked = [&](double n) {
-    // Of parts with the fewest comparisons: n each + (n / each * count)^2.
-    double each = std::cbrt(2 * n * count * count);
-    return std::min(n * n, 1.5 * n * each + more);
-  };
-  int64_t best = 1;
-  double fewest = double(length) * length;
-  for (int64_t parts = 2; parts <= length / (2 * count); ++parts) {
-    if (length % parts != 0)
-      continue;
-    int64_t each = length / parts;
-    double all =
-        double(length) * each + more + countRanked(double(parts * count));
-    if (all < fewest)
-      fewest = all, best = each;
-  }
-  return best;
-}
-
-/// Returns the elements of each of the parts of the rows of a selection, or 1
-/// for whole rows.
-int64_t chooseSelected(TopKOp op, int64_t length, int64_t count) {
-  constexpr int64_t wanted = 16384;
+/// Returns the number of rows of a selection, or 1 if it is dynamic.
+int64_t countRows(TopKOp op) {
   Dims outer = getDims(op.getInput());
-  outer.pop_back();
-  if (count > mostSelected)
-    return chooseRanked(
-        length, count,
-        std::max<int64_t>(
-            getConstant(product(op.getContext(), outer)).value_or(1), 1));
-  return length > getLongestTileRow(op) ? chooseEach(length, wanted, 2 * count)
-                                        : 1;
+  outer.erase(outer.begin() + op.getAxis());
+  return std::max<int64_t>(
+      getConstant(product(op.getContext(), outer)).value_or(1), 1);
 }
 
-/// Splits the rows of a selection into parts. These select their elements in
-/// the order of the result, so that of equal ones the first comes first.
-/// Returns the selection from all parts, or null if there is none.
+/// Sorts the elements of a selection of many after they are selected, if it
+/// takes longer to compare each element of a row with each other. Returns the
+/// selection that does not sort, or null.
+TopKOp sortSelected(TopKOp op, int64_t length, int64_t count) {
+  // Comparisons in the time of another two kernels.
+  constexpr double few = 3e7;
+  constexpr int64_t leastShare = 4;
+  if (!op.getSorted() || count <= mostSelected || length < leastShare * count ||
+      double(countRows(op)) * length * length < few)
+    return {};
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  TopKOp selected = TopKOp::create(b, loc, op.getValues().getType(),
+                                   op.getIndices().getType(), op.getInput(),
+                                   /*k=*/Value(), op.getAxis(), op.getLargest(),
+                                   /*sorted=*/false);
+  TopKOp sorted = TopKOp::create(
+      b, loc, op.getValues().getType(), op.getIndices().getType(),
+      selected.getValues(), /*k=*/Value(), op.getAxis(), op.getLargest());
+  Value indices = GatherElementsOp::create(b, loc, op.getIndices().getType(),
+                                           selected.getIndices(),
+                                           sorted.getIndices(), op.getAxis());
+  op->replaceAllUsesWith(ValueRange{sorted.getValues(), indices});
+  op->erase();
+  return selected;
+}
+
+/// Splits a selection of a few elements of rows that are longer than a tile, or
+/// one that does not sort of few rows. Parts select their elements in the order
+/// of the result, so that of equal ones the first comes first. Returns the
+/// selection from all parts, or null.
 TopKOp splitTopK(TopKOp op) {
+  constexpr int64_t wanted = 16384, fewRows = 64;
   auto length = getRowLength(op.getInput(), op.getAxis());
   int64_t count = getConstant(getDims(op.getValues()).back()).value_or(0);
   if (!length || op.getK() || count < 1)
     return {};
-  int64_t each = chooseSelected(op, *length, count);
+  if (TopKOp selected = sortSelected(op, *length, count))
+    return selected;
+  bool isLong = op.getSorted()
+                    ? count <= mostSelected && *length > getLongestTileRow(op)
+                    : *length > wanted && countRows(op) <= fewRows;
+  int64_t each = isLong ? chooseEach(*length, wanted, 2 * count) : 1;
   if (each == 1)
     return {};
   OpBuilder b(op);
@@ -164,7 +162,8 @@ TopKOp splitTopK(TopKOp op) {
   auto select = [&](Value from, const Dims &dims) {
     return TopKOp::create(b, loc, makeType(element, dims),
                           makeType(index, dims), from, /*k=*/Value(),
-                          int64_t(dims.size()) - 1, op.getLargest());
+                          int64_t(dims.size()) - 1, op.getLargest(),
+                          op.getSorted());
   };
   TopKOp own = select(createReshape(b, loc, op.getInput(), with({parts, each})),
                       with({parts, count}));

@@ -1,0 +1,55 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Keys are integers in the order of the values, in which NaN is the greatest
+// and zeros are equal.
+#include "SelectionKeys.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+bool SelectionKeys::exist(TopKOp op) {
+  Type element = getElementTypeOrSelf(op.getInput());
+  return isa<FloatType>(element) || element.isSignlessInteger(32) ||
+         element.isSignlessInteger(64);
+}
+
+Value SelectionKeys::flip(Value bits, ArrayRef<int> axes) {
+  int64_t signBit = type.getIntOrFloatBitWidth() - 1;
+  Value sign = arith::ShRSIOp::create(b, loc, bits, number(signBit, axes));
+  return arith::XOrIOp::create(
+      b, loc, bits,
+      arith::AndIOp::create(b, loc, sign, number(getMost(), axes)));
+}
+
+Value SelectionKeys::make(const Emitted &elements) {
+  Emitted x = e.convert(elements, wide);
+  Value key = x.value;
+  if (isa<FloatType>(wide)) {
+    // -0.0 + 0.0 is 0.0.
+    Value sum = arith::AddFOp::create(
+        b, loc, key, e.constant(b.getFloatAttr(wide, 0.0), x.axes));
+    Value bits =
+        arith::BitcastOp::create(b, loc, e.tileType(x.axes, type), sum);
+    Value isNan =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, sum, sum);
+    key = arith::SelectOp::create(b, loc, isNan, number(getMost(), x.axes),
+                                  flip(bits, x.axes));
+  }
+  return isLargest ? key
+                   : arith::XOrIOp::create(b, loc, key, number(-1, x.axes))
+                         .getResult();
+}
+
+Value SelectionKeys::getElements(Value keys, ArrayRef<int> axes) {
+  if (!isLargest)
+    keys = arith::XOrIOp::create(b, loc, keys, number(-1, axes));
+  if (!isa<FloatType>(element))
+    return keys;
+  Value bits = flip(keys, axes);
+  return e
+      .convert({arith::BitcastOp::create(b, loc, e.tileType(axes, wide), bits),
+                Axes(axes)},
+               element)
+      .value;
+}

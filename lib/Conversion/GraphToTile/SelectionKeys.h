@@ -1,0 +1,65 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Keys by which selections compare elements.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_SELECTIONKEYS_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_SELECTIONKEYS_H
+
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace adze {
+
+/// The keys of elements: integers in the order of the result of a selection.
+class SelectionKeys {
+public:
+  SelectionKeys(KernelEmitter &e, graph::TopKOp op)
+      : e(e), b(e.builder()), loc(e.loc()),
+        element(
+            graph::getSignlessType(mlir::getElementTypeOrSelf(op.getInput()))),
+        isLargest(op.getLargest()) {
+    bool isNarrow = element.isF16() || element.isBF16();
+    wide = isNarrow ? b.getF32Type() : element;
+    type = b.getIntegerType(wide.getIntOrFloatBitWidth());
+  }
+
+  /// Returns true if there are keys of the elements of the input.
+  static bool exist(graph::TopKOp op);
+  /// Returns the type of keys.
+  mlir::IntegerType getType() const { return type; }
+  /// Returns the keys of a tile of elements.
+  mlir::Value make(const Emitted &elements);
+  /// Returns the elements of a tile of keys.
+  mlir::Value getElements(mlir::Value keys, llvm::ArrayRef<int> axes);
+
+  mlir::Value number(int64_t value, llvm::ArrayRef<int> axes) {
+    return e.constant(b.getIntegerAttr(type, value), axes);
+  }
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value x,
+                      mlir::Value y) {
+    return mlir::arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
+  int64_t getLeast() const {
+    return llvm::minIntN(type.getIntOrFloatBitWidth());
+  }
+  int64_t getMost() const {
+    return llvm::maxIntN(type.getIntOrFloatBitWidth());
+  }
+
+private:
+  /// Negative numbers have the reverse order of their bits. Its own inverse.
+  mlir::Value flip(mlir::Value bits, llvm::ArrayRef<int> axes);
+
+  KernelEmitter &e;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  mlir::Type element, wide;
+  mlir::IntegerType type;
+  bool isLargest;
+};
+
+/// Emits a selection whose results are in the order of their indices.
+mlir::LogicalResult emitUnsortedTopK(KernelEmitter &e, graph::TopKOp op);
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_SELECTIONKEYS_H
