@@ -8,6 +8,7 @@
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Matching.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -103,51 +104,66 @@ int64_t countRows(TopKOp op) {
       getConstant(product(op.getContext(), outer)).value_or(1), 1);
 }
 
-/// Sorts the elements of a selection of many after they are selected, if it
-/// takes longer to compare each element of a row with each other. Returns the
-/// selection that does not sort, or null.
-TopKOp sortSelected(TopKOp op, int64_t length, int64_t count) {
-  // Comparisons in the time of another two kernels.
-  constexpr double few = 3e7;
-  constexpr int64_t leastShare = 4;
-  if (!op.getSorted() || count <= mostSelected || length < leastShare * count ||
-      double(countRows(op)) * length * length < few)
-    return {};
-  OpBuilder b(op);
-  Location loc = op.getLoc();
-  TopKOp selected = TopKOp::create(b, loc, op.getValues().getType(),
-                                   op.getIndices().getType(), op.getInput(),
-                                   /*k=*/Value(), op.getAxis(), op.getLargest(),
-                                   /*sorted=*/false);
-  TopKOp sorted = TopKOp::create(
-      b, loc, op.getValues().getType(), op.getIndices().getType(),
-      selected.getValues(), /*k=*/Value(), op.getAxis(), op.getLargest());
-  Value indices = GatherElementsOp::create(b, loc, op.getIndices().getType(),
-                                           selected.getIndices(),
-                                           sorted.getIndices(), op.getAxis());
-  op->replaceAllUsesWith(ValueRange{sorted.getValues(), indices});
-  op->erase();
-  return selected;
+/// Estimates the microseconds in which programs select elements of `rows` rows
+/// by their least key, and those in which all elements are ranked.
+double estimateSelected(double rows, double length) {
+  constexpr double programs = 132, launch = 5, perMicrosecond = 1000;
+  constexpr double inRegisters = 16384; // others are loaded for each bit
+  double elements = length > inRegisters ? 2 * length : length;
+  return std::ceil(rows / programs) * (launch + elements / perMicrosecond);
+}
+double estimateRanked(double rows, double length) {
+  constexpr double launch = 4, comparisonsPerMicrosecond = 3.5e6;
+  return launch + rows * length * length / comparisonsPerMicrosecond;
 }
 
-/// Splits a selection of a few elements of rows that are longer than a tile, or
-/// one that does not sort of few rows. Parts select their elements in the order
-/// of the result, so that of equal ones the first comes first. Returns the
-/// selection from all parts, or null.
+/// Returns the elements of each of the parts from which many elements are
+/// selected before these are sorted, all for one part, or nothing if all
+/// elements of the rows are ranked in less time.
+std::optional<int64_t> chooseSelected(int64_t length, int64_t count,
+                                      int64_t rows) {
+  constexpr double further = 7; // launches, which add and gather indices
+  double fewest = estimateRanked(rows, length);
+  std::optional<int64_t> best;
+  for (int64_t parts = 1; parts <= std::max(length / (2 * count), 1L);
+       ++parts) {
+    if (length % parts != 0)
+      continue;
+    double selected = parts * count;
+    double all = further + estimateSelected(rows * parts, length / parts) +
+                 std::min(estimateRanked(rows, selected),
+                          further + estimateSelected(rows, selected) +
+                              estimateRanked(rows, count));
+    if (all < fewest)
+      fewest = all, best = length / parts;
+  }
+  return best;
+}
+
+/// Returns the elements of each of the parts of a row from which elements are
+/// selected first, or nothing if they are selected from whole rows at once.
+std::optional<int64_t> chooseParts(TopKOp op, int64_t length, int64_t count) {
+  constexpr int64_t wanted = 16384;
+  if (count > mostSelected)
+    return chooseSelected(length, count, countRows(op));
+  int64_t each = length > getLongestTileRow(op)
+                     ? chooseEach(length, wanted, 2 * count)
+                     : 1;
+  return each == 1 ? std::nullopt : std::optional(each);
+}
+
+/// Selects elements from the parts of rows, and then from these. Of many
+/// elements, only the last selection sorts. Equal elements stay in the order of
+/// their indices. Returns the selection from all parts, or null.
 TopKOp splitTopK(TopKOp op) {
-  constexpr int64_t wanted = 16384, fewRows = 64;
   auto length = getRowLength(op.getInput(), op.getAxis());
   int64_t count = getConstant(getDims(op.getValues()).back()).value_or(0);
   if (!length || op.getK() || count < 1)
     return {};
-  if (TopKOp selected = sortSelected(op, *length, count))
-    return selected;
-  bool isLong = op.getSorted()
-                    ? count <= mostSelected && *length > getLongestTileRow(op)
-                    : *length > wanted && countRows(op) <= fewRows;
-  int64_t each = isLong ? chooseEach(*length, wanted, 2 * count) : 1;
-  if (each == 1)
+  std::optional<int64_t> chosenEach = chooseParts(op, *length, count);
+  if (!chosenEach)
     return {};
+  int64_t each = *chosenEach;
   OpBuilder b(op);
   Location loc = op.getLoc();
   Dims outer = getDims(op.getInput());
@@ -159,14 +175,13 @@ TopKOp splitTopK(TopKOp op) {
     return dims;
   };
   Type element = getElementTypeOrSelf(op.getInput()), index = b.getI64Type();
-  auto select = [&](Value from, const Dims &dims) {
+  auto select = [&](Value from, const Dims &dims, bool sorted) {
     return TopKOp::create(b, loc, makeType(element, dims),
                           makeType(index, dims), from, /*k=*/Value(),
-                          int64_t(dims.size()) - 1, op.getLargest(),
-                          op.getSorted());
+                          int64_t(dims.size()) - 1, op.getLargest(), sorted);
   };
   TopKOp own = select(createReshape(b, loc, op.getInput(), with({parts, each})),
-                      with({parts, count}));
+                      with({parts, count}), /*sorted=*/count <= mostSelected);
   SmallVector<int64_t> starts;
   for (int64_t part = 0; part < parts; ++part)
     starts.push_back(part * each);
@@ -176,7 +191,8 @@ TopKOp splitTopK(TopKOp op) {
   Value places = AddOp::create(b, loc, own.getIndices().getType(),
                                own.getIndices(), start);
   Dims flat = with({parts * count}), wantedDims = with({count});
-  TopKOp all = select(createReshape(b, loc, own.getValues(), flat), wantedDims);
+  TopKOp all = select(createReshape(b, loc, own.getValues(), flat), wantedDims,
+                      op.getSorted());
   Value chosen = GatherElementsOp::create(b, loc, makeType(index, wantedDims),
                                           createReshape(b, loc, places, flat),
                                           all.getIndices(), last);
