@@ -53,3 +53,31 @@ Value SelectionKeys::getElements(Value keys, ArrayRef<int> axes) {
                element)
       .value;
 }
+
+LogicalResult adze::storeAt(KernelEmitter &e, TopKOp op, RangesRef from,
+                            RangesRef to, Value places) {
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  const DimRange &range = *llvm::find_if(
+      from, [](const DimRange &range) { return range.axis >= 0; });
+  Axes axes{range.axis};
+  for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
+    Value tile;
+    if (output == op.getValues()) {
+      auto elements = e.emit(op.getInput(), from);
+      if (failed(elements))
+        return failure();
+      tile = e.broadcast(*elements, axes);
+    } else if (output == op.getIndices()) {
+      Type i64 = b.getI64Type();
+      Value first = arith::IndexCastOp::create(b, loc, i64, range.offset);
+      tile = arith::AddIOp::create(b, loc, e.broadcast({first, {}}, axes),
+                                   e.emitPositions(range.axis, i64).value);
+    } else {
+      return e.fail("a selection has no epilogue");
+    }
+    if (failed(e.store({tile, axes}, e.getOutputMemory(i), to, places)))
+      return failure();
+  }
+  return success();
+}

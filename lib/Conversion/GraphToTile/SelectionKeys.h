@@ -57,6 +57,12 @@ private:
   bool isLargest;
 };
 
+/// Stores the elements of the input at the ranges `from`, which have a tile
+/// along the axis of the selection, and their indices: to these places in the
+/// results, at the ranges `to`.
+mlir::LogicalResult storeAt(KernelEmitter &e, graph::TopKOp op, RangesRef from,
+                            RangesRef to, mlir::Value places);
+
 /// Emits a selection whose results are in the order of their indices.
 mlir::LogicalResult emitUnsortedTopK(KernelEmitter &e, graph::TopKOp op);
 

@@ -256,26 +256,7 @@ LogicalResult Ranking::store(Value ranks) {
   // The memory of the results ends at k.
   Value places = arith::SelectOp::create(
       b, loc, inside, ranks, e.constant(b.getI32IntegerAttr(INT32_MAX), axes));
-  for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
-    Value tile;
-    if (output == op.getValues()) {
-      auto elements = e.emit(op.getInput(), at(start, Ranked));
-      if (failed(elements))
-        return failure();
-      tile = e.broadcast(*elements, axes);
-    } else if (output == op.getIndices()) {
-      Type i64 = b.getI64Type();
-      Value first = arith::IndexCastOp::create(b, loc, i64, start);
-      tile = arith::AddIOp::create(b, loc, e.broadcast({first, {}}, axes),
-                                   e.emitPositions(Ranked, i64).value);
-    } else {
-      return e.fail("a selection has no epilogue");
-    }
-    if (failed(e.store({tile, axes}, e.getOutputMemory(i),
-                       at(e.index(0), Ranked), places)))
-      return failure();
-  }
-  return success();
+  return storeAt(e, op, at(start, Ranked), at(e.index(0), Ranked), places);
 }
 
 LogicalResult Ranking::run() {

@@ -30,7 +30,6 @@ private:
   FailureOr<Carried> forChunks(ValueRange init, Body body);
   MaybeValue count(arith::CmpIPredicate predicate, Value bound);
   MaybeValue findThreshold();
-  LogicalResult store(Value offset, Value places);
   LogicalResult storeSelected(Value threshold);
 
   /// Repeats a scalar in a tile without dims, or such a tile along the row.
@@ -138,29 +137,6 @@ MaybeValue ThresholdSelection::findThreshold() {
   return found->front();
 }
 
-LogicalResult ThresholdSelection::store(Value offset, Value places) {
-  for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
-    Value tile;
-    if (output == op.getValues()) {
-      auto elements = e.emit(op.getInput(), at(offset));
-      if (failed(elements))
-        return failure();
-      tile = e.broadcast(*elements, {Lane});
-    } else if (output == op.getIndices()) {
-      Type i64 = b.getI64Type();
-      Value first = arith::IndexCastOp::create(b, loc, i64, offset);
-      tile =
-          make<arith::AddIOp>(spread(first), e.emitPositions(Lane, i64).value);
-    } else {
-      return e.fail("a selection has no epilogue");
-    }
-    if (failed(e.store({tile, {Lane}}, e.getOutputMemory(i), at(e.index(0)),
-                       places)))
-      return failure();
-  }
-  return success();
-}
-
 /// Stores the elements whose keys are greater than the threshold, and the first
 /// ones that have it.
 LogicalResult ThresholdSelection::storeSelected(Value threshold) {
@@ -197,7 +173,7 @@ LogicalResult ThresholdSelection::storeSelected(Value threshold) {
         // Others are out of bounds of the results.
         places = arith::SelectOp::create(b, loc, isSelected, places,
                                          number(INT32_MAX));
-        if (failed(store(offset, places)))
+        if (failed(storeAt(e, op, at(offset), at(e.index(0)), places)))
           return failure();
         Value all = sum(counted);
         return Carried{make<arith::AddIOp>(

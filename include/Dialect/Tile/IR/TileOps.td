@@ -244,9 +244,9 @@ def ScanOp : TileOp<"scan", [Pure, SameOperandsAndResultType]> {
   let summary = "Combine each element with those before it along one dimension";
   let description = [{
     Element i of the result along dimension `dim` combines elements 0 to i of the
-    source, or with `exclusive` elements 0 to i - 1; nothing is 0 for `add`, the
-    neutral element for others. The kinds are those of `tile.reduce`. The order of
-    the combinations is unspecified, but equal in all runs.
+    source, or with `exclusive` elements 0 to i - 1; element 0 is then the neutral
+    element of the kind. The kinds are those of `tile.reduce`. The order of the
+    combinations is unspecified, but equal in all runs.
 
     C1: `dim` is a dimension of the source. C2: the source of `umax`, `umin`,
     `and` and `or` has integers.
