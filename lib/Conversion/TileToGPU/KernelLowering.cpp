@@ -5,6 +5,7 @@
 #include "DeviceBuilder.h"
 #include "Dialect/Host/IR/Host.h"
 #include "LoopRing.h"
+#include "Scans.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -153,7 +154,7 @@ void KernelLowering::lowerOp(Operation &op) {
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     return lowerReduce(reduce);
   if (auto scan = dyn_cast<tile::ScanOp>(op))
-    return lowerScan(scan);
+    return ScanLowering(*this, scan).run();
   if (auto dot = dyn_cast<tile::DotOp>(op))
     return lowerDot(dot);
   if (auto loop = dyn_cast<scf::ForOp>(op))

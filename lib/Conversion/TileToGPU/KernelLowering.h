@@ -37,6 +37,7 @@ private:
   friend class ComputedPositions;
   friend class LoopRing;
   friend class OperandProducer;
+  friend class ScanLowering;
   friend class UnitProduct;
   struct Entry {
     Axes axes;
@@ -190,7 +191,6 @@ private:
                         llvm::ArrayRef<mlir::scf::ForOp> loops, Fragment acc,
                         const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
-  void lowerScan(tile::ScanOp scan);
   Fragment multiplyByUnit(const Contraction &contraction);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);

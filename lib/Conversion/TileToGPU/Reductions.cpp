@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Lowers reductions: within a thread, a warp, a block, and a cluster of blocks;
-// and scans: within a thread, a warp and a block.
+// Lowers reductions: within a thread, a warp, a block, and a cluster of blocks.
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
+#include "Scans.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -162,9 +162,7 @@ void KernelLowering::combineThroughShared(tile::ReduceKind kind,
   values = readShared(shared, {stepAxis(constant(0), 1, share.count), group});
 }
 
-/// Returns the value of the thread whose number differs in the bits of
-/// `distance`, by shuffles of 32 bits.
-static Value shuffle(OpBuilder &b, Location loc, Value v, int64_t distance) {
+Value shuffle(OpBuilder &b, Location loc, Value v, int64_t distance) {
   constexpr unsigned width = 32;
   Type type = v.getType(), word = b.getI32Type();
   if (isa<IndexType>(type)) {
@@ -322,121 +320,6 @@ void KernelLowering::rememberReduced(tile::ReduceOp reduce, const Axes &out,
   writeShared(shared, out, sums);
   barrier();
   remember(result, home, readShared(shared, home));
-}
-
-/// Combines the totals of the threads of a warp that differ in the bits of
-/// `mask`, and returns for each thread those of the threads before it. The
-/// order of the threads is that of their numbers.
-static Fragment scanWarp(OpBuilder &b, Location loc, tile::ReduceKind kind,
-                         Fragment &totals, Value neutral, Value thread,
-                         uint64_t mask) {
-  Fragment before(totals.size(), neutral);
-  for (int64_t bit = 1; bit < kWarp; bit *= 2) {
-    if (!(mask & bit))
-      continue;
-    auto number = [&](int64_t value) {
-      return arith::ConstantIndexOp::create(b, loc, value);
-    };
-    Value isUpper = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::ne,
-        arith::AndIOp::create(b, loc, thread, number(bit)), number(0));
-    for (auto [total, earlier] : llvm::zip_equal(totals, before)) {
-      Value other = shuffle(b, loc, total, bit);
-      Value sum = tile::createCombine(b, loc, kind, other, earlier);
-      earlier = arith::SelectOp::create(b, loc, isUpper, sum, earlier);
-      total = tile::createCombine(b, loc, kind, total, other);
-    }
-  }
-  return before;
-}
-
-/// Scans the adjacent registers of a thread, the totals of threads, and those
-/// of groups of registers.
-void KernelLowering::lowerScan(tile::ScanOp scan) {
-  tile::ReduceKind kind = scan.getKind();
-  Value source = scan.getSource();
-  Axes axes = axesFor(source);
-  const Axis *axis = axes[scan.getDim()];
-  uint64_t mask = axis->spread.mask(), low = mask & (kWarp - 1);
-  if (plan.getBlocks() > 1 || axis->spread.parts > 1)
-    return fail(scan, "expected a scan within a block of threads");
-  Value neutral =
-      tile::createNeutral(b, loc, kind, tileType(source).getElementType());
-  Fragment sums = emit(source, axes), before(sums.size()), totals;
-  int64_t vec = axis->vec, inner = countElements(axes, scan.getDim() + 1);
-  SmallVector<int64_t> last; // elements of the groups
-  forEachElement(axes, [&](Registers regs, int64_t i) {
-    int64_t reg = regs[scan.getDim()];
-    if (Value valid = axis->valid[reg])
-      sums[i] = arith::SelectOp::create(b, loc, valid, sums[i], neutral);
-    before[i] = reg % vec ? sums[i - inner] : neutral;
-    if (reg % vec)
-      sums[i] = tile::createCombine(b, loc, kind, sums[i - inner], sums[i]);
-    if (reg % vec == vec - 1) {
-      last.push_back(i);
-      totals.push_back(sums[i]);
-    }
-  });
-  Fragment earlier =
-      scanWarp(b, loc, kind, totals, neutral, frame.threadId, low);
-  if (uint64_t high = mask & ~low) {
-    Value warp = getDigits(frame.threadId, high);
-    int64_t warps = int64_t(1) << llvm::popcount(high);
-    uint64_t others = (plan.getProgramThreads() - 1) & ~mask;
-    auto count = int64_t(totals.size());
-    SharedTile shared =
-        allocateShared(neutral.getType(),
-                       {count, warps, int64_t(1) << llvm::popcount(others)});
-    const Axis *all = stepAxis(constant(0), 1, count),
-               *group = positionAxis(getDigits(frame.threadId, others));
-    barrier();
-    {
-      Value isFirst = arith::CmpIOp::create(
-          b, loc, arith::CmpIPredicate::eq,
-          arith::AndIOp::create(b, loc, frame.threadId, constant(low)),
-          constant(0));
-      auto branch =
-          scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard inside(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      writeShared(shared, {all, positionAxis(warp), group}, totals);
-    }
-    barrier();
-    Fragment earlierWarps(count, neutral);
-    totals.assign(count, neutral);
-    for (int64_t i = 0; i < warps; ++i) {
-      Fragment other =
-          readShared(shared, {all, positionAxis(constant(i)), group});
-      Value isEarlier = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                              constant(i), warp);
-      for (int64_t j = 0; j < count; ++j) {
-        totals[j] = tile::createCombine(b, loc, kind, totals[j], other[j]);
-        Value sum =
-            tile::createCombine(b, loc, kind, earlierWarps[j], other[j]);
-        earlierWarps[j] =
-            arith::SelectOp::create(b, loc, isEarlier, sum, earlierWarps[j]);
-      }
-    }
-    for (auto [value, warps] : llvm::zip_equal(earlier, earlierWarps))
-      value = tile::createCombine(b, loc, kind, warps, value);
-  }
-  // The elements of a group are after those of the groups before it.
-  llvm::DenseMap<int64_t, Value> carried, starts;
-  for (auto [i, total, value] : llvm::zip_equal(last, totals, earlier)) {
-    Value carry = carried.lookup(i);
-    starts[i] = carry ? tile::createCombine(b, loc, kind, carry, value) : value;
-    if (i / inner % axis->regs() + vec < axis->regs())
-      carried[i + vec * inner] =
-          carry ? tile::createCombine(b, loc, kind, carry, total) : total;
-  }
-  Fragment results;
-  forEachElement(axes, [&](Registers regs, int64_t i) {
-    Value start =
-        starts.lookup(i + (vec - 1 - regs[scan.getDim()] % vec) * inner);
-    results.push_back(tile::createCombine(
-        b, loc, kind, start, scan.getExclusive() ? before[i] : sums[i]));
-  });
-  remember(scan.getResult(), axes, results);
 }
 
 } // namespace adze::togpu

@@ -37,6 +37,7 @@ int64_t chooseEach(int64_t length, int64_t wanted, int64_t least) {
   return best;
 }
 
+/// Returns a scan of `x` along its last dim.
 template <typename ScanOp>
 Value scan(OpBuilder &b, ScanOp op, Value x, bool exclusive) {
   return ScanOp::create(b, op.getLoc(), x.getType(), x, getRank(x) - 1,
@@ -74,10 +75,12 @@ Value splitScan(ScanOp op) {
   if (op.getReverse())
     return reverseScan(b, op);
   auto length = getRowLength(op.getInput(), op.getAxis());
+  if (!length)
+    return {};
   Dims outer(dims);
   outer.pop_back();
   int64_t rows = getConstant(product(op.getContext(), outer)).value_or(1);
-  int64_t each = length ? chooseScanned(*length, rows) : 1;
+  int64_t each = chooseScanned(*length, rows);
   if (each == 1)
     return {};
   Dims parts(outer), ones(outer);
