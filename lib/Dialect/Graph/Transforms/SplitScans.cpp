@@ -185,14 +185,16 @@ TopKOp splitTopK(TopKOp op) {
   };
   TopKOp own = select(createReshape(b, loc, op.getInput(), with({parts, each})),
                       with({parts, count}), /*sorted=*/count <= mostSelected);
-  SmallVector<int64_t> starts;
-  for (int64_t part = 0; part < parts; ++part)
-    starts.push_back(part * each);
-  auto type = RankedTensorType::get({parts, 1}, index);
-  Value start = ConstantOp::create(
-      b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(starts)));
-  Value places = AddOp::create(b, loc, own.getIndices().getType(),
-                               own.getIndices(), start);
+  Value places = own.getIndices();
+  if (parts > 1) {
+    SmallVector<int64_t> starts;
+    for (int64_t part = 0; part < parts; ++part)
+      starts.push_back(part * each);
+    auto type = RankedTensorType::get({parts, 1}, index);
+    Value start = ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(starts)));
+    places = AddOp::create(b, loc, places.getType(), places, start);
+  }
   Dims flat = with({parts * count}), wantedDims = with({count});
   TopKOp all = select(createReshape(b, loc, own.getValues(), flat), wantedDims,
                       op.getSorted());
