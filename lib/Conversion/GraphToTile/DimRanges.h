@@ -34,6 +34,14 @@ inline DimRange point(mlir::Value offset) { return DimRange{offset, -1, 1, 1}; }
 
 using DimRanges = llvm::SmallVector<DimRange, 4>;
 using RangesRef = llvm::ArrayRef<DimRange>;
+/// Returns `ranges` after the position `row` along the first `before` dims,
+/// which are merged and may be none.
+inline DimRanges rowRanges(mlir::Value row, unsigned before, RangesRef ranges) {
+  DimRanges all(ranges);
+  if (before)
+    all.insert(all.begin(), DimRange{row, -1, 1, before});
+  return all;
+}
 
 /// The ranges of a value from which those of others are derived.
 struct Anchor {

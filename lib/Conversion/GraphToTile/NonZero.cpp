@@ -28,8 +28,7 @@ private:
   FailureOr<Value> rank();
   LogicalResult store(Value places);
   Value toNumber(Value isTrue) {
-    return arith::ExtUIOp::create(b, loc, e.tileType({Own}, b.getI32Type()),
-                                  isTrue);
+    return e.convert({isTrue, {Own}}, b.getI32Type()).value;
   }
   Value number(Value index) {
     return e.broadcast(

@@ -12,9 +12,6 @@ using namespace adze::graph;
 namespace {
 enum Axis { Lane = 0 };
 
-/// The elements that a program scans at once along a row.
-constexpr int64_t rowChunk = 4096;
-
 /// cumsum or cumprod.
 struct Scan {
   Value input, result;
@@ -45,7 +42,8 @@ static LogicalResult emitRowScan(KernelEmitter &e, const Scan &scan) {
   if (!rows || !length)
     return failure();
   int64_t known = getKnown(dims.back());
-  Value chunk = e.index(known >= 1 && known < rowChunk ? known : rowChunk);
+  Value chunk =
+      e.index(known >= 1 && known < deviceChunk ? known : deviceChunk);
   e.setAxis(Lane, chunk);
   Value row = e.programIds({rows})[0];
   Type graphType = getElementTypeOrSelf(scan.result);
@@ -56,15 +54,11 @@ static LogicalResult emitRowScan(KernelEmitter &e, const Scan &scan) {
                                              : tile::ReduceKind::mul;
   Value neutral = arith::ConstantOp::create(
       b, loc, cast<TypedAttr>(getNeutral(scan.combiner, type)));
-  Value init = tile::BroadcastOp::create(
-      b, loc, RankedTensorType::get({}, type), neutral, ValueRange(),
-      ArrayRef<int64_t>{}, DenseI64ArrayAttr());
+  Value init = toTile(e, neutral);
   auto done = e.loop(
       length, chunk, init,
       [&](Value i, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-        DimRanges ranges{{i, Lane, 1, 1}};
-        if (scan.axis > 0)
-          ranges.insert(ranges.begin(), {row, -1, 1, scan.axis});
+        DimRanges ranges = rowRanges(row, scan.axis, {{i, Lane, 1, 1}});
         auto x = e.emit(scan.input, ranges);
         if (failed(x))
           return failure();
@@ -117,10 +111,7 @@ LogicalResult adze::emitScan(KernelEmitter &e, Operation *op, Tiling tiling) {
       length, e.index(1), init,
       [&](Value i, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
         Value at = scan.reverse ? e.sub(e.sub(length, e.index(1)), i) : i;
-        DimRanges ranges;
-        if (scan.axis > 0)
-          ranges.push_back({ids[1], -1, 1, scan.axis});
-        ranges.append({{at, -1, 1, 1}, column});
+        DimRanges ranges = rowRanges(ids[1], scan.axis, {point(at), column});
         auto x = e.emit(scan.input, ranges);
         if (failed(x))
           return failure();

@@ -8,6 +8,17 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
+/// Returns the type in which elements are compared: at least f32 for floats.
+static Type getWideType(TopKOp op) {
+  Type element = getSignlessType(getElementTypeOrSelf(op.getInput()));
+  bool isNarrow = element.isF16() || element.isBF16();
+  return isNarrow ? Float32Type::get(op.getContext()) : element;
+}
+
+SelectionKeys::SelectionKeys(KernelEmitter &e, TopKOp op)
+    : e(e), b(e.builder()), loc(e.loc()), op(op), wide(getWideType(op)),
+      type(b.getIntegerType(wide.getIntOrFloatBitWidth())) {}
+
 bool SelectionKeys::exist(TopKOp op) {
   Type element = getElementTypeOrSelf(op.getInput());
   return isa<FloatType>(element) || element.isSignlessInteger(32) ||
@@ -36,22 +47,19 @@ Value SelectionKeys::make(const Emitted &elements) {
     key = arith::SelectOp::create(b, loc, isNan, number(getMost(), x.axes),
                                   flip(bits, x.axes));
   }
-  return isLargest ? key
-                   : arith::XOrIOp::create(b, loc, key, number(-1, x.axes))
-                         .getResult();
+  return op.getLargest()
+             ? key
+             : arith::XOrIOp::create(b, loc, key, number(-1, x.axes))
+                   .getResult();
 }
 
 Value SelectionKeys::getElements(Value keys, ArrayRef<int> axes) {
-  if (!isLargest)
+  if (!op.getLargest())
     keys = arith::XOrIOp::create(b, loc, keys, number(-1, axes));
-  if (!isa<FloatType>(element))
+  if (!isa<FloatType>(wide))
     return keys;
-  Value bits = flip(keys, axes);
-  return e
-      .convert({arith::BitcastOp::create(b, loc, e.tileType(axes, wide), bits),
-                Axes(axes)},
-               element)
-      .value;
+  return arith::BitcastOp::create(b, loc, e.tileType(axes, wide),
+                                  flip(keys, axes));
 }
 
 LogicalResult adze::storeAt(KernelEmitter &e, TopKOp op, RangesRef from,

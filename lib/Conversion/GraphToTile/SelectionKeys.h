@@ -12,15 +12,7 @@ namespace adze {
 /// The keys of elements: integers in the order of the result of a selection.
 class SelectionKeys {
 public:
-  SelectionKeys(KernelEmitter &e, graph::TopKOp op)
-      : e(e), b(e.builder()), loc(e.loc()),
-        element(
-            graph::getSignlessType(mlir::getElementTypeOrSelf(op.getInput()))),
-        isLargest(op.getLargest()) {
-    bool isNarrow = element.isF16() || element.isBF16();
-    wide = isNarrow ? b.getF32Type() : element;
-    type = b.getIntegerType(wide.getIntOrFloatBitWidth());
-  }
+  SelectionKeys(KernelEmitter &e, graph::TopKOp op);
 
   /// Returns true if there are keys of the elements of the input.
   static bool exist(graph::TopKOp op);
@@ -28,7 +20,7 @@ public:
   mlir::IntegerType getType() const { return type; }
   /// Returns the keys of a tile of elements.
   mlir::Value make(const Emitted &elements);
-  /// Returns the elements of a tile of keys.
+  /// Returns the elements of a tile of keys, in the type of the comparisons.
   mlir::Value getElements(mlir::Value keys, llvm::ArrayRef<int> axes);
 
   mlir::Value number(int64_t value, llvm::ArrayRef<int> axes) {
@@ -52,9 +44,9 @@ private:
   KernelEmitter &e;
   mlir::OpBuilder &b;
   mlir::Location loc;
-  mlir::Type element, wide;
+  graph::TopKOp op;
+  mlir::Type wide; // that of the elements, or f32 for narrower ones
   mlir::IntegerType type;
-  bool isLargest;
 };
 
 /// Stores the elements of the input at the ranges `from`, which have a tile

@@ -29,6 +29,14 @@ private:
   Axes axes;
 };
 
+/// Returns a tile without dims that holds the scalar.
+inline mlir::Value toTile(KernelEmitter &e, mlir::Value scalar) {
+  return tile::BroadcastOp::create(
+      e.builder(), e.loc(), mlir::RankedTensorType::get({}, scalar.getType()),
+      scalar, mlir::ValueRange(), llvm::ArrayRef<int64_t>{},
+      mlir::DenseI64ArrayAttr());
+}
+
 } // namespace adze
 
 #endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_TILEELEMENTBUILDER_H

@@ -79,9 +79,7 @@ Selection::Selected Selection::findNext(Selected last) {
 }
 
 LogicalResult Selection::store(Selected selected, Value slot) {
-  DimRanges ranges{{row, -1, 1, unsigned(op.getAxis())}, {slot, Row, 1, 1}};
-  if (op.getAxis() == 0)
-    ranges.erase(ranges.begin());
+  DimRanges ranges = rowRanges(row, op.getAxis(), {{slot, Row, 1, 1}});
   for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
     Value tile = selected.place;
     if (output == op.getValues())
@@ -106,11 +104,8 @@ LogicalResult Selection::run() {
   e.setAxis(Row, e.index(1));
   e.setAxis(Lane, e.index(length));
   row = e.programIds({rows})[0];
-  DimRanges ranges{{row, -1, 1, unsigned(op.getAxis())},
-                   {e.index(0), Lane, 1, 1}};
-  if (op.getAxis() == 0)
-    ranges.erase(ranges.begin());
-  auto loaded = e.emit(op.getInput(), ranges);
+  auto loaded = e.emit(
+      op.getInput(), rowRanges(row, op.getAxis(), {{e.index(0), Lane, 1, 1}}));
   if (failed(loaded))
     return failure();
   keys = keyOf.make({e.broadcast(*loaded, all), all});
@@ -161,8 +156,7 @@ private:
     return e.broadcast({tile, {axis}}, all);
   }
   Value toNumber(Value isTrue) {
-    return arith::ExtUIOp::create(b, loc, e.tileType(all, b.getI32Type()),
-                                  isTrue);
+    return e.convert({isTrue, all}, b.getI32Type()).value;
   }
 
   KernelEmitter &e;
@@ -182,15 +176,11 @@ private:
 /// Returns the ranges of the elements from `offset` on along the axis of the
 /// selection.
 DimRanges Ranking::at(Value offset, int axis) {
-  auto before = unsigned(op.getAxis());
-  unsigned after = getDims(op.getInput()).size() - before - 1;
-  DimRanges ranges;
-  if (before)
-    ranges.push_back({row, -1, 1, before});
-  ranges.push_back({offset, axis, 1, 1});
+  unsigned after = getDims(op.getInput()).size() - op.getAxis() - 1;
+  DimRanges ranges{{offset, axis, 1, 1}};
   if (after)
     ranges.push_back({column, -1, 1, after});
-  return ranges;
+  return rowRanges(row, op.getAxis(), ranges);
 }
 
 MaybeValue Ranking::loadKeys(Value offset, int axis) {

@@ -3,8 +3,10 @@
 // top_k in the order of indices, for GPUs. A program finds the least key that
 // is selected, bit by bit, and stores the elements with greater keys, and the
 // first ones with this key, one after the other.
+#include "Dialect/Graph/IR/Reduced.h"
 #include "Families.h"
 #include "SelectionKeys.h"
+#include "TileElementBuilder.h"
 
 using namespace mlir;
 using namespace adze;
@@ -25,26 +27,21 @@ private:
   using Body = function_ref<FailureOr<Carried>(Value offset, Value keys,
                                                ValueRange carried)>;
 
-  DimRanges at(Value offset);
+  DimRanges at(Value offset) {
+    return rowRanges(row, op.getAxis(), {{offset, Lane, 1, 1}});
+  }
   MaybeValue loadKeys(Value offset);
   FailureOr<Carried> forChunks(ValueRange init, Body body);
   MaybeValue count(arith::CmpIPredicate predicate, Value bound);
   MaybeValue findThreshold();
   LogicalResult storeSelected(Value threshold);
 
-  /// Repeats a scalar in a tile without dims, or such a tile along the row.
-  Value toTile(Value scalar) {
-    return tile::BroadcastOp::create(
-        b, loc, RankedTensorType::get({}, scalar.getType()), scalar,
-        ValueRange(), ArrayRef<int64_t>{}, DenseI64ArrayAttr());
-  }
   Value spread(Value tile) { return e.broadcast({tile, {}}, {Lane}); }
   Value number(int64_t value) {
     return e.constant(b.getI32IntegerAttr(value), {Lane});
   }
   Value toNumber(Value isTrue) {
-    return arith::ExtUIOp::create(b, loc, e.tileType({Lane}, b.getI32Type()),
-                                  isTrue);
+    return e.convert({isTrue, {Lane}}, b.getI32Type()).value;
   }
   Value sum(Value tile) {
     return e.reduce(Combiner::Add, b.getI32Type(), {tile, {Lane}}, Lane).value;
@@ -64,14 +61,6 @@ private:
 };
 
 } // namespace
-
-DimRanges ThresholdSelection::at(Value offset) {
-  auto before = unsigned(op.getAxis());
-  DimRanges ranges{{offset, Lane, 1, 1}};
-  if (before)
-    ranges.insert(ranges.begin(), {row, -1, 1, before});
-  return ranges;
-}
 
 /// Returns the keys from `offset` on; those out of bounds are the least one.
 MaybeValue ThresholdSelection::loadKeys(Value offset) {
@@ -118,12 +107,12 @@ MaybeValue ThresholdSelection::findThreshold() {
   IntegerType type = keyOf.getType();
   int64_t bits = type.getWidth();
   auto found = e.loop(
-      e.index(bits), e.index(1), toTile(keyOf.number(keyOf.getLeast(), {})),
+      e.index(bits), e.index(1), toTile(e, keyOf.number(keyOf.getLeast(), {})),
       [&](Value i, ValueRange last) -> FailureOr<Carried> {
         Value place = arith::IndexCastOp::create(b, loc, type,
                                                  e.sub(e.index(bits - 1), i));
         Value bit = make<arith::ShLIOp>(keyOf.number(1, {}), place);
-        Value next = make<arith::AddIOp>(last[0], toTile(bit));
+        Value next = make<arith::AddIOp>(last[0], toTile(e, bit));
         auto reached = count(arith::CmpIPredicate::sge, next);
         if (failed(reached))
           return failure();
@@ -147,12 +136,11 @@ LogicalResult ThresholdSelection::storeSelected(Value threshold) {
   if (failed(greater))
     return failure();
   Value others = spread(make<arith::SubIOp>(wanted, *greater));
-  Value zero = toTile(e.constant(b.getI32IntegerAttr(0), {}));
-  auto toLane = [&](int64_t value) {
-    return toTile(e.constant(b.getI32IntegerAttr(value), {}));
+  auto scalar = [&](int64_t value) {
+    return toTile(e, e.constant(b.getI32IntegerAttr(value), {}));
   };
   auto done = forChunks(
-      {zero, zero},
+      {scalar(0), scalar(0)},
       [&](Value offset, Value keys, ValueRange before) -> FailureOr<Carried> {
         Value bound = spread(threshold);
         Value isGreater = keyOf.compare(P::sgt, keys, bound),
@@ -177,15 +165,14 @@ LogicalResult ThresholdSelection::storeSelected(Value threshold) {
           return failure();
         Value all = sum(counted);
         return Carried{make<arith::AddIOp>(
-                           before[0], make<arith::ShRUIOp>(all, toLane(half))),
+                           before[0], make<arith::ShRUIOp>(all, scalar(half))),
                        make<arith::AddIOp>(
-                           before[1], make<arith::AndIOp>(all, toLane(mask)))};
+                           before[1], make<arith::AndIOp>(all, scalar(mask)))};
       });
   return LogicalResult(done);
 }
 
 LogicalResult ThresholdSelection::run() {
-  constexpr int64_t longest = 16384; // in registers
   Dims dims = getDims(op.getInput());
   if (op.getAxis() + 1 != dims.size())
     return e.fail("the selection is along another dim than the last one");
@@ -196,10 +183,10 @@ LogicalResult ThresholdSelection::run() {
   if (!rows || !length || !size)
     return failure();
   int64_t known = getKnown(dims.back());
-  bool isWhole = known >= 1 && known <= longest;
-  e.setAxis(Lane, e.index(isWhole ? known : longest));
+  bool isWhole = known >= 1 && known <= longestSelectedRow;
+  e.setAxis(Lane, e.index(isWhole ? known : longestSelectedRow));
   row = e.programIds({rows})[0];
-  wanted = toTile(arith::IndexCastOp::create(b, loc, b.getI32Type(), size));
+  wanted = toTile(e, arith::IndexCastOp::create(b, loc, b.getI32Type(), size));
   if (isWhole) {
     auto loaded = loadKeys(e.index(0));
     if (failed(loaded))

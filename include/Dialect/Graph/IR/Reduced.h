@@ -13,8 +13,13 @@ namespace adze::graph {
 /// cache.
 int64_t getLongestTileRow(mlir::Operation *op);
 
-/// A selection of more elements of a row than these ranks all of them instead.
+/// A selection of more elements of a row than these does not select one after
+/// the other.
 constexpr int64_t mostSelected = 16;
+
+/// The elements of the longest row that a program holds in registers while it
+/// finds the least key that is selected.
+constexpr int64_t longestSelectedRow = 16384;
 
 /// A reduction: `result` has a value or an index for all elements of `input`
 /// along `axes`.

@@ -54,6 +54,11 @@ Value reverseScan(OpBuilder &b, ScanOp op) {
                            axis);
 }
 
+/// Returns the number of rows with these outer dims, or 1 if it is dynamic.
+int64_t countRows(MLIRContext *context, const Dims &outer) {
+  return std::max<int64_t>(getConstant(product(context, outer)).value_or(1), 1);
+}
+
 /// Returns the elements of each of the parts of `rows` rows, which programs
 /// scan, or 1 if there are enough rows.
 int64_t chooseScanned(int64_t length, int64_t rows) {
@@ -79,8 +84,7 @@ Value splitScan(ScanOp op) {
     return {};
   Dims outer(dims);
   outer.pop_back();
-  int64_t rows = getConstant(product(op.getContext(), outer)).value_or(1);
-  int64_t each = chooseScanned(*length, rows);
+  int64_t each = chooseScanned(*length, countRows(op.getContext(), outer));
   if (each == 1)
     return {};
   Dims parts(outer), ones(outer);
@@ -99,22 +103,17 @@ Value splitScan(ScanOp op) {
   return createReshape(b, loc, createCast(b, loc, all, element), dims);
 }
 
-/// Returns the number of rows of a selection, or 1 if it is dynamic.
-int64_t countRows(TopKOp op) {
-  Dims outer = getDims(op.getInput());
-  outer.erase(outer.begin() + op.getAxis());
-  return std::max<int64_t>(
-      getConstant(product(op.getContext(), outer)).value_or(1), 1);
-}
-
-/// Estimates the microseconds in which programs select elements of `rows` rows
-/// by their least key, and those in which all elements are ranked.
-double estimateSelected(double rows, double length) {
-  constexpr double programs = 132, launch = 5, perMicrosecond = 1000;
-  constexpr double inRegisters = 16384; // others are loaded for each bit
-  double elements = length > inRegisters ? 2 * length : length;
+/// Estimates the microseconds in which `programs` programs at a time select
+/// elements of `rows` rows by their least key.
+double estimateSelected(double programs, double rows, double length) {
+  constexpr double launch = 5, perMicrosecond = 1000;
+  // Longer rows are loaded for each bit.
+  double elements = length > longestSelectedRow ? 2 * length : length;
   return std::ceil(rows / programs) * (launch + elements / perMicrosecond);
 }
+
+/// Estimates the microseconds in which all elements are ranked, as measured on
+/// an H200.
 double estimateRanked(double rows, double length) {
   constexpr double launch = 4, comparisonsPerMicrosecond = 3.5e6;
   return launch + rows * length * length / comparisonsPerMicrosecond;
@@ -124,7 +123,7 @@ double estimateRanked(double rows, double length) {
 /// selected before these are sorted, all for one part, or nothing if all
 /// elements of the rows are ranked in less time.
 std::optional<int64_t> chooseSelected(int64_t length, int64_t count,
-                                      int64_t rows) {
+                                      int64_t rows, int64_t programs) {
   constexpr double further = 7; // launches, which add and gather indices
   double fewest = estimateRanked(rows, length);
   std::optional<int64_t> best;
@@ -133,9 +132,10 @@ std::optional<int64_t> chooseSelected(int64_t length, int64_t count,
     if (length % parts != 0)
       continue;
     double selected = parts * count;
-    double all = further + estimateSelected(rows * parts, length / parts) +
+    double all = further +
+                 estimateSelected(programs, rows * parts, length / parts) +
                  std::min(estimateRanked(rows, selected),
-                          further + estimateSelected(rows, selected) +
+                          further + estimateSelected(programs, rows, selected) +
                               estimateRanked(rows, count));
     if (all < fewest)
       fewest = all, best = length / parts;
@@ -146,11 +146,13 @@ std::optional<int64_t> chooseSelected(int64_t length, int64_t count,
 /// Returns the elements of each of the parts of a row from which elements are
 /// selected first, or nothing if they are selected from whole rows at once.
 std::optional<int64_t> chooseParts(TopKOp op, int64_t length, int64_t count) {
-  constexpr int64_t wanted = 16384;
+  Dims outer = getDims(op.getInput());
+  outer.pop_back();
   if (count > mostSelected)
-    return chooseSelected(length, count, countRows(op));
+    return chooseSelected(length, count, countRows(op.getContext(), outer),
+                          adze::tile::findCudaTarget(op).getMultiprocessors());
   int64_t each = length > getLongestTileRow(op)
-                     ? chooseEach(length, wanted, 2 * count)
+                     ? chooseEach(length, longestSelectedRow, 2 * count)
                      : 1;
   return each == 1 ? std::nullopt : std::optional(each);
 }
