@@ -262,8 +262,9 @@ static Value getStored(Operation *op) {
 /// Returns true if the kernel stores what it loads.
 static bool isCopy(tile::KernelOp kernel) {
   return !kernel
-              .walk([](tile::StoreOp store) {
-                return store.getValue().getDefiningOp<tile::LoadOp>()
+              .walk([](Operation *op) {
+                Value stored = getStored(op);
+                return !stored || stored.getDefiningOp<tile::LoadOp>()
                            ? WalkResult::advance()
                            : WalkResult::interrupt();
               })
