@@ -118,8 +118,8 @@ func.func @parts(%x: tensor<1x120000xf32>) -> (tensor<1x1000xf32>, tensor<1x1000
 
 // One part, whose indices stay: of a prime number of elements, and of many rows.
 // CHECK-LABEL: func.func @whole_rows(
-// CHECK-NOT: graph.add
 // CHECK: graph.top_k %{{.*}} {axis = 2 : i64, sorted = false} : (tensor<1x1x65537xf32>)
+// CHECK-NOT: graph.add
 // CHECK: graph.top_k %{{.*}} {axis = 1 : i64} : (tensor<1x500xf32>)
 // CHECK: graph.top_k %{{.*}} {axis = 2 : i64, sorted = false} : (tensor<132x1x16000xf32>)
 func.func @whole_rows(%x: tensor<1x65537xf32>, %y: tensor<132x16000xf32>) -> (tensor<1x500xf32>, tensor<132x50xf32>) {
