@@ -566,7 +566,7 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
     int64_t along = llvm::find_if(ranges, isPlaced) - ranges.begin();
     tile::ScatterOp::create(b, location, broadcast(value, window->axes), memref,
                             offsets, places, fixedOffsets, along,
-                            ArrayRef<int64_t>{-1});
+                            ArrayRef<int64_t>{-1}, /*combine=*/nullptr);
     return success();
   }
   OperationState state(location, tile::StoreOp::getOperationName());

@@ -4,6 +4,7 @@
 // for each element.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -89,6 +90,30 @@ Fragment KernelLowering::computeGather(tile::GatherOp op, const Axes &axes) {
   return f;
 }
 
+/// Returns the atomic operation of a kind.
+static LLVM::AtomicBinOp getAtomic(tile::ReduceKind kind, bool isFloat) {
+  using K = LLVM::AtomicBinOp;
+  switch (kind) {
+  case tile::ReduceKind::add:
+    return K::add;
+  case tile::ReduceKind::max:
+    return isFloat ? K::fmaximum : K::max;
+  case tile::ReduceKind::min:
+    return isFloat ? K::fminimum : K::min;
+  case tile::ReduceKind::umax:
+    return K::umax;
+  case tile::ReduceKind::umin:
+    return K::umin;
+  case tile::ReduceKind::and_:
+    return K::_and;
+  case tile::ReduceKind::or_:
+    return K::_or;
+  case tile::ReduceKind::mul:
+    break;
+  }
+  llvm_unreachable("the verifier rejects other kinds");
+}
+
 void KernelLowering::scatterTile(tile::ScatterOp op) {
   if (!ComputedPositions::mayAccess(*this, op.getMemref()))
     return fail(op, "expected whole bytes of a kernel argument");
@@ -105,7 +130,14 @@ void KernelLowering::scatterTile(tile::ScatterOp op) {
                                       /*withElseRegion=*/false);
       OpBuilder::InsertionGuard inside(b);
       b.setInsertionPointToStart(branch.thenBlock());
-      storeVector(toMemory(values[i]), scalarPointer(positions.view, at));
+      Value value = toMemory(values[i]),
+            pointer = scalarPointer(positions.view, at);
+      if (auto kind = op.getCombine())
+        LLVM::AtomicRMWOp::create(
+            b, loc, getAtomic(*kind, isa<FloatType>(value.getType())), pointer,
+            value, LLVM::AtomicOrdering::monotonic, "device");
+      else
+        storeVector(value, pointer);
     });
   });
   if (plan.isOrdered(op))

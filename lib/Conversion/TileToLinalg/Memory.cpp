@@ -4,6 +4,7 @@
 // bounds check. Also lowers the operands of checks and prints.
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
+#include "Dialect/Tile/IR/Reduction.h"
 #include "TileToLinalg.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -155,11 +156,13 @@ struct LowerGather final : OpRewritePattern<GatherOp> {
 };
 
 /// Stores each element of a tile at the indices that `indicesOf` returns for
-/// its position in the tile, if they are in bounds.
+/// its position in the tile, if they are in bounds, or combines it with the
+/// element there.
 LogicalResult
 storeElements(Operation *op, TypedValue<RankedTensorType> tile, Value memref,
               PatternRewriter &b,
-              function_ref<SmallVector<Value>(ValueRange position)> indicesOf) {
+              function_ref<SmallVector<Value>(ValueRange position)> indicesOf,
+              std::optional<ReduceKind> combine = std::nullopt) {
   Location loc = op->getLoc();
   auto type = cast<MemRefType>(memref.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -178,8 +181,17 @@ storeElements(Operation *op, TypedValue<RankedTensorType> tile, Value memref,
   Value value = tensor::ExtractOp::create(b, loc, tile, at);
   if (type.getElementType().isInteger(1))
     value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
-  memref::StoreOp::create(b, loc, value, physicalMemory(memref),
-                          physicalIndices(b, loc, type, indices));
+  Value memory = physicalMemory(memref);
+  indices = physicalIndices(b, loc, type, indices);
+  if (combine) {
+    auto update = memref::GenericAtomicRMWOp::create(b, loc, memory, indices);
+    b.setInsertionPointToEnd(update.getBody());
+    memref::AtomicYieldOp::create(
+        b, loc,
+        createCombine(b, loc, *combine, update.getCurrentValue(), value));
+  } else {
+    memref::StoreOp::create(b, loc, value, memory, indices);
+  }
   b.eraseOp(op);
   return success();
 }
@@ -201,13 +213,15 @@ struct LowerScatter final : OpRewritePattern<ScatterOp> {
                                 PatternRewriter &b) const override {
     SmallVector<int64_t> ones(op.getDims().size(), 1);
     return storeElements(
-        op, op.getValue(), op.getMemref(), b, [&](ValueRange at) {
+        op, op.getValue(), op.getMemref(), b,
+        [&](ValueRange at) {
           SmallVector<Value> indices = logicalIndices(
               b, op.getLoc(), op.getMixedOffsets(), op.getDims(), ones, at);
           movePlace(b, op.getLoc(), op.getIndices(), at,
                     indices[op.getAlong()]);
           return indices;
-        });
+        },
+        op.getCombine());
   }
 };
 

@@ -200,17 +200,6 @@ void Interpreter::runGather(tile::GatherOp op) {
   values[op.getResult()] = n;
 }
 
-void Interpreter::runScatter(tile::ScatterOp op) {
-  Number &n = values[op.getValue()], &indices = values[op.getIndices()];
-  auto offsets = op.getMixedOffsets();
-  SmallVector<int64_t> steps(n.shape.size(), 1);
-  forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
-    SmallVector<int64_t> where = place(offsets, op.getDims(), steps, at);
-    where[op.getAlong()] += indices.i[i];
-    write(n, i, views[op.getMemref()], where);
-  });
-}
-
 void Interpreter::runDot(tile::DotOp op) {
   Number n = values[op.getAcc()];
   Number &a = values[op.getLhs()], &b = values[op.getRhs()];
@@ -282,6 +271,23 @@ void combine(tile::ReduceKind kind, Number &n, int64_t p, const Number &s,
   n.i[p] = first ? y : x;
 }
 
+void Interpreter::runScatter(tile::ScatterOp op) {
+  Number &n = values[op.getValue()], &indices = values[op.getIndices()];
+  auto offsets = op.getMixedOffsets();
+  SmallVector<int64_t> steps(n.shape.size(), 1);
+  forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+    SmallVector<int64_t> where = place(offsets, op.getDims(), steps, at);
+    where[op.getAlong()] += indices.i[i];
+    const View &view = views[op.getMemref()];
+    if (!op.getCombine())
+      return write(n, i, view, where);
+    Number old = make(op.getValue().getType());
+    read(old, i, view, where, {});
+    combine(*op.getCombine(), old, i, n, i, /*first=*/false);
+    write(old, i, view, where);
+  });
+}
+
 void Interpreter::runReduce(tile::ReduceOp op) {
   Number &s = values[op.getSource()];
   Number n = make(op.getResult().getType());
@@ -333,6 +339,8 @@ bool Interpreter::runTileOp(Operation &op) {
     return runScan(x), true;
   if (auto x = dyn_cast<tile::CheckOp>(op))
     return runCheck(x), true;
+  if (auto x = dyn_cast<tensor::ExtractOp>(op)) // of a tile without dims
+    return values[x.getResult()] = values[x.getTensor()], true;
   if (auto x = dyn_cast<tile::ProgramIdOp>(op)) {
     int64_t left = program;
     total = 1;

@@ -62,6 +62,33 @@ tile.kernel @sums(%x: memref<4x256xf32>, %i: memref<4xi32>, %y: memref<40xf32>) 
 
 // -----
 
+// Programs combine elements with those of others: each position is that of 50 elements.
+// Floats are not negative zeros. Bytes are parts of words.
+// CHECK-LABEL: llvm.func @combined(
+// CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr{{.*}}, i32
+// CHECK: llvm.atomicrmw fmaximum {{.*}} f32
+// CHECK: llvm.atomicrmw umin {{.*}} i8
+// EMULATED: combined: 8 programs of {{.*}} agree
+tile.kernel @combined(%x: memref<8x500xi32>, %f: memref<8x500xf32>, %b: memref<8x500xi8>, %s: memref<80xi32>, %m: memref<80xf32>, %n: memref<80xi8>) {
+  %c8 = arith.constant 8 : index
+  %p = tile.program_id (%c8) : index
+  %i = tile.iota dim 0 to [512] : tensor<512xi32>
+  %d = arith.constant dense<80> : tensor<512xi32>
+  %c500 = arith.constant dense<500> : tensor<512xi32>
+  %in = arith.cmpi ult, %i, %c500 : tensor<512xi32>
+  %r = arith.remui %i, %d : tensor<512xi32>
+  %at = arith.select %in, %r, %c500 : tensor<512xi1>, tensor<512xi32>
+  %t = tile.load %x[%p, 0] sizes [512] dims [1] : memref<8x500xi32> -> tensor<512xi32>
+  tile.scatter %t, %s[0] at %at along 0 dims [-1] combine add : tensor<512xi32>, memref<80xi32>, tensor<512xi32>
+  %u = tile.load %f[%p, 0] sizes [512] dims [1] : memref<8x500xf32> -> tensor<512xf32>
+  tile.scatter %u, %m[0] at %at along 0 dims [-1] combine max : tensor<512xf32>, memref<80xf32>, tensor<512xi32>
+  %v = tile.load %b[%p, 0] sizes [512] dims [1] : memref<8x500xi8> -> tensor<512xi8>
+  tile.scatter %v, %n[0] at %at along 0 dims [-1] combine umin : tensor<512xi8>, memref<80xi8>, tensor<512xi32>
+  tile.return
+}
+
+// -----
+
 // Scratch memory.
 // expected-remark@below {{kernel has no GPU form as tiles: expected no memory but the arguments and views of them}}
 tile.kernel @scratch(%x: memref<64xf32>, %y: memref<64xf32>) {

@@ -83,6 +83,22 @@ tile.kernel @scatter(%x: memref<4x8xf32>, %i: memref<4x8xi32>, %y: memref<?x64xf
 
 // -----
 
+// Elements are combined atomically, as programs run on several threads.
+// CHECK-LABEL: func.func @combine(
+// CHECK: scf.if
+// CHECK: %[[T:.*]] = tensor.extract
+// CHECK: memref.generic_atomic_rmw %{{.*}}[%{{.*}}] : memref<64xf32>
+// CHECK: %[[MAX:.*]] = arith.maximumf %{{.*}}, %[[T]]
+// CHECK: memref.atomic_yield %[[MAX]]
+tile.kernel @combine(%x: memref<8xf32>, %i: memref<8xi32>, %y: memref<64xf32>) {
+  %t = tile.load %x[0] sizes [8] : memref<8xf32> -> tensor<8xf32>
+  %at = tile.load %i[0] sizes [8] : memref<8xi32> -> tensor<8xi32>
+  tile.scatter %t, %y[0] at %at along 0 dims [-1] combine max : tensor<8xf32>, memref<64xf32>, tensor<8xi32>
+  tile.return
+}
+
+// -----
+
 // A view is its memory, indexed by its map.
 // CHECK-LABEL: func.func @view(
 // CHECK-SAME: memref<4x6xf32>, %[[Y:[a-z0-9]+]]: memref<24xf32>

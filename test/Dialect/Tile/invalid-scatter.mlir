@@ -53,3 +53,30 @@ tile.kernel @c5(%x: memref<8x8xf32>, %v: f32) {
   tile.scatter %t, %x[0, 0] at %i along 0 dims [-1] : tensor<4xf32>, memref<8x8xf32>, tensor<5xi32>
   tile.return
 }
+
+// -----
+tile.kernel @c6(%x: memref<8xf32>, %v: f32) {
+  %t = tile.broadcast %v to [4] : f32 -> tensor<4xf32>
+  %i = tile.iota dim 0 to [4] : tensor<4xi32>
+  // expected-error @+1 {{expected a kind whose result does not depend on the order of elements of 'f32', but got add}}
+  tile.scatter %t, %x[0] at %i along 0 dims [-1] combine add : tensor<4xf32>, memref<8xf32>, tensor<4xi32>
+  tile.return
+}
+
+// -----
+tile.kernel @c6_unsigned(%x: memref<8xf32>, %v: f32) {
+  %t = tile.broadcast %v to [4] : f32 -> tensor<4xf32>
+  %i = tile.iota dim 0 to [4] : tensor<4xi32>
+  // expected-error @+1 {{of elements of 'f32', but got umax}}
+  tile.scatter %t, %x[0] at %i along 0 dims [-1] combine umax : tensor<4xf32>, memref<8xf32>, tensor<4xi32>
+  tile.return
+}
+
+// -----
+tile.kernel @c6_product(%x: memref<8xi32>, %v: i32) {
+  %t = tile.broadcast %v to [4] : i32 -> tensor<4xi32>
+  %i = tile.iota dim 0 to [4] : tensor<4xi32>
+  // expected-error @+1 {{of elements of 'i32', but got mul}}
+  tile.scatter %t, %x[0] at %i along 0 dims [-1] combine mul : tensor<4xi32>, memref<8xi32>, tensor<4xi32>
+  tile.return
+}

@@ -51,6 +51,8 @@ tile.kernel @compute(%x: memref<8x64xf32>, %y: memref<8xf32>, %z: memref<16x32xf
   %sm = tile.scan umin %i dim 0 : tensor<8x64xi32>
   // CHECK: tile.scatter %{{.*}}, %{{.*}}[0, 0] at %{{.*}} along 1 dims [0, -1] : tensor<8x64xf32>, memref<8x64xf32>, tensor<8x64xi32>
   tile.scatter %g, %x[0, 0] at %i along 1 dims [0, -1] : tensor<8x64xf32>, memref<8x64xf32>, tensor<8x64xi32>
+  // CHECK: tile.scatter %{{.*}}, %{{.*}}[0, 0] at %{{.*}} along 1 dims [0, -1] combine max : tensor<8x64xf32>
+  tile.scatter %g, %x[0, 0] at %i along 1 dims [0, -1] combine max : tensor<8x64xf32>, memref<8x64xf32>, tensor<8x64xi32>
   // CHECK: tile.reduce or %{{.*}} dim 0 : tensor<8x64xi32> -> tensor<64xi32>
   %o = tile.reduce or %i dim 0 : tensor<8x64xi32> -> tensor<64xi32>
   %s = arith.addf %g, %b : tensor<8x64xf32>

@@ -162,21 +162,29 @@ def ScatterOp : TileOp<"scatter"> {
     Elements outside of the memory are dropped. If several elements have the same
     position, one of them is written.
 
+    With `combine`, elements are combined atomically with those in memory, also
+    with those of other programs; the kinds are those of `tile.reduce`. The result
+    does not depend on the order.
+
     C1: there is one offset for each memory dimension. C2: `dims` has one entry for
     each tile dimension, -1 or a distinct memory dimension other than `along`. C3:
     `along` is a memory dimension. C4: tile and memory have equal element types. C5:
-    tile and indices have equal shapes.
+    tile and indices have equal shapes. C6: the order does not change the result of
+    `combine`: it is not `mul`, nor `add` of floats, and `umax`, `umin`, `and` and
+    `or` combine integers.
 
     ```mlir
     // y[row, idx[i]] = t[i]
     tile.scatter %t, %y[%row, 0] at %idx along 1 dims [-1] : tensor<64xf32>, memref<?x?xf32>, tensor<64xi32>
+    // n[idx[i]] = max(n[idx[i]], t[i])
+    tile.scatter %t, %n[0] at %idx along 0 dims [-1] combine max : tensor<64xf32>, memref<?xf32>, tensor<64xi32>
     ```
   }];
-  let arguments = (ins Tile:$value, Arg<AnyMemRef, "", [MemWrite]>:$memref,
+  let arguments = (ins Tile:$value, Arg<AnyMemRef, "", [MemRead, MemWrite]>:$memref,
     Variadic<Index>:$offsets, IntTile:$indices, DenseI64ArrayAttr:$static_offsets,
-    I64Attr:$along, DenseI64ArrayAttr:$dims);
+    I64Attr:$along, DenseI64ArrayAttr:$dims, OptionalAttr<ReduceKind>:$combine);
   let assemblyFormat = [{ $value `,` $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
-    `at` $indices `along` $along `dims` $dims attr-dict
+    `at` $indices `along` $along `dims` $dims (`combine` $combine^)? attr-dict
     `:` type($value) `,` type($memref) `,` type($indices) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -167,6 +167,13 @@ def PhaseOp : TileOp<"phase", [SingleBlockImplicitTerminator<"ReturnOp">, NoRegi
   let hasVerifier = 1;
 }
 
+def ReduceKind : I32EnumAttr<"ReduceKind", "function that combines two elements",
+    [I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"mul", 1>, I32EnumAttrCase<"max", 2>,
+     I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"umax", 4>, I32EnumAttrCase<"umin", 5>,
+     I32EnumAttrCase<"and_", 6, "and">, I32EnumAttrCase<"or_", 7, "or">]> {
+  let cppNamespace = "::adze::tile";
+}
+
 include "Dialect/Tile/IR/TileMemoryOps.td"
 
 //===--- Computation ------------------------------------------------------===//
@@ -208,13 +215,6 @@ def DotOp : InferredTileOp<"dot"> {
     /// the operands holds: more than 1 for words.
     int64_t getWordElements();
   }];
-}
-
-def ReduceKind : I32EnumAttr<"ReduceKind", "function that combines two elements",
-    [I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"mul", 1>, I32EnumAttrCase<"max", 2>,
-     I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"umax", 4>, I32EnumAttrCase<"umin", 5>,
-     I32EnumAttrCase<"and_", 6, "and">, I32EnumAttrCase<"or_", 7, "or">]> {
-  let cppNamespace = "::adze::tile";
 }
 
 def ReduceOp : InferredTileOp<"reduce"> {

@@ -229,6 +229,14 @@ SmallVector<OpFoldResult> ScatterOp::getMixedOffsets() {
   return getMixedValues(getStaticOffsets(), getOffsets(), builder);
 }
 
+/// Returns true if atomic operations exist that combine elements of the type,
+/// and their order does not change the result.
+static bool isOrderFree(ReduceKind kind, Type element) {
+  return isa<FloatType>(element)
+             ? kind == ReduceKind::max || kind == ReduceKind::min
+             : kind != ReduceKind::mul;
+}
+
 LogicalResult ScatterOp::verify() {
   RankedTensorType tile = getValue().getType();
   Type element = tile.getElementType(),
@@ -240,5 +248,9 @@ LogicalResult ScatterOp::verify() {
   if (indices != tile.getShape()) // C5
     return emitOpError("expected indices of the shape ")
            << tile.getShape() << " of the tile, but got " << indices;
+  if (auto kind = getCombine(); kind && !isOrderFree(*kind, element)) // C6
+    return emitOpError("expected a kind whose result does not depend on the "
+                       "order of elements of ")
+           << element << ", but got " << stringifyReduceKind(*kind);
   return verifyPlaces(*this, tile); // C1, C2, C3
 }
