@@ -8,6 +8,7 @@
 #include "Scans.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -161,6 +162,12 @@ void KernelLowering::lowerOp(Operation &op) {
     return lowerFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return lowerIf(branch);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    if (extract.getTensor().getType().getRank() != 0)
+      return fail(extract, "expected a tile without dims");
+    // All threads hold its element.
+    return map.map(extract.getResult(), emit(extract.getTensor(), {}).front());
+  }
   if (auto check = dyn_cast<tile::CheckOp>(op))
     return lowerCheck(check);
   if (auto wait = dyn_cast<tile::BarrierOp>(op))

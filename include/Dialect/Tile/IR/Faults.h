@@ -15,9 +15,9 @@ namespace adze::tile {
 /// Returns true if the regions of the op contain a tile.print.
 bool hasPrints(mlir::Operation *op);
 /// Returns true if the regions of the op contain a tile.print, an absolute
-/// tile.check, a tile.scatter or a tile.scan. Kernels of CPUs with one are
-/// compiled op by op, since other lowerings have no whole tiles, no windows that
-/// begin out of bounds, and no stores to computed positions.
+/// tile.check, a tile.scatter, a tile.scan or a tensor.extract. Kernels of CPUs
+/// with one are compiled op by op, since other lowerings have no whole tiles, no
+/// windows that begin out of bounds, and no stores to computed positions.
 bool isLoweredByOp(mlir::Operation *op);
 /// An attribute of a launch: its kernel prints, and receives the print function
 /// after its operands.

@@ -2,6 +2,7 @@
 //
 // Verifiers of the ops that raise faults or print.
 #include "Dialect/Tile/IR/Faults.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace adze::tile;
@@ -51,7 +52,7 @@ bool adze::tile::isLoweredByOp(Operation *op) {
   return op
       ->walk([](Operation *inner) {
         auto check = dyn_cast<CheckOp>(inner);
-        return isa<PrintOp, ScatterOp, ScanOp>(inner) ||
+        return isa<PrintOp, ScatterOp, ScanOp, tensor::ExtractOp>(inner) ||
                        (check && check.getAbsolute())
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
