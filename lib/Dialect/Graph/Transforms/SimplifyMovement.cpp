@@ -519,6 +519,42 @@ LogicalResult gatherSplat(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A one-hot encoding of known depth selects between its two values by the
+/// comparison of positions with the indices, which counts from the end for
+/// negative ones.
+LogicalResult compareOneHot(OneHotOp op, PatternRewriter &b) {
+  Location loc = op.getLoc();
+  Dims dims = getDims(op.getResult());
+  int64_t axis = op.getAxis();
+  auto depth = getConstant(dims[axis]);
+  if (!depth || op.getDepth())
+    return b.notifyMatchFailure(op, "the depth is not known");
+  Type i64 = b.getI64Type();
+  auto number = [&](int64_t value) {
+    return ConstantOp::create(
+        b, loc, DenseElementsAttr::get(RankedTensorType::get({}, i64), value));
+  };
+  auto pick = [&](int64_t i) {
+    AffineExpr at = b.getAffineConstantExpr(i),
+               one = b.getAffineConstantExpr(1);
+    return createReshape(b, loc,
+                         createSlice(b, loc, op.getValues(), 0, at, one), {});
+  };
+  Value index = createCast(b, loc, op.getIndices(), i64), zero = number(0);
+  Value fromEnd = AddOp::create(b, loc, index, number(*depth));
+  index = SelectOp::create(b, loc, LessOp::create(b, loc, index, zero), fromEnd,
+                           index);
+  Dims column(dims), row(dims.size(), b.getAffineConstantExpr(1));
+  row[axis] = dims[axis];
+  column[axis] = b.getAffineConstantExpr(1);
+  Value positions = RangeOp::create(b, loc, RankedTensorType::get(*depth, i64),
+                                    zero, /*limit=*/number(*depth), number(1));
+  Value isHot = EqualOp::create(b, loc, createReshape(b, loc, positions, row),
+                                createReshape(b, loc, index, column));
+  b.replaceOpWithNewOp<SelectOp>(op, op.getType(), isHot, pick(1), pick(0));
+  return success();
+}
+
 class SimplifyMovementPass final
     : public adze::graph::impl::SimplifyMovementPassBase<SimplifyMovementPass> {
 public:
@@ -543,6 +579,7 @@ public:
                                           scatterByNarrowIndices);
     addSimplifications<ScatterElementsOp>(patterns, simplified, scatterPieces);
     addSimplifications<ReverseOp>(patterns, simplified, dropReversals);
+    addSimplifications<OneHotOp>(patterns, simplified, compareOneHot);
     addSimplifications<GatherOp>(patterns, simplified, sliceByGather);
     addSimplifications<GatherOp>(patterns, simplified, gatherSplat<GatherOp>);
     addSimplifications<GatherElementsOp>(patterns, simplified,

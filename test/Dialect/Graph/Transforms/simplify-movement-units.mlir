@@ -72,3 +72,22 @@ func.func @splat(%x: tensor<f32>, %y: tensor<3xf32>, %n: tensor<?xf32, affine_ma
   %4 = graph.slice %3 {starts = array<i64: 1, 0, 0>, steps = array<i64: 1, 1, 1>} : (tensor<2x?x3xf32, #all>) -> tensor<1x?x3xf32, #one>
   return %2, %4 : tensor<?x3xf32, #part>, tensor<1x?x3xf32, #one>
 }
+
+// -----
+
+// A one-hot encoding of known depth: -1 is the last position. One of dynamic depth stays.
+#n = affine_map<()[s0] -> (4, s0)>
+// CHECK-LABEL: func.func @one_hot(
+// CHECK: %[[NEGATIVE:.*]] = graph.less %arg0
+// CHECK: %[[I:.*]] = graph.select %[[NEGATIVE]]
+// CHECK: %[[P:.*]] = graph.range {{.*}} -> tensor<10xi64>
+// CHECK: %[[ROW:.*]] = graph.reshape %[[P]] : {{.*}} -> tensor<1x10xi64>
+// CHECK: %[[COLUMN:.*]] = graph.reshape %[[I]] : {{.*}} -> tensor<4x1xi64>
+// CHECK: %[[HOT:.*]] = graph.equal %[[ROW]], %[[COLUMN]]
+// CHECK: graph.select %[[HOT]]
+// CHECK: graph.one_hot
+func.func @one_hot(%i: tensor<4xi64>, %v: tensor<2xf32>) -> (tensor<4x10xf32>, tensor<4x?xf32, #n>) {
+  %y = graph.one_hot %i, %v {axis = 1 : i64} : (tensor<4xi64>, tensor<2xf32>) -> tensor<4x10xf32>
+  %z = graph.one_hot %i, %v {axis = 1 : i64} : (tensor<4xi64>, tensor<2xf32>) -> tensor<4x?xf32, #n>
+  return %y, %z : tensor<4x10xf32>, tensor<4x?xf32, #n>
+}
