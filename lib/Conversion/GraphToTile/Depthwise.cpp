@@ -79,7 +79,7 @@ static FailureOr<Emitted> emitOfGroup(KernelEmitter &e, const ConvShape &conv,
   if (conv.groupInputs != conv.groupOutputs)
     from.offset = e.mul(e.div(from.offset, e.index(conv.groupOutputs)),
                         e.index(conv.groupInputs));
-  return emitGathered(e, op.getInput(), inputs, inputs.size() - 1,
+  return emitGathered(e, e.getMemory(op.getInput()), inputs, inputs.size() - 1,
                       {picked, {N}}, {M, N});
 }
 

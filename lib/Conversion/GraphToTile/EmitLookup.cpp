@@ -60,6 +60,39 @@ static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
   return success();
 }
 
+Emitted adze::countFromEnd(KernelEmitter &e, const Emitted &indices,
+                           Value extent) {
+  OpBuilder &b = e.builder();
+  const Axes &axes = indices.axes;
+  auto all = [&](Value scalar) { return e.broadcast({scalar, {}}, axes); };
+  Type type = b.getIndexType();
+  if (!axes.empty())
+    type = e.tileType(axes, type);
+  Value index = arith::IndexCastOp::create(b, e.loc(), type, indices.value);
+  Value negative = arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::slt,
+                                         index, all(e.index(0)));
+  Value fromEnd = arith::AddIOp::create(b, e.loc(), index, all(extent));
+  return {arith::SelectOp::create(b, e.loc(), negative, fromEnd, index), axes};
+}
+
+Emitted adze::clampPositions(KernelEmitter &e, Operation *lookup,
+                             const Emitted &positions, Value extent) {
+  OpBuilder &b = e.builder();
+  auto all = [&](Value scalar) {
+    return e.broadcast({scalar, {}}, positions.axes);
+  };
+  // This form saves one operation, which the check uses.
+  if (getFault(lookup)) {
+    Value last = e.sub(e.max(extent, e.index(1)), e.index(1));
+    return {arith::MinUIOp::create(b, e.loc(), positions.value, all(last)),
+            positions.axes};
+  }
+  Value last = e.sub(extent, e.index(1));
+  Value below = arith::MinSIOp::create(b, e.loc(), positions.value, all(last));
+  return {arith::MaxSIOp::create(b, e.loc(), below, all(e.index(0))),
+          positions.axes};
+}
+
 /// Emits positions in [0, extent) from the index tensor of a gather, or from a
 /// column of index tuples.
 static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
@@ -75,30 +108,10 @@ static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
   auto element = e.emit(indices, points);
   if (failed(element))
     return failure();
-  OpBuilder &b = e.builder();
-  const Axes &axes = element->axes;
-  auto all = [&](Value scalar) { return e.broadcast({scalar, {}}, axes); };
-  Type type = b.getIndexType();
-  if (!axes.empty())
-    type = e.tileType(axes, type);
-  Value index = arith::IndexCastOp::create(b, e.loc(), type, element->value);
-  Value negative = arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::slt,
-                                         index, all(e.index(0)));
-  Value fromEnd = arith::AddIOp::create(b, e.loc(), index, all(extent));
-  index = arith::SelectOp::create(b, e.loc(), negative, fromEnd, index);
-  if (failed(
-          emitCheck(e, lookup, indices, points, {index, axes}, extent, column)))
+  Emitted positions = countFromEnd(e, *element, extent);
+  if (failed(emitCheck(e, lookup, indices, points, positions, extent, column)))
     return failure();
-  // This form saves one operation, which the check uses.
-  if (getFault(lookup)) {
-    Value last = e.sub(e.max(extent, e.index(1)), e.index(1));
-    index = arith::MinUIOp::create(b, e.loc(), index, all(last));
-    return Emitted{index, axes};
-  }
-  Value last = e.sub(extent, e.index(1));
-  index = arith::MinSIOp::create(b, e.loc(), index, all(last));
-  index = arith::MaxSIOp::create(b, e.loc(), index, all(e.index(0)));
-  return Emitted{index, axes};
+  return clampPositions(e, lookup, positions, extent);
 }
 
 FailureOr<Value> adze::emitIndex(KernelEmitter &e, Operation *lookup,
@@ -112,17 +125,13 @@ FailureOr<Value> adze::emitIndex(KernelEmitter &e, Operation *lookup,
   return picked->value;
 }
 
-/// Emits the elements of `data` at these ranges, with the indices as positions
-/// along dim `axis`. If a tile of indices is needed, the lanes hold indices;
-/// otherwise the kernel is tiled by single rows, and lanes are along other
-/// dims.
-static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
-                                     unsigned axis, DimRanges ranges,
-                                     const Emitted &picked) {
-  bool isTile = !picked.axes.empty();
-  ranges[axis] = point(isTile ? e.index(0) : picked.value);
-  if (!isTile)
-    return e.emit(data, ranges);
+/// Emits the elements of `memory`, that of `data` or a view of it, at these
+/// ranges, with a tile of positions along dim `axis`.
+static FailureOr<Emitted> emitPickedTile(KernelEmitter &e, Value data,
+                                         Value memory, unsigned axis,
+                                         DimRanges ranges,
+                                         const Emitted &picked) {
+  ranges[axis] = point(e.index(0));
   Axes axes(picked.axes);
   for (const DimRange &range : ranges)
     if (range.axis >= 0 && !llvm::is_contained(axes, range.axis))
@@ -130,12 +139,25 @@ static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
   llvm::sort(axes);
   if (!llvm::is_contained(picked.axes, axes.back()))
     return e.fail("a tile axis runs along gathered dims");
-  if (!e.getMemory(data) || getElementTypeOrSelf(data.getType()).isInteger(1))
+  if (!memory || getElementTypeOrSelf(data.getType()).isInteger(1))
     return e.fail("gathered elements are not in a plain buffer");
   if (llvm::any_of(ranges,
                    [](const DimRange &range) { return range.span != 1; }))
     return e.fail("a tile axis runs along several dims that cannot be merged");
-  return emitGathered(e, data, ranges, axis, picked, axes);
+  return emitGathered(e, memory, ranges, axis, picked, axes);
+}
+
+/// Emits the elements of `data` at these ranges, with the indices as positions
+/// along dim `axis`. If a tile of indices is needed, the lanes hold indices;
+/// otherwise the kernel is tiled by single rows, and lanes are along other
+/// dims.
+static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
+                                     unsigned axis, DimRanges ranges,
+                                     const Emitted &picked) {
+  if (!picked.axes.empty())
+    return emitPickedTile(e, data, e.getMemory(data), axis, ranges, picked);
+  ranges[axis] = point(picked.value);
+  return e.emit(data, ranges);
 }
 
 FailureOr<Emitted> KernelEmitter::emitGather(GatherOp op,
@@ -182,6 +204,37 @@ KernelEmitter::emitGatherElements(GatherElementsOp op,
   return emitPicked(*this, op.getData(), axis, *split, *picked);
 }
 
+/// Returns a view of the memory of a tensor in which `count` dims from `first`
+/// on are merged, or null if the tensor is not in memory.
+static Value mergeDims(KernelEmitter &e, Value tensor, int64_t first,
+                       int64_t count) {
+  Value memory = e.getMemory(tensor);
+  if (!memory || count == 1)
+    return memory;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0, rank = getDims(tensor).size(); dim < rank; ++dim)
+    if (dim > first && dim < first + count)
+      groups.back().push_back(dim);
+    else
+      groups.push_back({dim});
+  return memref::CollapseShapeOp::create(e.builder(), e.loc(), memory, groups);
+}
+
+/// Returns the positions along the merged dims of the data that tuples of
+/// positions select.
+static Emitted joinPositions(KernelEmitter &e, GatherNDOp op, unsigned first,
+                             ArrayRef<Emitted> tuple) {
+  OpBuilder &b = e.builder();
+  Emitted all = tuple.front();
+  for (auto [i, next] : llvm::enumerate(tuple.drop_front())) {
+    Value size = e.size(op.getData(), first + i + 1);
+    Value scaled = arith::MulIOp::create(b, e.loc(), all.value,
+                                         e.broadcast({size, {}}, all.axes));
+    all.value = arith::AddIOp::create(b, e.loc(), scaled, next.value);
+  }
+  return all;
+}
+
 FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
                                                ArrayRef<DimRange> ranges) {
   unsigned outer = getDims(op.getIndices()).size() - 1;
@@ -201,20 +254,33 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
   }
   unsigned batch = op.getBatchDims();
   DimRanges data(prefix.begin(), prefix.begin() + batch);
+  SmallVector<Emitted> picked;
   for (int64_t i = 0; i < *tuple; ++i) {
     DimRanges where = prefix;
     where.push_back(point(index(i)));
-    auto picked = emitIndex(*this, op, op.getIndices(), where,
+    auto each = emitIndices(*this, op, op.getIndices(), where,
                             size(op.getData(), batch + i), i);
-    if (failed(picked))
+    if (failed(each))
       return failure();
-    data.push_back(point(*picked));
+    picked.push_back(*each);
   }
+  if (!picked.front().axes.empty()) {
+    // A core takes twice as long for vectors of positions as for single ones.
+    if (!gpu)
+      return fail("a tile axis runs along gathered dims");
+    data.push_back({});
+    llvm::append_range(data, rest);
+    return emitPickedTile(*this, op.getData(),
+                          mergeDims(*this, op.getData(), batch, *tuple), batch,
+                          data, joinPositions(*this, op, batch, picked));
+  }
+  for (const Emitted &each : picked)
+    data.push_back(point(each.value));
   llvm::append_range(data, rest);
   return emit(op.getData(), data);
 }
 
-FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value input,
+FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value memory,
                                       ArrayRef<DimRange> ranges, unsigned along,
                                       const Emitted &positions,
                                       ArrayRef<int> axes) {
@@ -233,9 +299,8 @@ FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value input,
     dims[i] = dim;
     strides[i] = range.stride;
   }
-  Value from = e.getMemory(input);
-  Type element = cast<MemRefType>(from.getType()).getElementType();
-  state.addOperands(from);
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  state.addOperands(memory);
   state.addOperands(offsets);
   state.addOperands(e.broadcast(positions, axes));
   state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixed));

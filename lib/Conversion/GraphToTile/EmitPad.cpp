@@ -158,7 +158,8 @@ static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
     if (range.axis >= 0)
       axes.push_back(range.axis);
   llvm::sort(axes);
-  return emitGathered(e, op.getInput(), ranges, along, positions, axes);
+  return emitGathered(e, e.getMemory(op.getInput()), ranges, along, positions,
+                      axes);
 }
 
 /// Emits padding by a constant. Loads stay in bounds by themselves (tiles) or

@@ -91,7 +91,7 @@ LogicalResult Interpolation::setAxes() {
 FailureOr<Emitted> Interpolation::gather() {
   DimRanges from = ranges;
   from[along].offset = e.index(0); // included in the positions
-  return emitGathered(e, op.getInput(), from, along,
+  return emitGathered(e, e.getMemory(op.getInput()), from, along,
                       {gathered, {ranges[along].axis}}, axes);
 }
 
@@ -211,7 +211,7 @@ static FailureOr<Emitted> gatherAlongLast(KernelEmitter &e, Value input,
   llvm::sort(axes);
   if (llvm::adjacent_find(axes) != axes.end())
     return e.fail("a tile axis runs along two dims of a resized value");
-  return emitGathered(e, input, ranges, ranges.size() - 1,
+  return emitGathered(e, e.getMemory(input), ranges, ranges.size() - 1,
                       {positions, {ranges.back().axis}}, axes);
 }
 

@@ -10,9 +10,9 @@ namespace adze {
 
 class KernelEmitter;
 
-/// Emits elements of an argument whose positions along dim `along` are those of
-/// its range plus `positions`.
-MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, RangesRef ranges,
+/// Emits elements of memory whose positions along dim `along` are those of its
+/// range plus `positions`.
+MaybeTile emitGathered(KernelEmitter &e, mlir::Value memory, RangesRef ranges,
                        unsigned along, const Emitted &positions,
                        llvm::ArrayRef<int> axes);
 
@@ -22,6 +22,17 @@ MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, RangesRef ranges,
 MaybeValue emitIndex(KernelEmitter &e, mlir::Operation *lookup,
                      mlir::Value indices, RangesRef ranges, mlir::Value extent,
                      int64_t column = 0);
+
+/// Returns positions, of type `index`, of indices that count from the end if
+/// they are negative.
+Emitted countFromEnd(KernelEmitter &e, const Emitted &indices,
+                     mlir::Value extent);
+/// Returns the positions in [0, extent) that are nearest to these, which the
+/// check of the lookup may have rejected.
+Emitted clampPositions(KernelEmitter &e, mlir::Operation *lookup,
+                       const Emitted &positions, mlir::Value extent);
+
+
 
 } // namespace adze
 

@@ -52,9 +52,9 @@ Value TreeWalk::splat(int64_t value, Type type) {
 }
 
 FailureOr<Value> TreeWalk::look(Value nodes, int64_t word) {
-  auto element =
-      emitGathered(e, op.getNodes(), DimRange{e.index(word), -1, 1, 1},
-                   /*along=*/0, {nodes, axes}, axes);
+  auto element = emitGathered(e, e.getMemory(op.getNodes()),
+                              DimRange{e.index(word), -1, 1, 1},
+                              /*along=*/0, {nodes, axes}, axes);
   if (failed(element))
     return failure();
   return element->value;
@@ -91,7 +91,7 @@ FailureOr<Value> TreeWalk::descend(Value ranges) {
   Value column =
       toIndex(arith::SelectOp::create(b, loc, isMarked, flipped, feature));
   auto x =
-      emitGathered(e, op.getInput(),
+      emitGathered(e, e.getMemory(op.getInput()),
                    {DimRange{row, -1, 1, 1}, DimRange{e.index(0), -1, 1, 1}},
                    /*along=*/1, {column, axes}, axes);
   if (failed(x))

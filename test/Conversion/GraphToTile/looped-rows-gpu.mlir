@@ -39,7 +39,7 @@ func.func private @dynamic(%x: tensor<?x30x50xf32, #x>) -> tensor<?x34x56xf32, #
 
 // -----
 
-// Elements that are looked up one by one: a warp computes 32 of them, also at the end of
+// Bools that are looked up one by one: a warp computes 32 of them, also at the end of
 // the row and of dynamic number.
 // CHECK-LABEL: tile.kernel @tuples(
 // CHECK: %[[ID:.*]] = tile.program_id(%c16)
@@ -55,11 +55,11 @@ func.func private @dynamic(%x: tensor<?x30x50xf32, #x>) -> tensor<?x34x56xf32, #
 // EMULATED: some: 1 programs of 32 threads agree
 #i = affine_map<()[s0] -> (s0, 2)>
 #z = affine_map<()[s0] -> (s0)>
-func.func private @tuples(%x: tensor<300x300xf32>, %i: tensor<500x2xi64>) -> tensor<500xf32> attributes {adze.kernel} {
-  %0 = graph.gather_nd %x, %i : (tensor<300x300xf32>, tensor<500x2xi64>) -> tensor<500xf32>
-  return %0 : tensor<500xf32>
+func.func private @tuples(%x: tensor<300x300xi1>, %i: tensor<500x2xi64>) -> tensor<500xi1> attributes {adze.kernel} {
+  %0 = graph.gather_nd %x, %i : (tensor<300x300xi1>, tensor<500x2xi64>) -> tensor<500xi1>
+  return %0 : tensor<500xi1>
 }
-func.func private @some(%x: tensor<300x300xf32>, %i: tensor<?x2xi64, #i>) -> tensor<?xf32, #z> attributes {adze.kernel} {
-  %0 = graph.gather_nd %x, %i : (tensor<300x300xf32>, tensor<?x2xi64, #i>) -> tensor<?xf32, #z>
-  return %0 : tensor<?xf32, #z>
+func.func private @some(%x: tensor<300x300xi1>, %i: tensor<?x2xi64, #i>) -> tensor<?xi1, #z> attributes {adze.kernel} {
+  %0 = graph.gather_nd %x, %i : (tensor<300x300xi1>, tensor<?x2xi64, #i>) -> tensor<?xi1, #z>
+  return %0 : tensor<?xi1, #z>
 }
