@@ -4,7 +4,6 @@
 // the reference path.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
-#include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -229,40 +228,13 @@ static bool mayReplace(adze::host::LaunchOp launch, Value operand) {
          producer->getBlock() == launch->getBlock() && operand.hasOneUse();
 }
 
-/// Inserts a launch before `launch` that copies the operand.
-static void copyOperand(adze::host::LaunchOp launch, func::FuncOp kernel,
-                        unsigned operand, SymbolTable &symbols) {
-  Value data = launch.getOperand(operand);
-  Location loc = launch.getLoc();
-  Type type = data.getType();
-  auto copy = func::FuncOp::create(
-      loc, (kernel.getName() + "_copy").str(),
-      FunctionType::get(launch.getContext(), {type}, {type}));
-  copy.setPrivate();
-  copy->setAttr(kKernelAttr, UnitAttr::get(launch.getContext()));
-  symbols.insert(copy, Block::iterator(kernel));
-  Block *body = copy.addEntryBlock();
-  OpBuilder b = OpBuilder::atBlockEnd(body);
-  func::ReturnOp::create(b, loc, body->getArguments());
-  b.setInsertionPoint(launch);
-  auto copied = adze::host::LaunchOp::create(
-      b, loc, FlatSymbolRefAttr::get(copy.getNameAttr()), TypeRange(type),
-      ValueRange(data));
-  launch->setOperand(operand, copied.getResult(0));
-}
-
 /// Ties results of kernels to operands, so that elements are replaced in place.
-/// On devices, other operands are copied by a launch of their own, as all
-/// updates of a launch run at the same time.
 static void tieUpdates(ModuleOp module) {
   DenseMap<StringAttr, SmallVector<adze::host::LaunchOp>> launches;
   module.walk([&](adze::host::LaunchOp launch) {
     launches[launch.getCalleeAttr().getAttr()].push_back(launch);
   });
-  SymbolTable symbols(module);
-  bool isForDevices = bool(adze::tile::findCudaTarget(module));
-  for (auto kernel :
-       llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+  for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!isGraphKernel(kernel))
       continue;
     ArrayRef<adze::host::LaunchOp> uses = launches[kernel.getSymNameAttr()];
@@ -270,15 +242,9 @@ static void tieUpdates(ModuleOp module) {
       BlockArgument data = getUpdated(kernel, i);
       if (!data)
         continue;
-      bool isFree = true;
-      for (adze::host::LaunchOp launch : uses) {
-        if (mayReplace(launch, launch.getOperand(data.getArgNumber())))
-          continue;
-        if (isForDevices)
-          copyOperand(launch, kernel, data.getArgNumber(), symbols);
-        else
-          isFree = false;
-      }
+      bool isFree = llvm::all_of(uses, [&](adze::host::LaunchOp launch) {
+        return mayReplace(launch, launch.getOperand(data.getArgNumber()));
+      });
       if (isFree)
         kernel.setResultAttr(
             i, adze::host::tiedAttr,

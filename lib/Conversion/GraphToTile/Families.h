@@ -29,7 +29,7 @@ mlir::LogicalResult emitPickedRows(KernelEmitter &e);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op, Tiling);
 /// Emits several operands that are copied into the result.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
-mlir::LogicalResult emitScatter(KernelEmitter &e, graph::ScatterElementsOp op);
+mlir::LogicalResult emitScatter(KernelEmitter &e, mlir::Operation *op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Tiling tiling);
 mlir::LogicalResult emitWordMatmul(KernelEmitter &e, graph::WordMatmulOp op,
                                    Tiling);

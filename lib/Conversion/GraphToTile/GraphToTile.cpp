@@ -12,6 +12,7 @@
 #include "Families.h"
 #include "FewRows.h"
 #include "InPlace.h"
+#include "Lookups.h"
 #include "Moves.h"
 #include "WinogradTransforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -113,8 +114,8 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
       return emitConcat(e, concat, tiling);
     if (auto insertions = dyn_cast_or_null<InsertSliceOp>(last))
       return emitInsertions(e, insertions);
-    if (auto scatter = dyn_cast_or_null<ScatterElementsOp>(last))
-      return emitScatter(e, scatter);
+    if (isa_and_nonnull<ScatterElementsOp, ScatterNDOp>(last))
+      return emitScatter(e, last);
     return tiling == Tiling::Dims && picksAlikeInRows(e)
                ? emitPickedRows(e)
                : emitPointwise(e, tiling);

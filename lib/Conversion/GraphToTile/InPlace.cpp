@@ -130,7 +130,7 @@ Elements Insertions::getRead(OpOperand &use, int64_t axis, bool changes) const {
   Elements read{INT64_MAX, 0};
   for (Operation *user :
        kernel.getArgument(use.getOperandNumber()).getUsers()) {
-    if (changes && isa<InsertSliceOp, ScatterElementsOp>(user))
+    if (changes && isa<InsertSliceOp, ScatterElementsOp, ScatterNDOp>(user))
       continue;
     auto slice = dyn_cast<SliceOp>(user);
     auto size =

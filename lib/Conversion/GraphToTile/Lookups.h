@@ -32,6 +32,8 @@ Emitted countFromEnd(KernelEmitter &e, const Emitted &indices,
 Emitted clampPositions(KernelEmitter &e, mlir::Operation *lookup,
                        const Emitted &positions, mlir::Value extent);
 
+/// Emits a scatter whose indices select single elements, or slices (GPUs).
+mlir::LogicalResult emitElementScatter(KernelEmitter &e, mlir::Operation *op);
 
 
 } // namespace adze

@@ -148,12 +148,13 @@ LogicalResult RowScatter::run() {
   return storePieces(*place);
 }
 
-LogicalResult adze::emitScatter(KernelEmitter &e, ScatterElementsOp op) {
+LogicalResult adze::emitScatter(KernelEmitter &e, Operation *op) {
   if (e.getOutputs().size() != 1)
     return e.fail("the kernel has results besides a scatter");
-  if (!isa<BlockArgument>(op.getData()) || !op.getData().hasOneUse())
+  Value data = op->getOperand(0);
+  if (!isa<BlockArgument>(data) || !data.hasOneUse())
     return e.fail("the kernel reads the tensor of which it replaces elements");
-  if (!op.replacesRows())
-    return e.fail("the indices of a scatter select single elements");
-  return RowScatter(e, op).run();
+  auto elements = dyn_cast<ScatterElementsOp>(op);
+  return elements && elements.replacesRows() ? RowScatter(e, elements).run()
+                                             : emitElementScatter(e, op);
 }

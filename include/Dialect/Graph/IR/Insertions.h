@@ -16,6 +16,13 @@ llvm::SmallVector<InsertSliceOp> getInsertions(mlir::Value result);
 /// insertions or its scatter replace, or null.
 mlir::Value getUpdated(mlir::Value result);
 
+/// Returns the reduction of a scatter.
+ScatterReduction getReduction(mlir::Operation *scatter);
+
+/// Returns true if the result of a scatter does not depend on the order of its
+/// updates, and atomic operations combine them.
+bool mayReorderUpdates(mlir::Operation *scatter);
+
 } // namespace adze::graph
 
 #endif // ADZE_DIALECT_GRAPH_IR_INSERTIONS_H

@@ -160,10 +160,25 @@ SmallVector<InsertSliceOp> adze::graph::getInsertions(Value result) {
 }
 
 Value adze::graph::getUpdated(Value result) {
-  if (auto scatter = result.getDefiningOp<ScatterElementsOp>())
-    return scatter.getData();
+  if (Operation *op = result.getDefiningOp();
+      isa_and_nonnull<ScatterElementsOp, ScatterNDOp>(op))
+    return op->getOperand(0);
   SmallVector<InsertSliceOp> insertions = getInsertions(result);
   return insertions.empty() ? Value() : insertions.back().getDest();
+}
+
+ScatterReduction adze::graph::getReduction(Operation *scatter) {
+  auto elements = dyn_cast<ScatterElementsOp>(scatter);
+  return elements ? elements.getReduction()
+                  : cast<ScatterNDOp>(scatter).getReduction();
+}
+
+bool adze::graph::mayReorderUpdates(Operation *scatter) {
+  ScatterReduction reduction = getReduction(scatter);
+  bool isSum = reduction == ScatterReduction::Add;
+  return reduction != ScatterReduction::Mul &&
+         !(isSum &&
+           isa<FloatType>(getElementTypeOrSelf(scatter->getResult(0))));
 }
 
 LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,

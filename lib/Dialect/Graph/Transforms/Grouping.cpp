@@ -444,8 +444,8 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
                                   const Group &consumer) const {
   constexpr StringLiteral windows =
       "the consumer's windows take slices of channels only";
-  if (auto scatter = dyn_cast_or_null<ScatterElementsOp>(consumer.anchor))
-    return whyNotScattered(producer, scatter);
+  if (isa_and_nonnull<ScatterElementsOp, ScatterNDOp>(consumer.anchor))
+    return whyNotScattered(producer, consumer.anchor);
   if (producer.anchor)
     return "an anchor op cannot be a prologue";
   bool picks = llvm::any_of(consumer.ops, isElementLookup);

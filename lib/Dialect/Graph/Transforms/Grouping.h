@@ -35,7 +35,7 @@ llvm::StringRef whyNoPiece(const Group &producer, InsertSliceOp insert);
 /// Returns the reason why the kernel of a scatter cannot compute the updates
 /// from the values of the producer, or an empty string.
 llvm::StringRef whyNotScattered(const Group &producer,
-                                ScatterElementsOp scatter);
+                                mlir::Operation *scatter);
 /// Returns true if the group permutes dims.
 bool hasTranspose(const Group &group);
 

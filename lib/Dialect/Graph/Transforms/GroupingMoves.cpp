@@ -3,6 +3,7 @@
 // Data movement before an anchor op that is faster as a kernel of its own, and
 // data movement after an anchor op that splits dims: the kernel stores elements
 // to their final places.
+#include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/IR/Move.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Targets.h"
@@ -142,12 +143,39 @@ StringRef adze::graph::whyNoPiece(const Group &producer, InsertSliceOp insert) {
              : "";
 }
 
-StringRef adze::graph::whyNotScattered(const Group &producer,
-                                       ScatterElementsOp scatter) {
+/// Returns true for operands that have one element, or the dims of `whole`.
+static bool areElements(Value operand, Value whole) {
+  Dims dims = getDims(operand);
+  return areEqual(dims, getDims(whole)) ||
+         llvm::all_of(dims,
+                      [](AffineExpr size) { return getConstant(size) == 1; });
+}
+
+/// Returns true if the producer computes the updates of a scatter elementwise,
+/// and nothing else. Programs of GPUs compute blocks of them in row-major
+/// order.
+static bool computesUpdates(const Group &producer, Operation *scatter) {
+  Value updates = scatter->getOperand(2);
+  return adze::tile::findCudaTarget(scatter) && mayReorderUpdates(scatter) &&
+         llvm::all_of(producer.ops, [&](Operation *op) {
+           return isPointwise(op) &&
+                  llvm::all_of(op->getOperands(),
+                               [&](Value operand) {
+                                 return areElements(operand, updates);
+                               }) &&
+                  !llvm::is_contained(scatter->getOperands().take_front(2),
+                                      op->getResult(0));
+         });
+}
+
+StringRef adze::graph::whyNotScattered(const Group &producer, Operation *op) {
+  auto scatter = dyn_cast<ScatterElementsOp>(op);
+  if (!scatter || !scatter.replacesRows())
+    return computesUpdates(producer, op)
+               ? ""
+               : "the consumer's indices select single elements";
   Value data = scatter.getData();
   int64_t last = getDims(data).size() - 1;
-  if (!scatter.replacesRows())
-    return "the consumer's indices select single elements";
   if (!data.getDefiningOp() ||
       data.getDefiningOp()->hasTrait<OpTrait::ConstantLike>() ||
       !data.hasOneUse())

@@ -3,9 +3,11 @@
 // graph-outline-clusters: outlines clusters into kernel functions and launches.
 // Equal bodies are found by a hash of ops, operand positions, types and
 // attributes, so the time is linear in the size of the module.
+#include "CopyUpdated.h"
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "Fusion.h"
 #include "Support/NodeName.h"
 #include "mlir/IR/IRMapping.h"
@@ -168,7 +170,7 @@ private:
     AffineExpr whole = op_detail::getBytes(context, argument.getType());
     AffineExpr parts = getAffineConstantExpr(0, context);
     for (OpOperand &use : argument.getUses()) {
-      if (isa<InsertSliceOp, ScatterElementsOp>(use.getOwner()) &&
+      if (isa<InsertSliceOp, ScatterElementsOp, ScatterNDOp>(use.getOwner()) &&
           getUpdated(use.getOwner()->getResult(0)) == argument)
         continue;
       auto slice = dyn_cast<SliceOp>(use.getOwner());
@@ -190,12 +192,14 @@ private:
     for (Value result :
          kernel.getBody().front().getTerminator()->getOperands()) {
       SmallVector<InsertSliceOp> insertions = getInsertions(result);
-      auto scatter = result.getDefiningOp<ScatterElementsOp>();
-      if (insertions.empty())
-        written = addExprs(written,
-                           op_detail::getBytes(
-                               context, scatter ? scatter.getUpdates().getType()
-                                                : result.getType()));
+      if (insertions.empty()) {
+        // The third operand of a scatter is its updates.
+        bool isScatter = bool(getUpdated(result));
+        Type stored = isScatter
+                          ? result.getDefiningOp()->getOperand(2).getType()
+                          : result.getType();
+        written = addExprs(written, op_detail::getBytes(context, stored));
+      }
       for (InsertSliceOp insert : insertions)
         written = addExprs(
             written,
@@ -247,6 +251,8 @@ struct OutlineClustersPass final
     Outliner outliner(getOperation());
     for (ClusterOp cluster : clusters)
       outliner.outline(cluster);
+    if (tile::findCudaTarget(getOperation()))
+      copyUpdated(getOperation());
     numKernels += outliner.numKernels;
     numShared += outliner.numShared;
   }
