@@ -121,6 +121,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     // Checks of gathers from states, whose buffers may be longer than their
     // shapes, are not changed.
     manager.addNestedPass<func::FuncOp>(createFoldChecks());
+    manager.addNestedPass<func::FuncOp>(graph::createParallelizePass());
     manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     addCleanup(manager);
     manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());

@@ -5,6 +5,7 @@
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES
 
 include "mlir/Pass/PassBase.td"
+include "Dialect/Graph/Transforms/DevicePasses.td"
 include "Dialect/Graph/Transforms/QuantizationPasses.td"
 include "Dialect/Graph/Transforms/RecognizePasses.td"
 include "Dialect/Graph/Transforms/ShapePasses.td"
@@ -186,7 +187,8 @@ def OutlineClustersPass : Pass<"graph-outline-clusters", "::mlir::ModuleOp"> {
     Turns the body of each `graph.cluster` into a private function with the
     attribute `adze.kernel`, and the cluster into a `host.launch` of it.
     Clusters of equal bodies and types share one function. A kernel is named
-    after its first ops.
+    after its first ops. For GPUs, tensors of which a launch replaces elements are copied
+    before it, if they are used elsewhere or their memory is not that of a launch.
 
     Before:
     ```mlir
@@ -342,8 +344,7 @@ def SplitReductionsPass
     and target only, not on threads. With dynamic sizes, they are the indices of the
     first reduced dim or, if there is only one, a constant factor of its size. Producers
     with no other user are split, too. A CPU also splits sums of rows whose distance is a
-    multiple of a page. For GPUs, scans of few long rows are split, and selections of many
-    elements are sorted afterwards.
+    multiple of a page.
 
     Before:
     ```mlir
@@ -360,7 +361,6 @@ def SplitReductionsPass
   let statistics = [
     Statistic<"split", "split", "Reductions split">,
     Statistic<"kept", "scalars", "Reductions to a scalar that keep a dim">,
-    Statistic<"scans", "scans", "Scans and selections split">,
   ];
 }
 

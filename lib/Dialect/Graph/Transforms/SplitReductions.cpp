@@ -8,7 +8,6 @@
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Matching.h"
-#include "SplitScans.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
 
@@ -267,7 +266,6 @@ struct SplitReductionsPass final
   using Base::Base;
 
   void runOnOperation() override {
-    scans += splitScans(getOperation()) + splitSelections(getOperation());
     SmallVector<ReduceOpInterface> reductions;
     getOperation().walk(
         [&](ReduceOpInterface op) { reductions.push_back(op); });

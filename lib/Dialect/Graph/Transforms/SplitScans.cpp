@@ -3,11 +3,11 @@
 // Scans along few long rows for GPUs, in parts: the sum of the parts before it
 // is added to each (G. Blelloch, "Prefix sums and their applications", 1990).
 // Selections from long rows select from those of their parts.
-#include "SplitScans.h"
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Matching.h"
+#include "Parallelize.h"
 #include <cmath>
 
 using namespace mlir;
@@ -208,16 +208,36 @@ TopKOp splitTopK(TopKOp op) {
   return all;
 }
 
+/// Returns a selection from the elements as wider integers with a sign, if
+/// selections have no keys of these elements, else the selection itself.
+TopKOp widenKeys(TopKOp op) {
+  auto element = dyn_cast<IntegerType>(getElement(op.getInput()));
+  unsigned width = element ? element.getWidth() : 64;
+  if (width > 32 || (width == 32 && !element.isUnsigned()))
+    return op;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value wide = createCast(b, loc, op.getInput(),
+                          b.getIntegerType(width == 32 ? 64 : 32));
+  auto selection = TopKOp::create(
+      b, loc, makeType(getElement(wide), getDims(op.getValues())),
+      op.getIndices().getType(), wide, op.getK(), op.getAxis(), op.getLargest(),
+      op.getSorted());
+  op.getValues().replaceAllUsesWith(
+      createCast(b, loc, selection.getValues(), element));
+  op.getIndices().replaceAllUsesWith(selection.getIndices());
+  op->erase();
+  return selection;
+}
+
 } // namespace
 
 unsigned adze::graph::splitSelections(func::FuncOp function) {
-  if (!adze::tile::findCudaTarget(function))
-    return 0;
   SmallVector<TopKOp> ops;
   function.walk([&](TopKOp op) { ops.push_back(op); });
   unsigned count = 0;
   while (!ops.empty())
-    if (TopKOp all = splitTopK(ops.pop_back_val())) {
+    if (TopKOp all = splitTopK(widenKeys(ops.pop_back_val()))) {
       ops.push_back(all);
       ++count;
     }
@@ -225,8 +245,6 @@ unsigned adze::graph::splitSelections(func::FuncOp function) {
 }
 
 unsigned adze::graph::splitScans(func::FuncOp function) {
-  if (!adze::tile::findCudaTarget(function))
-    return 0;
   unsigned count = 0;
   SmallVector<Operation *> work;
   auto find = [&](Operation *op) {
