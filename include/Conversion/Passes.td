@@ -63,7 +63,8 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::math::MathDialect",
     "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
-    "adze::tile::TileDialect", "::adze::host::HostDialect"];
+    "mlir::tensor::TensorDialect", "adze::tile::TileDialect",
+    "::adze::host::HostDialect"];
 }
 
 //===--- graph -> linalg --------------------------------------------------===//

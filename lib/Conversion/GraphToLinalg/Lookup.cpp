@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gather and scatter, decision trees, and non_zero.
+// Gather and scatter, decision trees, non_zero and select_boxes.
+#include "Dialect/Graph/IR/BoxMath.h"
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "KernelLowering.h"
@@ -250,6 +251,77 @@ LogicalResult lowerTreeLeaves(TreeLeavesOp op, KernelLowering &k) {
 }
 
 //===----------------------------------------------------------------------===//
+// select_boxes
+//===----------------------------------------------------------------------===//
+
+Box loadBox(SelectBoxesOp op, KernelLowering &k, Value batch, Value number) {
+  Box box;
+  for (auto [i, value] : llvm::enumerate(box))
+    value = k.load(k.get(op.getBoxes()), {batch, k.index(i), number});
+  return box;
+}
+
+/// Returns the candidate with the greatest score that none of the boxes
+/// selected before `end` overlaps, or -1.
+Value findNextBox(SelectBoxesOp op, KernelLowering &k, Value batch, Value kind,
+                  Value end) {
+  Type f32 = k.builder.getF32Type();
+  ElementBuilder b = k.elements();
+  auto isMore = [&](Value x, Value y) -> Value {
+    return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OGT, x,
+                                 y);
+  };
+  Value selected = k.getOutput(op.getResult()),
+        no = b.integer(k.builder.getI1Type(), 0);
+  auto isFree = [&](Value number) {
+    Box box = loadBox(op, k, batch, number);
+    Value isDropped =
+        k.fold(k.getRanges(end), no, [&](ValueRange at, Value last) {
+          Value other = arith::IndexCastOp::create(
+              k.builder, k.loc, k.builder.getIndexType(),
+              k.load(selected, {batch, kind, at[0]}));
+          Value isSame = k.compare(arith::CmpIPredicate::eq, other, number);
+          Box before = loadBox(op, k, batch, k.max(other, k.index(0)));
+          Value overlaps =
+              buildOverlap(b, box, before, op.getOverlap().convertToDouble());
+          Value either =
+              arith::OrIOp::create(k.builder, k.loc, isSame, overlaps);
+          return arith::OrIOp::create(k.builder, k.loc, last, either)
+              .getResult();
+        });
+    return k.compare(arith::CmpIPredicate::eq, isDropped, no);
+  };
+  Value lowest = b.number(f32, -INFINITY),
+        bound = b.number(f32, op.getScore().convertToDouble());
+  SmallVector<Value> found =
+      k.fold(k.getRanges(k.getSize(op.getScores(), 2)), {k.index(-1), lowest},
+             [&](ValueRange at, ValueRange best) -> SmallVector<Value> {
+               Value score =
+                   k.load(k.get(op.getScores()), {batch, kind, at[0]});
+               Value isBest = k.ifThenElse(
+                   k.conjunction(isMore(score, bound), isMore(score, best[1])),
+                   [&] { return isFree(at[0]); }, no);
+               return {k.select(isBest, at[0], best[0]),
+                       k.select(isBest, score, best[1])};
+             });
+  return found[0];
+}
+
+LogicalResult lowerSelectBoxes(SelectBoxesOp op, KernelLowering &k) {
+  SmallVector<Value> sizes = k.getSizes(op.getResult());
+  k.forEachProgram({sizes[0], sizes[1]}, [&](ValueRange at) {
+    // The carried value orders the iterations.
+    k.fold(k.getRanges(sizes[2]), k.index(0), [&](ValueRange step, Value) {
+      Value next = findNextBox(op, k, at[0], at[1], step[0]);
+      k.store(k.toNumber(next, k.builder.getI64Type()),
+              k.getOutput(op.getResult()), {at[0], at[1], step[0]});
+      return next;
+    });
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // non_zero
 //===----------------------------------------------------------------------===//
 
@@ -291,6 +363,7 @@ FamilyResult adze::graph::lowerLookup(Operation *op, KernelLowering &k) {
   ADZE_LOWER(TopKOp, lowerTopK)
   ADZE_LOWER(TreeLeavesOp, lowerTreeLeaves)
   ADZE_LOWER(NonZeroOp, lowerNonZero)
+  ADZE_LOWER(SelectBoxesOp, lowerSelectBoxes)
 #undef ADZE_LOWER
   return std::nullopt;
 }

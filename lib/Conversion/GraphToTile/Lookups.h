@@ -4,6 +4,7 @@
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_LOOKUPS_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_LOOKUPS_H
 
+#include "Dialect/Graph/IR/Graph.h"
 #include "DimRanges.h"
 
 namespace adze {
@@ -35,6 +36,8 @@ Emitted clampPositions(KernelEmitter &e, mlir::Operation *lookup,
 /// Emits a scatter whose indices select single elements, or slices (GPUs).
 mlir::LogicalResult emitElementScatter(KernelEmitter &e, mlir::Operation *op);
 
+/// Emits non-maximum suppression (GPUs).
+mlir::LogicalResult emitBoxSelection(KernelEmitter &e, graph::SelectBoxesOp op);
 
 } // namespace adze
 

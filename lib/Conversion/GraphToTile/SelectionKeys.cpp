@@ -9,18 +9,18 @@ using namespace adze;
 using namespace adze::graph;
 
 /// Returns the type in which elements are compared: at least f32 for floats.
-static Type getWideType(TopKOp op) {
-  Type element = getSignlessType(getElementTypeOrSelf(op.getInput()));
+static Type getWideType(Type element) {
   bool isNarrow = element.isF16() || element.isBF16();
-  return isNarrow ? Float32Type::get(op.getContext()) : element;
+  return isNarrow ? Float32Type::get(element.getContext())
+                  : getSignlessType(element);
 }
 
-SelectionKeys::SelectionKeys(KernelEmitter &e, TopKOp op)
-    : e(e), b(e.builder()), loc(e.loc()), op(op), wide(getWideType(op)),
+SelectionKeys::SelectionKeys(KernelEmitter &e, Type element, bool reverses)
+    : e(e), b(e.builder()), loc(e.loc()), reverses(reverses),
+      wide(getWideType(element)),
       type(b.getIntegerType(wide.getIntOrFloatBitWidth())) {}
 
-bool SelectionKeys::exist(TopKOp op) {
-  Type element = getElementTypeOrSelf(op.getInput());
+bool SelectionKeys::exist(Type element) {
   return isa<FloatType>(element) || element.isSignlessInteger(32) ||
          element.isSignlessInteger(64);
 }
@@ -47,14 +47,13 @@ Value SelectionKeys::make(const Emitted &elements) {
     key = arith::SelectOp::create(b, loc, isNan, number(getMost(), x.axes),
                                   flip(bits, x.axes));
   }
-  return op.getLargest()
-             ? key
-             : arith::XOrIOp::create(b, loc, key, number(-1, x.axes))
-                   .getResult();
+  return reverses ? arith::XOrIOp::create(b, loc, key, number(-1, x.axes))
+                        .getResult()
+                  : key;
 }
 
 Value SelectionKeys::getElements(Value keys, ArrayRef<int> axes) {
-  if (!op.getLargest())
+  if (reverses)
     keys = arith::XOrIOp::create(b, loc, keys, number(-1, axes));
   if (!isa<FloatType>(wide))
     return keys;

@@ -12,10 +12,15 @@ namespace adze {
 /// The keys of elements: integers in the order of the result of a selection.
 class SelectionKeys {
 public:
-  SelectionKeys(KernelEmitter &e, graph::TopKOp op);
+  /// Keys of elements of the type. The greatest is that of the greatest
+  /// element, or with `reverses` of the least one.
+  SelectionKeys(KernelEmitter &e, mlir::Type element, bool reverses = false);
+  SelectionKeys(KernelEmitter &e, graph::TopKOp op)
+      : SelectionKeys(e, mlir::getElementTypeOrSelf(op.getInput()),
+                      !op.getLargest()) {}
 
-  /// Returns true if there are keys of the elements of the input.
-  static bool exist(graph::TopKOp op);
+  /// Returns true if there are keys of elements of the type.
+  static bool exist(mlir::Type element);
   /// Returns the type of keys.
   mlir::IntegerType getType() const { return type; }
   /// Returns the keys of a tile of elements.
@@ -44,7 +49,7 @@ private:
   KernelEmitter &e;
   mlir::OpBuilder &b;
   mlir::Location loc;
-  graph::TopKOp op;
+  bool reverses;
   mlir::Type wide; // that of the elements, or f32 for narrower ones
   mlir::IntegerType type;
 };

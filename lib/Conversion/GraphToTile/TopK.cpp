@@ -300,7 +300,7 @@ LogicalResult adze::emitTopK(KernelEmitter &e, TopKOp op, Tiling tiling) {
     return e.fail("top_k has a tile form for GPUs only");
   if (tiling != Tiling::Flat)
     return e.fail("a selection has a flat tiling only");
-  if (!SelectionKeys::exist(op))
+  if (!SelectionKeys::exist(getElementTypeOrSelf(op.getInput())))
     return e.fail("no integer keys have the order of the elements");
   if (!op.getSorted())
     return emitUnsortedTopK(e, op);

@@ -305,7 +305,9 @@ void KernelPlan::chooseThreads() {
       bytes =
           std::max<int64_t>(bytes, bytesOf(tileType(stored).getElementType()));
     } else if (isa<tile::ReduceOp, tile::ScanOp>(op)) {
-      others = std::max(others, tileType(op->getOperand(0)).getNumElements());
+      RankedTensorType source = tileType(op->getOperand(0));
+      int64_t words = llvm::divideCeil(bytesOf(source.getElementType()), 4);
+      others = std::max(others, source.getNumElements() * words);
       reduces = true;
     }
   });

@@ -137,3 +137,17 @@ func.func @resize() -> (tensor<4xf32>, tensor<4xf32>, tensor<3xf32>) {
   %2 = graph.resize %x {mode = #graph.resize_mode<linear>, coordinates = #graph.coordinates<align_corners>} : (tensor<2xf32>) -> tensor<3xf32>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<3xf32>
 }
+
+// Of five boxes, the second and the last one are nearly the first one, the third one
+// overlaps by a third of the union, and the fourth one has no area. Scores at the bound and
+// NaN are no candidates; of equal scores the first one is selected.
+// CHECK-LABEL: func @select_boxes
+// CHECK-DAG: dense<{{\[\[}}[0, 2, 3, -1], [1, 3, -1, -1]]]> : tensor<1x2x4xi64>
+// CHECK-DAG: dense<{{\[\[}}[0, 3], [1, 3]]]> : tensor<1x2x2xi64>
+func.func @select_boxes() -> (tensor<1x2x4xi64>, tensor<1x2x2xi64>) {
+  %b = graph.constant dense<[[[0.0, 0.0, 0.0, 0.5, 0.1], [0.0, 0.1, 1.0, 0.5, 0.0], [2.0, 2.0, 2.0, 0.5, 2.0], [2.0, 2.0, 3.0, 1.5, 2.0], [4.0, 3.8, 4.0, 0.0, 3.8]]]> : tensor<1x5x5xf32>
+  %s = graph.constant dense<[[[0.9, 0.8, 0.7, 0.6, 0.9], [0.2, 0.9, 0x7FC00000, 0.6, 0.7]]]> : tensor<1x2x5xf32>
+  %0 = graph.select_boxes %b, %s {overlap = 0.5 : f32, score = 0.2 : f32} : (tensor<1x5x5xf32>, tensor<1x2x5xf32>) -> tensor<1x2x4xi64>
+  %1 = graph.select_boxes %b, %s {overlap = 0.3 : f32, score = 0.2 : f32} : (tensor<1x5x5xf32>, tensor<1x2x5xf32>) -> tensor<1x2x2xi64>
+  return %0, %1 : tensor<1x2x4xi64>, tensor<1x2x2xi64>
+}

@@ -189,4 +189,28 @@ def Graph_NonZeroOp : Graph_TensorOp<"non_zero"> {
   let hasVerifier = 1;
 }
 
+def Graph_SelectBoxesOp : Graph_TensorOp<"select_boxes"> {
+  let summary = "Non-maximum suppression of a bounded number of boxes";
+  let description = [{
+    For each batch and class, selects boxes whose scores are greater than `score`:
+    the one with the greatest score first, of equal ones the first one. Boxes are
+    not selected if they overlap a selected one: the area of the intersection is
+    more than `overlap` times that of the union. Rows of `boxes`, which is
+    `[batches, 5, boxes]`, are the lower ends along two dims, the upper ends, and
+    the areas. Scores are `[batches, classes, boxes]`. The result
+    `[batches, classes, count]` has the indices of the boxes as they are selected,
+    and -1 after the last one. graph-parallelize creates it. Source: ONNX
+    NonMaxSuppression-11, whose result has a data-dependent size.
+
+    Example:
+    ```mlir
+    %y = graph.select_boxes %b, %s {overlap = 0.5 : f32, score = 0.3 : f32} : (tensor<2x5x100xf32>, tensor<2x3x100xf32>) -> tensor<2x3x10xi64>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$boxes, Graph_Tensor:$scores,
+                       F32Attr:$overlap, F32Attr:$score);
+  let results = (outs Graph_I64Tensor:$result);
+  let hasVerifier = 1;
+}
+
 #endif // ADZE_DIALECT_GRAPH_IR_GRAPHLOOKUP

@@ -17,7 +17,8 @@ def ParallelizePass : Pass<"graph-parallelize", "::mlir::func::FuncOp"> {
     (`graph.top_k`) from long rows select from their parts first, and many elements
     are sorted after their selection. Scatters add floats as integers: multiples of a
     fraction of the largest update of each element, whose sums do not depend on the
-    order.
+    order. Non-maximum suppression that selects a bounded number of boxes is
+    `graph.select_boxes` instead of a call of the host.
 
     Before (cuda=sm_90a):
     ```mlir
@@ -34,6 +35,7 @@ def ParallelizePass : Pass<"graph-parallelize", "::mlir::func::FuncOp"> {
     Statistic<"scans", "scans", "Scans split">,
     Statistic<"selections", "selections", "Selections split">,
     Statistic<"scatters", "scatters", "Scatters that add integers for floats">,
+    Statistic<"suppressions", "suppressions", "Non-maximum suppressions">,
   ];
 }
 

@@ -71,6 +71,7 @@ ADZE_FLOPS_OF(RangeOp, getResult(), 2)
 ADZE_FLOPS_OF(CumsumOp, getInput(), 1)
 ADZE_FLOPS_OF(CumprodOp, getInput(), 1)
 ADZE_FLOPS_OF(TopKOp, getInput(), 1)
+ADZE_FLOPS_OF(SelectBoxesOp, getScores(), 1)
 ADZE_FLOPS_OF(ArgMaxOp, getInput(), 1)
 ADZE_FLOPS_OF(ArgMinOp, getInput(), 1)
 #undef ADZE_FLOPS_OF

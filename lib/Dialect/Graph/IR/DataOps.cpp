@@ -473,6 +473,24 @@ LogicalResult OneHotOp::verify() {
   return success();
 }
 
+LogicalResult SelectBoxesOp::verify() {
+  Dims boxes = getDims(getBoxes()), scores = getDims(getScores()),
+       result = getDims(getResult());
+  bool areF32 = getElementTypeOrSelf(getBoxes()).isF32() &&
+                getElementTypeOrSelf(getScores()).isF32();
+  bool fits =
+      boxes.size() == 3 && scores.size() == 3 && result.size() == 3 && areF32 &&
+      getConstant(boxes[1]) == 5 &&
+      areEqual(Dims{boxes[0], boxes[2]}, Dims{scores[0], scores[2]}) &&
+      areEqual(ArrayRef(scores).take_front(2), ArrayRef(result).take_front(2));
+  if (!fits)
+    return emitOpError("expected f32 boxes [B, 5, N], f32 scores [B, C, N] and "
+                       "a result [B, C, count], but got ")
+           << toString(boxes) << ", " << toString(scores) << " and "
+           << toString(result);
+  return success();
+}
+
 LogicalResult NonZeroOp::verify() {
   Dims dims = getDims(getResult());
   int64_t rank = op_detail::getRank(getInput());

@@ -24,6 +24,7 @@ struct ParallelizePass final
     func::FuncOp function = getOperation();
     if (!tile::findCudaTarget(function))
       return;
+    suppressions += selectBoxes(function);
     scatters += addScatteredIntegers(function);
     scans += splitScans(function);
     selections += splitSelections(function);

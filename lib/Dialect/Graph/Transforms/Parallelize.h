@@ -21,6 +21,10 @@ unsigned splitSelections(mlir::func::FuncOp function);
 /// integers.
 unsigned addScatteredIntegers(mlir::func::FuncOp function);
 
+/// Makes calls of non-maximum suppression that select at most a known number of
+/// boxes for each class `graph.select_boxes`.
+unsigned selectBoxes(mlir::func::FuncOp function);
+
 } // namespace adze::graph
 
 #endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_PARALLELIZE_H

@@ -2,6 +2,7 @@
 // RUN: aopt %s --graph-parallelize --split-input-file | FileCheck %s --check-prefix=CPU
 // CPU-NOT: graph.gather
 // CPU-NOT: graph.bitcast
+// CPU-NOT: graph.select_boxes
 
 // A scan of few long rows: its parts are scanned, and the sums of those before are added.
 // Sums of f16 are f32.
@@ -176,4 +177,52 @@ func.func @scattered_rows(%x: tensor<50x8xf16>, %i: tensor<?x1xi64, #i>, %u: ten
 func.func @narrow_keys(%x: tensor<64xui32>) -> (tensor<3xui32>, tensor<3xi64>) {
   %v, %i = graph.top_k %x {axis = 0 : i64} : (tensor<64xui32>) -> (tensor<3xui32>, tensor<3xi64>)
   return %v, %i : tensor<3xui32>, tensor<3xi64>
+}
+
+// -----
+
+// A known number of boxes is selected at most, of which 5 are fewer than 100: their indices
+// are counted and gathered, as triples of batch, class and box. A dynamic limit stays.
+#r = affine_map<()[s0] -> (s0, 3)>
+// CHECK-LABEL: func.func @boxes(
+// CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 0, 2, 1>}
+// CHECK: %[[FROM:.*]] = graph.slice %[[T]] {{.*}} -> tensor<2x2x5xf32>
+// CHECK: %[[TO:.*]] = graph.slice %[[T]] {{.*}}array<i64: 0, 2, 0>
+// CHECK: %[[LOW:.*]] = graph.minimum %[[FROM]], %[[TO]]
+// CHECK: %[[HIGH:.*]] = graph.maximum %[[FROM]], %[[TO]]
+// CHECK: %[[AREA:.*]] = graph.mul
+// CHECK: %[[BOXES:.*]] = graph.concat %[[LOW]], %[[HIGH]], %[[AREA]] {axis = 1 : i64}
+// CHECK: %[[S:.*]] = graph.select_boxes %[[BOXES]], %arg1 {overlap = 5.000000e-01 : f32, score = 3.000000e-01 : f32} : (tensor<2x5x5xf32>, tensor<2x3x5xf32>) -> tensor<2x3x5xi64>
+// CHECK: %[[IS:.*]] = graph.greater_equal %[[S]]
+// CHECK: %[[N:.*]] = graph.reduce_sum {{.*}} -> tensor<1xi64>
+// CHECK: graph.bind %[[N]] {symbols = array<i64: 0>}
+// CHECK: %[[AT:.*]] = graph.non_zero %[[IS]] : (tensor<2x3x5xi1>) -> tensor<3x?xi64, #{{.*}}>
+// CHECK: %[[ROWS:.*]] = graph.transpose %[[AT]]
+// CHECK: %[[PICKED:.*]] = graph.gather_nd %[[S]], %[[ROWS]]
+// CHECK: graph.concat %{{.*}}, %{{.*}} {axis = 1 : i64} : {{.*}} -> tensor<?x3xi64, #{{.*}}>
+// CHECK: graph.call "non_max_suppression"
+func.func @boxes(%b: tensor<2x5x4xf32>, %s: tensor<2x3x5xf32>, %m: tensor<i64>) -> (tensor<?x3xi64, #r>, tensor<?x3xi64, affine_map<()[s0, s1] -> (s1, 3)>>) {
+  %limit = graph.constant dense<100> : tensor<i64>
+  %overlap = graph.constant dense<0.5> : tensor<f32>
+  %score = graph.constant dense<0.3> : tensor<f32>
+  %corners = graph.constant dense<0> : tensor<i64>
+  %y = graph.call "non_max_suppression"(%b, %s, %limit, %overlap, %score, %corners) {symbols = array<i64: 0>} : (tensor<2x5x4xf32>, tensor<2x3x5xf32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<i64>) -> tensor<?x3xi64, #r>
+  %z = graph.call "non_max_suppression"(%b, %s, %m, %overlap, %score, %corners) {symbols = array<i64: 1>} : (tensor<2x5x4xf32>, tensor<2x3x5xf32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<i64>) -> tensor<?x3xi64, affine_map<()[s0, s1] -> (s1, 3)>>
+  return %y, %z : tensor<?x3xi64, #r>, tensor<?x3xi64, affine_map<()[s0, s1] -> (s1, 3)>>
+}
+
+// -----
+
+// Centers and sizes.
+// CHECK-LABEL: func.func @centers(
+// CHECK: %[[HALF:.*]] = graph.mul
+// CHECK: graph.sub %{{.*}}, %[[HALF]]
+// CHECK: graph.add %{{.*}}, %[[HALF]]
+// CHECK: graph.select_boxes
+func.func @centers(%b: tensor<1x5x4xf32>, %s: tensor<1x1x5xf32>) -> tensor<?x3xi64, affine_map<()[s0] -> (s0, 3)>> {
+  %limit = graph.constant dense<2> : tensor<i64>
+  %number = graph.constant dense<0.5> : tensor<f32>
+  %center = graph.constant dense<1> : tensor<i64>
+  %y = graph.call "non_max_suppression"(%b, %s, %limit, %number, %number, %center) {symbols = array<i64: 0>} : (tensor<1x5x4xf32>, tensor<1x1x5xf32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<i64>) -> tensor<?x3xi64, affine_map<()[s0] -> (s0, 3)>>
+  return %y : tensor<?x3xi64, affine_map<()[s0] -> (s0, 3)>>
 }
