@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Pooling over regions of interest, whose coordinates are data.
+#include "Dialect/Graph/IR/RegionMath.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -58,64 +59,31 @@ Type getWideType(Value tensor) {
 // roi_align
 //===----------------------------------------------------------------------===//
 
-/// One dim of a sample: the elements around it and their weights.
-struct Sample {
-  Value low, high, lowWeight, highWeight, inside;
+/// A sample along one dim, and the elements before and after it.
+struct Sample : RegionSample {
+  Value lowIndex, highIndex;
 };
 
-/// A sample outside by more than one element counts nothing; otherwise the
-/// border counts.
 Sample locate(Numbers &n, Value position, Value size) {
   KernelLowering &k = n.k;
-  Sample s;
-  Value above = arith::CmpFOp::create(
-      k.builder, k.loc, arith::CmpFPredicate::OGE, position, n.num(-1));
-  Value below = arith::CmpFOp::create(
-      k.builder, k.loc, arith::CmpFPredicate::OLE, position, n.number(size));
-  s.inside = k.conjunction(above, below);
+  ElementBuilder b = k.elements();
+  Sample s{buildSample(b, position, n.number(size)), {}, {}};
   Value last = k.add(size, -1);
-  Value bounded = n.min(n.max(position, n.num(0)), n.number(last));
-  Value low = n.floor(bounded);
-  s.low = n.clampedIndex(low, last);
-  s.high = k.min(k.add(s.low, 1), last);
-  s.highWeight = k.subNum(bounded, low);
-  s.lowWeight = k.subNum(n.num(1), s.highWeight);
+  s.lowIndex = n.clampedIndex(s.low, last);
+  s.highIndex = k.min(k.add(s.lowIndex, 1), last);
   return s;
 }
 
-/// A dim of a region: its start, the width of a bin, and the samples of a bin.
-struct Extent {
-  Value start, bin, samples;
-};
-
-Extent getExtent(RoiAlignOp op, Numbers &n, Value roi, int64_t first,
-                 Value bins) {
+/// Returns the dim of a region whose corners are columns `first` and
+/// `first + 2`.
+RegionExtent getExtent(RoiAlignOp op, Numbers &n, Value roi, int64_t first,
+                       Value bins) {
   KernelLowering &k = n.k;
-  Value rois = k.get(op.getRois());
-  double offset = op.getHalfPixel() ? 0.5 : 0.0;
+  ElementBuilder b = k.elements();
   auto corner = [&](int64_t i) {
-    Value x = k.mulNum(k.loadWide(rois, {roi, k.index(i)}),
-                       n.num(op.getScale().convertToDouble()));
-    return k.subNum(x, n.num(offset));
+    return k.loadWide(k.get(op.getRois()), {roi, k.index(i)});
   };
-  Extent e;
-  e.start = corner(first);
-  Value extent = k.subNum(corner(first + 2), e.start);
-  if (!op.getHalfPixel())
-    extent = n.max(extent, n.num(1));
-  e.bin = k.divNum(extent, n.number(bins));
-  e.samples = op.getSamples()
-                  ? k.index(op.getSamples())
-                  : n.clampedIndex(n.ceil(e.bin), k.index(int64_t(1) << 20));
-  return e;
-}
-
-/// Returns the position of sample `i` of bin `bin`.
-Value getPosition(Numbers &n, const Extent &e, Value bin, Value i) {
-  KernelLowering &k = n.k;
-  Value within =
-      k.divNum(k.addNum(n.number(i), n.num(0.5)), n.number(e.samples));
-  return k.addNum(e.start, k.mulNum(k.addNum(n.number(bin), within), e.bin));
+  return buildExtent(b, op, corner(first), corner(first + 2), n.number(bins));
 }
 
 /// The samples of a region along one dim. If each bin has a constant number of
@@ -136,9 +104,14 @@ public:
   }
   void setRegion(Value roi);
   Sample get(Value bin, Value i);
-  Value getCount() { return extent.samples; }
+  Value getCount() { return samples; }
 
 private:
+  Value getPosition(Value bin, Value i) {
+    ElementBuilder b = n.k.elements();
+    return buildPosition(b, extent, n.number(bin), n.number(i),
+                         n.number(samples));
+  }
   Value allocate(ArrayRef<int64_t> shape, Type element) {
     return memref::AllocOp::create(
         n.k.builder, n.k.loc, MemRefType::get(shape, element), ValueRange(),
@@ -152,24 +125,28 @@ private:
   Numbers &n;
   int64_t first;
   Value size, bins;
-  Extent extent;
+  RegionExtent extent;
+  Value samples;        // of a bin
   Value cells, weights; // by sample: low, high, inside; their weights
 };
 
 void Samples::setRegion(Value roi) {
   KernelLowering &k = n.k;
   extent = getExtent(op, n, roi, first, bins);
+  samples = op.getSamples()
+                ? k.index(op.getSamples())
+                : n.clampedIndex(n.ceil(extent.bin), k.index(int64_t(1) << 20));
   if (!cells)
     return;
-  k.forEach({bins, extent.samples}, [&](ValueRange at) {
-    Sample s = locate(n, getPosition(n, extent, at[0], at[1]), size);
+  k.forEach({bins, samples}, [&](ValueRange at) {
+    Sample s = locate(n, getPosition(at[0], at[1]), size);
     Value row = getRow(at[0], at[1]);
     Value inside = k.select(s.inside, k.index(1), k.index(0));
     auto store = [&](ArrayRef<Value> numbers, Value table) {
       for (auto [i, number] : llvm::enumerate(numbers))
         k.store(number, table, {row, k.index(i)});
     };
-    store({s.low, s.high, inside}, cells);
+    store({s.lowIndex, s.highIndex, inside}, cells);
     store({s.lowWeight, s.highWeight}, weights);
   });
 }
@@ -177,14 +154,14 @@ void Samples::setRegion(Value roi) {
 Sample Samples::get(Value bin, Value i) {
   KernelLowering &k = n.k;
   if (!cells)
-    return locate(n, getPosition(n, extent, bin, i), size);
+    return locate(n, getPosition(bin, i), size);
   Value row = getRow(bin, i);
   auto load = [&](Value table, int64_t column) {
     return k.load(table, {row, k.index(column)});
   };
   Sample s;
-  s.low = load(cells, 0);
-  s.high = load(cells, 1);
+  s.lowIndex = load(cells, 0);
+  s.highIndex = load(cells, 1);
   s.inside = k.compare(arith::CmpIPredicate::ne, load(cells, 2), k.index(0));
   s.lowWeight = load(weights, 0);
   s.highWeight = load(weights, 1);
@@ -195,18 +172,14 @@ Sample Samples::get(Value bin, Value i) {
 Value interpolate(RoiAlignOp op, Numbers &n, const Sample &sy, const Sample &sx,
                   Value image, Value channel) {
   KernelLowering &k = n.k;
-  Value input = k.get(op.getInput());
-  auto corner = [&](Value row, Value column, Value wy, Value wx) {
-    Value v = k.loadWide(input, {image, channel, row, column});
-    return k.mulNum(k.mulNum(wy, wx), v);
+  auto pixel = [&](Value row, Value column) {
+    return k.loadWide(k.get(op.getInput()), {image, channel, row, column});
   };
-  Value a = corner(sy.low, sx.low, sy.lowWeight, sx.lowWeight);
-  Value b = corner(sy.low, sx.high, sy.lowWeight, sx.highWeight);
-  Value c = corner(sy.high, sx.low, sy.highWeight, sx.lowWeight);
-  Value d = corner(sy.high, sx.high, sy.highWeight, sx.highWeight);
-  Value value = op.getMax() ? n.max(n.max(a, b), n.max(c, d))
-                            : k.addNum(k.addNum(a, b), k.addNum(c, d));
-  return k.select(k.conjunction(sy.inside, sx.inside), value, n.num(0));
+  ElementBuilder b = k.elements();
+  return buildInterpolation(
+      b, op, sy, sx,
+      {pixel(sy.lowIndex, sx.lowIndex), pixel(sy.lowIndex, sx.highIndex),
+       pixel(sy.highIndex, sx.lowIndex), pixel(sy.highIndex, sx.highIndex)});
 }
 
 LogicalResult lowerRoiAlign(RoiAlignOp op, KernelLowering &k) {
@@ -219,22 +192,20 @@ LogicalResult lowerRoiAlign(RoiAlignOp op, KernelLowering &k) {
     Value roi = region[0], image = k.toIndex(k.load(batch, roi), images);
     y.setRegion(roi);
     x.setRegion(roi);
-    Value count = k.mul(y.getCount(), x.getCount());
-    Value isEmpty = k.compare(arith::CmpIPredicate::eq, count, k.index(0));
-    Value none =
-        op.getMax() ? n.num(-std::numeric_limits<float>::infinity()) : n.num(0);
+    Value count = n.number(k.mul(y.getCount(), x.getCount()));
+    ElementBuilder b = k.elements();
+    Value none = buildNoSamples(b, op, n.type);
     k.forEach(ArrayRef(out).drop_front(), [&](ValueRange at) {
       Value folded =
           k.fold({{k.index(0), y.getCount()}, {k.index(0), x.getCount()}}, none,
                  [&](ValueRange i, Value carried) {
                    Value value = interpolate(op, n, y.get(at[1], i[0]),
                                              x.get(at[2], i[1]), image, at[0]);
-                   return op.getMax() ? n.max(carried, value)
-                                      : k.addNum(carried, value);
+                   ElementBuilder inner = k.elements();
+                   return buildFold(inner, op, carried, value);
                  });
-      if (!op.getMax())
-        folded = k.divNum(folded, n.number(k.max(count, k.index(1))));
-      k.storeWide(k.select(isEmpty, n.num(0), folded), output,
+      ElementBuilder inner = k.elements();
+      k.storeWide(buildBin(inner, op, folded, count), output,
                   {roi, at[0], at[1], at[2]});
     });
   });

@@ -44,8 +44,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
              WinogradConvOp, WinogradInputOp, WinogradFilterOp,
              WinogradOutputOp, WordMatmulOp, BlockMatmulOp, RecurrentOp,
-             CumsumOp, CumprodOp, TopKOp, NonZeroOp, SelectBoxesOp, TreeLeavesOp, ArgMaxOp,
-             ArgMinOp, ReduceOpInterface>(op))
+             CumsumOp, CumprodOp, TopKOp, NonZeroOp, SelectBoxesOp, RoiAlignOp,
+             TreeLeavesOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
@@ -144,6 +144,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor,
       .Case([&](TopKOp op) { return emitTopK(e, op, tiling); })
       .Case([&](NonZeroOp op) { return emitNonZero(e, op, tiling); })
       .Case([&](SelectBoxesOp op) { return emitBoxSelection(e, op); })
+      .Case([&](RoiAlignOp op) { return emitRoiAlign(e, op); })
       .Case([&](LRNOp op) { return emitLRN(e, op, tiling); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, tiling); })
       .Case<WinogradInputOp, WinogradFilterOp, WinogradOutputOp>(

@@ -39,6 +39,9 @@ mlir::LogicalResult emitElementScatter(KernelEmitter &e, mlir::Operation *op);
 /// Emits non-maximum suppression (GPUs).
 mlir::LogicalResult emitBoxSelection(KernelEmitter &e, graph::SelectBoxesOp op);
 
+/// Emits interpolated pooling over regions of interest (GPUs).
+mlir::LogicalResult emitRoiAlign(KernelEmitter &e, graph::RoiAlignOp op);
+
 } // namespace adze
 
 #endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_LOOKUPS_H
