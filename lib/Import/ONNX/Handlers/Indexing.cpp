@@ -120,8 +120,7 @@ static LogicalResult importScatterElements(Binder &b) {
   if (b.getRank(indices) == b.getRank(updates))
     updates = b.refine(updates, graph::getDims(indices));
   return b.done(b.create<graph::ScatterElementsOp>(
-      {data, indices, updates},
-      {b.attr("axis", axis), getReduction(b)}));
+      {data, indices, updates}, {b.attr("axis", axis), getReduction(b)}));
 }
 
 static LogicalResult importScatterND(Binder &b) {
@@ -174,6 +173,11 @@ static LogicalResult importOneHot(Binder &b) {
 static Value buildNonZero(Binder &b, Value x) {
   if (!x)
     return {};
+  // A mask that selects from several tensors has one number of elements.
+  for (mlir::Operation *user : x.getUsers())
+    if (auto same = llvm::dyn_cast<graph::NonZeroOp>(user);
+        same && same->getBlock() == b.builder.getInsertionBlock())
+      return same.getResult();
   Sizes sizes(b);
   if (Binder::isString(x))
     x = b.create<graph::NotOp>(b.create<graph::EqualOp>({x, b.string("")}));

@@ -5,6 +5,7 @@
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
+#include "Dialect/Graph/IR/Elements.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -159,13 +160,18 @@ static LogicalResult importTopK(Binder &b) {
       return b.fail("expected operand 1 to be present");
     Sizes sizes(b);
     Value wanted = b.withLength(sizes.toVector(b.operand(1)), 1);
-    Dims elements = b.getSizes(wanted);
+    // Detectors select at most a constant number of boxes of a dynamic number.
+    auto cut = graph::getCutElements(wanted);
+    bool isCut = cut && !graph::getElements(wanted) &&
+                 llvm::all_of(*cut, graph::isNonNegative);
+    Dims elements = isCut ? Dims(cut->begin(), cut->end()) : b.getSizes(wanted);
     if (b.hasFailed())
       return mlir::failure();
     if (elements.size() != 1)
       return b.fail("expected k to be one number");
     k = elements.front();
-    if (isData(b, 1)) {
+    if (isData(b, 1) &&
+        !graph::isNonNegative(graph::subExprs(graph::getDims(x)[axis], k))) {
       Value size = sizes.pick(sizes.shape(x), axis);
       b.check(b.create<graph::LessEqualOp>({wanted, size}),
               "expected k to be at most the size of the dim");
