@@ -18,7 +18,8 @@ def ParallelizePass : Pass<"graph-parallelize", "::mlir::func::FuncOp"> {
     are sorted after their selection. Scatters add floats as integers: multiples of a
     fraction of the largest update of each element, whose sums do not depend on the
     order. Non-maximum suppression that selects a bounded number of boxes is
-    `graph.select_boxes` instead of a call of the host.
+    `graph.select_boxes` instead of a call of the host. Data-dependent sizes that do
+    not depend on each other are read at once: the host waits for the device once.
 
     Before (cuda=sm_90a):
     ```mlir
@@ -36,6 +37,7 @@ def ParallelizePass : Pass<"graph-parallelize", "::mlir::func::FuncOp"> {
     Statistic<"selections", "selections", "Selections split">,
     Statistic<"scatters", "scatters", "Scatters that add integers for floats">,
     Statistic<"suppressions", "suppressions", "Non-maximum suppressions">,
+    Statistic<"reads", "reads", "Reads of sizes that are read with others">,
   ];
 }
 

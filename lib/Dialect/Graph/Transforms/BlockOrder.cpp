@@ -194,6 +194,63 @@ void adze::graph::sortBlock(Block &block) {
 }
 
 //===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+/// Returns true if `read` and what it depends on may be moved to `first`: they
+/// do not depend on it, nor on other effects than those of `last`, the previous
+/// read there.
+static bool isFreeOf(const Order &order, Operation *read, Operation *first,
+                     Operation *last) {
+  unsigned key = order.keys.lookup(first);
+  llvm::SmallSetVector<Operation *, 8> needed;
+  needed.insert(read);
+  for (unsigned i = 0; i < needed.size(); ++i)
+    for (Operation *other : order.before.lookup(needed[i])) {
+      bool isOrderOnly = needed[i] == read && other == last;
+      if (isOrderOnly || order.keys.lookup(other) < key)
+        continue;
+      if (!isMemoryEffectFree(other))
+        return false;
+      needed.insert(other);
+    }
+  return true;
+}
+
+unsigned adze::graph::mergeReads(Block &block) {
+  Order order(block);
+  SmallVector<SmallVector<BindOp>> sets;
+  for (Operation *op : order.ops)
+    if (auto read = dyn_cast<BindOp>(op)) {
+      if (sets.empty() ||
+          !isFreeOf(order, read, sets.back().front(), sets.back().back()))
+        sets.emplace_back();
+      sets.back().push_back(read);
+    }
+  unsigned merged = 0;
+  for (SmallVector<BindOp> &set : sets) {
+    if (set.size() == 1)
+      continue;
+    SmallVector<Value> inputs;
+    SmallVector<int64_t> symbols;
+    for (BindOp read : set) {
+      inputs.push_back(read.getInput());
+      llvm::append_range(symbols, read.getSymbols());
+    }
+    OpBuilder b(set.front());
+    Location loc = set.front().getLoc();
+    Value all = ConcatOp::create(b, loc, inputs, /*axis=*/0);
+    BindOp::create(b, loc, all, symbols);
+    for (BindOp read : set)
+      read.erase();
+    merged += set.size();
+  }
+  if (merged)
+    sortBlock(block);
+  return merged;
+}
+
+//===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
 

@@ -42,6 +42,11 @@ private:
 /// of sizes stays before the ops after it, except for its own dependences.
 void sortBlock(mlir::Block &block);
 
+/// Reads sizes that do not depend on each other (graph.bind) at once, so that
+/// the host waits for a device once. Sorts the block, and returns the number of
+/// these reads.
+unsigned mergeReads(mlir::Block &block);
+
 /// Moves each check of sizes in the function to the first position where the
 /// sizes are known, so that no reordering moves dependent ops before it.
 void hoistChecks(mlir::Operation *function);

@@ -2,6 +2,7 @@
 //
 // graph-parallelize: rewrites ops with an inherent order for GPUs.
 #include "Parallelize.h"
+#include "BlockOrder.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
 
@@ -28,6 +29,7 @@ struct ParallelizePass final
     scatters += addScatteredIntegers(function);
     scans += splitScans(function);
     selections += splitSelections(function);
+    function.walk([&](Block *block) { reads += mergeReads(*block); });
   }
 };
 

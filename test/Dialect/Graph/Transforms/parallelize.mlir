@@ -226,3 +226,47 @@ func.func @centers(%b: tensor<1x5x4xf32>, %s: tensor<1x1x5xf32>) -> tensor<?x3xi
   %y = graph.call "non_max_suppression"(%b, %s, %limit, %number, %number, %center) {symbols = array<i64: 0>} : (tensor<1x5x4xf32>, tensor<1x1x5xf32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<i64>) -> tensor<?x3xi64, affine_map<()[s0] -> (s0, 3)>>
   return %y : tensor<?x3xi64, affine_map<()[s0] -> (s0, 3)>>
 }
+
+// -----
+
+// Sizes that do not depend on each other are read at once, and the ops between them follow.
+#m = affine_map<()[s0] -> (1, s0)>
+#n = affine_map<()[s0, s1] -> (1, s1)>
+// CHECK-LABEL: func.func @reads(
+// CHECK: %[[A:.*]] = graph.reduce_sum %arg0
+// CHECK: %[[B:.*]] = graph.reduce_sum %arg1
+// CHECK: %[[ALL:.*]] = graph.concat %[[A]], %[[B]] {axis = 0 : i64}
+// CHECK: graph.bind %[[ALL]] {symbols = array<i64: 0, 1>} : tensor<2xi64>
+// CHECK-NOT: graph.bind
+// CHECK: graph.non_zero %arg0
+// CHECK: graph.non_zero %arg1
+func.func @reads(%x: tensor<8xi64>, %y: tensor<8xi64>) -> (tensor<1x?xi64, #m>, tensor<1x?xi64, #n>) {
+  %a = graph.reduce_sum %x {axes = array<i64: 0>} : (tensor<8xi64>) -> tensor<1xi64>
+  graph.bind %a {symbols = array<i64: 0>} : tensor<1xi64>
+  %p = graph.non_zero %x : (tensor<8xi64>) -> tensor<1x?xi64, #m>
+  %b = graph.reduce_sum %y {axes = array<i64: 0>} : (tensor<8xi64>) -> tensor<1xi64>
+  graph.bind %b {symbols = array<i64: 1>} : tensor<1xi64>
+  %q = graph.non_zero %y : (tensor<8xi64>) -> tensor<1x?xi64, #n>
+  return %p, %q : tensor<1x?xi64, #m>, tensor<1x?xi64, #n>
+}
+
+// -----
+
+// The second size depends on the first one, and the third one comes after a check.
+#m = affine_map<()[s0] -> (1, s0)>
+// CHECK-LABEL: func.func @dependent(
+// CHECK: graph.bind %{{.*}} {symbols = array<i64: 0>}
+// CHECK: graph.bind %{{.*}} {symbols = array<i64: 1>}
+// CHECK: graph.check
+// CHECK: graph.bind %{{.*}} {symbols = array<i64: 2>}
+func.func @dependent(%x: tensor<8xi64>, %c: tensor<1xi1>, %d: tensor<1xi64>) -> tensor<1x?xi64, #m> {
+  %a = graph.reduce_sum %x {axes = array<i64: 0>} : (tensor<8xi64>) -> tensor<1xi64>
+  graph.bind %a {symbols = array<i64: 0>} : tensor<1xi64>
+  %p = graph.non_zero %x : (tensor<8xi64>) -> tensor<1x?xi64, #m>
+  %b = graph.reduce_max %p {axes = array<i64: 0, 1>, keepdims = false} : (tensor<1x?xi64, #m>) -> tensor<i64>
+  %f = graph.reshape %b : (tensor<i64>) -> tensor<1xi64>
+  graph.bind %f {symbols = array<i64: 1>} : tensor<1xi64>
+  graph.check %c, "expected c" : tensor<1xi1>
+  graph.bind %d {symbols = array<i64: 2>} : tensor<1xi64>
+  return %p : tensor<1x?xi64, #m>
+}
