@@ -211,6 +211,10 @@ void KernelLowering::bodyOp(Operation *op) {
     return;
   }
   Value tile = op->getResult(0);
+  if (!isTile(tile)) {
+    fail(op, "expected a tile as the result of an op over tiles");
+    return;
+  }
   if (auto it = invariant.find(tile); it != invariant.end())
     return prepareOperand(tile, it->second);
   if (isShared(op)) {

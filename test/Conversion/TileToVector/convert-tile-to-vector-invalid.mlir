@@ -50,3 +50,15 @@ tile.kernel @consumed(%x: memref<8xf32>) {
   func.call @consume(%t) : (tensor<8xf32>) -> ()
   tile.return
 }
+
+// -----
+
+// Kernels that read an element of a tile are lowered op by op.
+tile.kernel @element(%x: memref<8xf32>, %y: memref<f32>) {
+  %t = tile.load %x[0] sizes [8] : memref<8xf32> -> tensor<8xf32>
+  %m = tile.reduce max %t dim 0 : tensor<8xf32> -> tensor<f32>
+  // expected-error @+1 {{expected a tile as the result of an op over tiles}}
+  %s = tensor.extract %m[] : tensor<f32>
+  memref.store %s, %y[] : memref<f32>
+  tile.return
+}
