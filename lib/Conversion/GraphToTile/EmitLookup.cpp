@@ -204,15 +204,13 @@ KernelEmitter::emitGatherElements(GatherElementsOp op,
   return emitPicked(*this, op.getData(), axis, *split, *picked);
 }
 
-/// Returns a view of the memory of a tensor in which `count` dims from `first`
-/// on are merged, or null if the tensor is not in memory.
-static Value mergeDims(KernelEmitter &e, Value tensor, int64_t first,
-                       int64_t count) {
-  Value memory = e.getMemory(tensor);
-  if (!memory || count == 1)
+Value adze::mergeDims(KernelEmitter &e, Value memory, int64_t first,
+                      int64_t count) {
+  if (count == 1)
     return memory;
+  int64_t rank = cast<MemRefType>(memory.getType()).getRank();
   SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0, rank = getDims(tensor).size(); dim < rank; ++dim)
+  for (int64_t dim = 0; dim < rank; ++dim)
     if (dim > first && dim < first + count)
       groups.back().push_back(dim);
     else
@@ -270,9 +268,11 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
       return fail("a tile axis runs along gathered dims");
     data.push_back({});
     llvm::append_range(data, rest);
-    return emitPickedTile(*this, op.getData(),
-                          mergeDims(*this, op.getData(), batch, *tuple), batch,
-                          data, joinPositions(*this, op, batch, picked));
+    Value memory = getMemory(op.getData());
+    if (memory)
+      memory = mergeDims(*this, memory, batch, *tuple);
+    return emitPickedTile(*this, op.getData(), memory, batch, data,
+                          joinPositions(*this, op, batch, picked));
   }
   for (const Emitted &each : picked)
     data.push_back(point(each.value));

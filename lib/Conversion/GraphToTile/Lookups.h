@@ -24,6 +24,9 @@ MaybeValue emitIndex(KernelEmitter &e, mlir::Operation *lookup,
                      mlir::Value indices, RangesRef ranges, mlir::Value extent,
                      int64_t column = 0);
 
+/// Returns a view of memory in which `count` dims from `first` on are merged.
+mlir::Value mergeDims(KernelEmitter &e, mlir::Value memory, int64_t first,
+                      int64_t count);
 /// Returns positions, of type `index`, of indices that count from the end if
 /// they are negative.
 Emitted countFromEnd(KernelEmitter &e, const Emitted &indices,

@@ -161,8 +161,7 @@ RegionAlign::Sample RegionAlign::locate(const Dim &dim, Value i) {
 Value RegionAlign::interpolate(const Sample &sy, const Sample &sx) {
   Value memory = e.getMemory(op.getInput());
   Type element = cast<MemRefType>(memory.getType()).getElementType();
-  Value flat = memref::CollapseShapeOp::create(
-      b, loc, memory, SmallVector<ReassociationIndices>{{0, 1, 2, 3}});
+  Value flat = mergeDims(e, memory, 0, 4);
   auto pixel = [&](Value row, Value column) {
     Value at = make<arith::AddIOp>(
         make<arith::MulIOp>(channel, spreadIndex(y.size)), row);

@@ -32,14 +32,17 @@ private:
     AffineExpr updates, data;
     bool isScattered, isBroadcast;
   };
-  SmallVector<Merged> mergeDims(ScatterElementsOp scatter);
+  SmallVector<Merged> joinDims(ScatterElementsOp scatter);
   void choosePositions();
   tile::ReduceKindAttr getKind();
   MaybeValue pick(Value positions, Value extent, int64_t column);
   MaybeValue place(ScatterElementsOp scatter);
   MaybeValue place(ScatterNDOp scatter);
 
-  Value flat(Value memory);
+  Value flat(Value memory) {
+    int64_t rank = cast<MemRefType>(memory.getType()).getRank();
+    return mergeDims(e, memory, 0, rank);
+  }
   Value spread(Value size) {
     return e.broadcast(
         {b.createOrFold<arith::IndexCastOp>(loc, type, size), {}}, {Own});
@@ -78,7 +81,7 @@ private:
 /// Returns the dims of the updates; adjacent ones are merged where the elements
 /// that they select are adjacent, too.
 SmallVector<ElementScatter::Merged>
-ElementScatter::mergeDims(ScatterElementsOp scatter) {
+ElementScatter::joinDims(ScatterElementsOp scatter) {
   SmallVector<Merged> all;
   for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(
            getDims(updates), getDims(data), getDims(indices)))) {
@@ -126,17 +129,6 @@ tile::ReduceKindAttr ElementScatter::getKind() {
   }
 }
 
-/// Returns a view of the memory with one dim.
-Value ElementScatter::flat(Value memory) {
-  int64_t rank = cast<MemRefType>(memory.getType()).getRank();
-  if (rank == 1)
-    return memory;
-  SmallVector<ReassociationIndices> groups(rank > 0);
-  for (int64_t dim = 0; dim < rank; ++dim)
-    groups.front().push_back(dim);
-  return memref::CollapseShapeOp::create(b, loc, memory, groups);
-}
-
 /// Returns the positions in [0, extent) that the indices at these positions of
 /// the index tensor select.
 MaybeValue ElementScatter::pick(Value at, Value extent, int64_t column) {
@@ -162,7 +154,7 @@ MaybeValue ElementScatter::pick(Value at, Value extent, int64_t column) {
 /// Returns the positions in the result: those of the updates, but for the
 /// scattered dim.
 MaybeValue ElementScatter::place(ScatterElementsOp scatter) {
-  SmallVector<Merged> dims = mergeDims(scatter);
+  SmallVector<Merged> dims = joinDims(scatter);
   SmallVector<Value> coordinates(dims.size());
   Value rest = positions;
   for (size_t i = dims.size(); i-- > 0;) {
