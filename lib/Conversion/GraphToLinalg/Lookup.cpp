@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Gather and scatter, decision trees, non_zero and select_boxes.
-#include "Dialect/Graph/IR/BoxMath.h"
 #include "Dialect/Graph/IR/Checks.h"
+#include "Dialect/Graph/IR/RegionMath.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

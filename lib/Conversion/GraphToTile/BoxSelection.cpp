@@ -2,8 +2,8 @@
 //
 // select_boxes for GPUs: a program holds the scores of one class. It selects
 // the box with the greatest one, drops those that overlap it, and so on.
-#include "Dialect/Graph/IR/BoxMath.h"
 #include "Dialect/Graph/IR/Reduced.h"
+#include "Dialect/Graph/IR/RegionMath.h"
 #include "Families.h"
 #include "Lookups.h"
 #include "SelectionKeys.h"

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Arithmetic of graph.roi_align, for all lowerings. Values are floats of one
-// type: scalars, or tiles of equal shapes.
+// Arithmetic of graph.roi_align and graph.select_boxes, for all lowerings.
+// Values are floats of one type: scalars, or tiles of equal shapes.
 #ifndef ADZE_DIALECT_GRAPH_IR_REGIONMATH_H
 #define ADZE_DIALECT_GRAPH_IR_REGIONMATH_H
 
@@ -10,6 +10,14 @@
 #include <array>
 
 namespace adze::graph {
+
+/// A box: the lower ends along two dims, the upper ends, and the area.
+using Box = std::array<mlir::Value, 5>;
+
+/// Returns an i1 that is true if the area of the intersection is more than
+/// `threshold` times that of the union. A box without an area overlaps none.
+mlir::Value buildOverlap(ElementBuilder &b, const Box &x, const Box &y,
+                         double threshold);
 
 /// A dim of a region: its start, and the width of a bin, in pixels.
 struct RegionExtent {

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Arithmetic of graph.roi_align.
+// Arithmetic of graph.roi_align and graph.select_boxes.
 #include "Dialect/Graph/IR/RegionMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -34,6 +34,31 @@ struct Floats {
 using Predicate = arith::CmpFPredicate;
 
 } // namespace
+
+// A comparison selects the greater of two coordinates, so that NaN is treated
+// as the run time treats it.
+Value adze::graph::buildOverlap(ElementBuilder &b, const Box &x, const Box &y,
+                                double threshold) {
+  Floats f(b, x[0]);
+  auto isBelow = [&](Value lhs, Value rhs) {
+    return f.compare(Predicate::OLT, lhs, rhs);
+  };
+  Value zero = f.number(0), common;
+  for (unsigned dim : {0u, 1u}) {
+    Value low = f.select(isBelow(y[dim], x[dim]), x[dim], y[dim]);
+    Value high =
+        f.select(isBelow(x[dim + 2], y[dim + 2]), x[dim + 2], y[dim + 2]);
+    Value length =
+        f.select(isBelow(low, high), f.make<arith::SubFOp>(high, low), zero);
+    common = common ? f.make<arith::MulFOp>(common, length) : length;
+  }
+  Value all = f.make<arith::SubFOp>(f.make<arith::AddFOp>(x[4], y[4]), common);
+  Value isMore =
+      isBelow(f.number(threshold), f.make<arith::DivFOp>(common, all));
+  for (Value area : {x[4], y[4], all})
+    isMore = f.make<arith::AndIOp>(isMore, isBelow(zero, area));
+  return isMore;
+}
 
 RegionExtent adze::graph::buildExtent(ElementBuilder &b, RoiAlignOp op,
                                       Value from, Value to, Value bins) {
