@@ -27,10 +27,6 @@ public:
   Value ceil(Value x) { return math::CeilOp::create(k.builder, k.loc, x); }
   /// Rounds ties away from zero.
   Value round(Value x) { return math::RoundOp::create(k.builder, k.loc, x); }
-  Value less(Value x, Value y) {
-    return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OLT, x,
-                                 y);
-  }
   Value number(Value index) { return k.toNumber(index, type); }
   Value index(Value x) {
     Value integer =
