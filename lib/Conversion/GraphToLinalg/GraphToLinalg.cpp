@@ -3,6 +3,7 @@
 // convert-graph-to-linalg: kernels of graph ops to loops and linalg on memrefs,
 // the reference path.
 #include "Conversion/Passes.h"
+#include "Dialect/Graph/Transforms/Updates.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "KernelLowering.h"
@@ -217,15 +218,6 @@ static BlockArgument getUpdated(func::FuncOp kernel, unsigned i) {
   return data && data.hasOneUse() && data.getType() == result.getType()
              ? data
              : BlockArgument();
-}
-
-/// Returns true if the kernel of the launch may replace elements of the
-/// operand: it is the result of a launch or the buffer of a state, and has no
-/// other use.
-static bool mayReplace(adze::host::LaunchOp launch, Value operand) {
-  Operation *producer = operand.getDefiningOp();
-  return isa_and_nonnull<adze::host::LaunchOp, OpenStateOp>(producer) &&
-         producer->getBlock() == launch->getBlock() && operand.hasOneUse();
 }
 
 /// Ties results of kernels to operands, so that elements are replaced in place.

@@ -5,7 +5,7 @@
 // wait for a copy in the same launch.
 #include "CopyUpdated.h"
 #include "Dialect/Graph/IR/Insertions.h"
-#include "Dialect/Host/IR/Host.h"
+#include "Dialect/Graph/Transforms/Updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -13,16 +13,6 @@ using namespace adze;
 using namespace adze::graph;
 
 namespace {
-
-/// Returns true if a launch may replace elements of the operand: it is the
-/// result of a launch, the buffer of a state or a tensor without elements of
-/// its own, and has no other use.
-bool mayReplace(host::LaunchOp launch, Value operand) {
-  Operation *producer = operand.getDefiningOp();
-  return isa_and_nonnull<EmptyOp>(producer) ||
-         (isa_and_nonnull<host::LaunchOp, OpenStateOp>(producer) &&
-          producer->getBlock() == launch->getBlock() && operand.hasOneUse());
-}
 
 /// Creates kernels and launches that copy a tensor, or store a constant.
 class Copies {
@@ -108,7 +98,9 @@ void Copies::copyUpdated(func::FuncOp kernel,
     unsigned position = argument.getArgNumber();
     func::FuncOp copy;
     for (host::LaunchOp each : launches) {
-      if (mayReplace(each, each->getOperand(position)))
+      Value operand = each->getOperand(position);
+      // Each launch has an empty tensor of its own.
+      if (mayReplace(each, operand) || operand.getDefiningOp<EmptyOp>())
         continue;
       if (!copy)
         copy = createKernel(kernel, argument);
