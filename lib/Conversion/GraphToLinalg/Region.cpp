@@ -129,9 +129,9 @@ private:
 void Samples::setRegion(Value roi) {
   KernelLowering &k = n.k;
   extent = getExtent(op, n, roi, first, bins);
-  samples = op.getSamples()
-                ? k.index(op.getSamples())
-                : n.clampedIndex(n.ceil(extent.bin), k.index(int64_t(1) << 20));
+  ElementBuilder b = k.elements();
+  samples = op.getSamples() ? k.index(op.getSamples())
+                            : n.index(buildSampleCount(b, extent));
   if (!cells)
     return;
   k.forEach({bins, samples}, [&](ValueRange at) {

@@ -7,7 +7,6 @@
 #include "Lookups.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace adze;
@@ -117,15 +116,9 @@ LogicalResult RegionAlign::setExtent(Dim &dim, int64_t first) {
   dim.samples = e.index(op.getSamples());
   if (op.getSamples())
     return success();
-  // As many as the bin is wide.
-  Value most = scalars.number(type, double(int64_t(1) << 20)),
-        none = scalars.number(type, 0);
-  Value count = make<arith::MinimumFOp>(
-      make<arith::MaximumFOp>(math::CeilOp::create(b, loc, extent.bin), none),
-      most);
-  dim.samples = arith::IndexCastOp::create(
-      b, loc, b.getIndexType(),
-      arith::FPToSIOp::create(b, loc, b.getI64Type(), count));
+  Value count = arith::FPToSIOp::create(b, loc, b.getI64Type(),
+                                        buildSampleCount(scalars, extent));
+  dim.samples = arith::IndexCastOp::create(b, loc, b.getIndexType(), count);
   return success();
 }
 

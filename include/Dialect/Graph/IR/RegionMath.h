@@ -28,6 +28,10 @@ struct RegionExtent {
 RegionExtent buildExtent(ElementBuilder &b, RoiAlignOp op, mlir::Value from,
                          mlir::Value to, mlir::Value bins);
 
+/// Returns the number of samples of a bin, along one dim: as many as it is
+/// wide.
+mlir::Value buildSampleCount(ElementBuilder &b, const RegionExtent &extent);
+
 /// Returns the position of sample `i` of the samples of a bin.
 mlir::Value buildPosition(ElementBuilder &b, const RegionExtent &extent,
                           mlir::Value bin, mlir::Value i, mlir::Value samples);

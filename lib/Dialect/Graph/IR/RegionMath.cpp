@@ -75,6 +75,15 @@ RegionExtent adze::graph::buildExtent(ElementBuilder &b, RoiAlignOp op,
   return {start, f.make<arith::DivFOp>(length, bins)};
 }
 
+Value adze::graph::buildSampleCount(ElementBuilder &b,
+                                    const RegionExtent &extent) {
+  constexpr double most = 1 << 20; // floats beyond all integers have no integer
+  Floats f(b, extent.bin);
+  Value count = math::CeilOp::create(b.builder, b.loc, extent.bin);
+  return f.make<arith::MinimumFOp>(
+      f.make<arith::MaximumFOp>(count, f.number(0)), f.number(most));
+}
+
 Value adze::graph::buildPosition(ElementBuilder &b, const RegionExtent &extent,
                                  Value bin, Value i, Value samples) {
   Floats f(b, bin);
