@@ -218,6 +218,8 @@ static bool isFreeOf(const Order &order, Operation *read, Operation *first,
 }
 
 unsigned adze::graph::mergeReads(Block &block) {
+  if (llvm::range_size(block.getOps<BindOp>()) < 2)
+    return 0;
   Order order(block);
   SmallVector<SmallVector<BindOp>> sets;
   for (Operation *op : order.ops)
