@@ -185,16 +185,14 @@ static bool replace(ScatterT op) {
   return true;
 }
 
+template <typename ScatterT>
+static unsigned replaceAll(func::FuncOp function) {
+  SmallVector<ScatterT> scatters;
+  function.walk([&](ScatterT op) { scatters.push_back(op); });
+  return llvm::count_if(scatters, replace<ScatterT>);
+}
+
 unsigned adze::graph::addScatteredIntegers(func::FuncOp function) {
-  unsigned count = 0;
-  SmallVector<Operation *> scatters;
-  function.walk([&](Operation *op) {
-    if (isa<ScatterElementsOp, ScatterNDOp>(op))
-      scatters.push_back(op);
-  });
-  for (Operation *op : scatters) {
-    auto elements = dyn_cast<ScatterElementsOp>(op);
-    count += elements ? replace(elements) : replace(cast<ScatterNDOp>(op));
-  }
-  return count;
+  return replaceAll<ScatterElementsOp>(function) +
+         replaceAll<ScatterNDOp>(function);
 }
