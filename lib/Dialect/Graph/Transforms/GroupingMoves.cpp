@@ -9,6 +9,7 @@
 #include "Dialect/Tile/IR/Targets.h"
 #include "Fusion.h"
 #include "Grouping.h"
+#include "Matching.h"
 
 using namespace mlir;
 using namespace adze::graph;
@@ -143,14 +144,6 @@ StringRef adze::graph::whyNoPiece(const Group &producer, InsertSliceOp insert) {
              : "";
 }
 
-/// Returns true for operands that have one element, or the dims of `whole`.
-static bool areElements(Value operand, Value whole) {
-  Dims dims = getDims(operand);
-  return areEqual(dims, getDims(whole)) ||
-         llvm::all_of(dims,
-                      [](AffineExpr size) { return getConstant(size) == 1; });
-}
-
 /// Returns true if the producer computes the updates of a scatter elementwise,
 /// and nothing else. Programs of GPUs compute blocks of them in row-major
 /// order.
@@ -161,7 +154,9 @@ static bool computesUpdates(const Group &producer, Operation *scatter) {
            return isPointwise(op) &&
                   llvm::all_of(op->getOperands(),
                                [&](Value operand) {
-                                 return areElements(operand, updates);
+                                 return isOne(operand) ||
+                                        areEqual(getDims(operand),
+                                                 getDims(updates));
                                }) &&
                   !llvm::is_contained(scatter->getOperands().take_front(2),
                                       op->getResult(0));

@@ -89,6 +89,13 @@ mlir::Value matchOther(mlir::Value value, mlir::Value known) {
   return op->getOperand(1) == known ? op->getOperand(0) : mlir::Value();
 }
 
+/// Returns true for tensors that are known to have one element.
+inline bool isOne(mlir::Value value) {
+  return llvm::all_of(getDims(value), [](mlir::AffineExpr size) {
+    return getConstant(size) == 1;
+  });
+}
+
 inline int64_t getRank(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getRank();
 }

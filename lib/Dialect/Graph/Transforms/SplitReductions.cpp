@@ -202,11 +202,6 @@ public:
   }
 
 private:
-  static bool isOne(Value value) {
-    return llvm::all_of(getDims(value), [](AffineExpr size) {
-      return size && getConstant(size) == 1;
-    });
-  }
   /// A tensor of one element may have more dims than there are now.
   Value getOne(OpBuilder &b, Value value) {
     Dims ones(dims.size(), b.getAffineConstantExpr(1));
