@@ -2,6 +2,7 @@
 //
 // Gather and scatter, decision trees, non_zero and select_boxes.
 #include "Dialect/Graph/IR/Checks.h"
+#include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/IR/RegionMath.h"
 #include "Dialect/Tile/IR/Faults.h"
 #include "KernelLowering.h"
@@ -124,7 +125,7 @@ Value haveElements(KernelLowering &k, Value tensor, ArrayRef<int64_t> dims) {
 /// Stores an update at the indices `at`. If an indexed dim is empty, no index
 /// is valid and nothing is stored.
 void update(KernelLowering &k, Value data, ArrayRef<int64_t> dims,
-            ScatterReduction reduction, Value value, Value memref,
+            std::optional<Combiner> combiner, Value value, Value memref,
             ValueRange at) {
   OpBuilder::InsertionGuard guard(k.builder);
   if (Value condition = haveElements(k, data, dims)) {
@@ -132,13 +133,9 @@ void update(KernelLowering &k, Value data, ArrayRef<int64_t> dims,
                                   /*withElseRegion=*/false);
     k.builder.setInsertionPointToStart(ifOp.thenBlock());
   }
-  if (reduction != ScatterReduction::None) {
-    Combiner combiner = reduction == ScatterReduction::Add   ? Combiner::Add
-                        : reduction == ScatterReduction::Mul ? Combiner::Mul
-                        : reduction == ScatterReduction::Max ? Combiner::Max
-                                                             : Combiner::Min;
+  if (combiner) {
     ElementBuilder b = k.elements();
-    value = buildCombine(b, combiner, getElementType(data), k.load(memref, at),
+    value = buildCombine(b, *combiner, getElementType(data), k.load(memref, at),
                          value);
   }
   k.store(value, memref, at);
@@ -151,7 +148,8 @@ LogicalResult lowerScatterElements(ScatterElementsOp op, KernelLowering &k) {
   int64_t axis = op.getAxis();
   Value size = k.getSize(op.getData(), axis);
   SmallVector<int64_t> ordered;
-  if (op.getReduction() != ScatterReduction::None)
+  std::optional<Combiner> combiner = getCombiner(op);
+  if (combiner)
     ordered.push_back(axis);
   Dims selected = getDims(op.getIndices());
   k.forEachUpdate(k.getSizes(op.getUpdates()), ordered, [&](ValueRange from) {
@@ -160,8 +158,7 @@ LogicalResult lowerScatterElements(ScatterElementsOp op, KernelLowering &k) {
       if (getConstant(dim) == 1)
         place[i] = k.index(0);
     at[axis] = toIndex(k, op, k.load(indices, place), size);
-    update(k, op.getData(), axis, op.getReduction(), k.load(updates, from),
-           output, at);
+    update(k, op.getData(), axis, combiner, k.load(updates, from), output, at);
   });
   return success();
 }
@@ -174,14 +171,15 @@ LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
   auto indexed = llvm::to_vector(
       llvm::seq<int64_t>(0, *getConstant(getDims(op.getIndices()).back())));
   SmallVector<int64_t> ordered;
-  if (op.getReduction() != ScatterReduction::None)
+  std::optional<Combiner> combiner = getCombiner(op);
+  if (combiner)
     llvm::append_range(ordered, llvm::seq<int64_t>(0, tuples));
   k.forEachUpdate(k.getSizes(op.getUpdates()), ordered, [&](ValueRange from) {
     SmallVector<Value> at;
     appendTuple(k, op, indices, from.take_front(tuples), 0, at);
     llvm::append_range(at, from.drop_front(tuples));
-    update(k, op.getData(), indexed, op.getReduction(), k.load(updates, from),
-           output, at);
+    update(k, op.getData(), indexed, combiner, k.load(updates, from), output,
+           at);
   });
   return success();
 }

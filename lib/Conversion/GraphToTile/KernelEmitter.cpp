@@ -399,29 +399,29 @@ Emitted KernelEmitter::emitInside(int axis, Value offset, Value end) {
           {axis}};
 }
 
-Emitted KernelEmitter::reduce(Combiner combiner, Type elementType,
-                              const Emitted &tile, int axis, bool nnan) {
+tile::ReduceKind adze::getReduceKind(Combiner combiner, Type elementType) {
   bool isUnsigned = elementType.isUnsignedInteger();
   bool isBool = elementType.isInteger(1);
-  tile::ReduceKind kind = tile::ReduceKind::add;
   switch (combiner) {
   case Combiner::Add:
-    kind = tile::ReduceKind::add;
-    break;
+    return tile::ReduceKind::add;
   case Combiner::Mul:
-    kind = tile::ReduceKind::mul;
-    break;
+    return tile::ReduceKind::mul;
   case Combiner::Max:
-    kind = isBool       ? tile::ReduceKind::or_
+    return isBool       ? tile::ReduceKind::or_
            : isUnsigned ? tile::ReduceKind::umax
                         : tile::ReduceKind::max;
-    break;
   case Combiner::Min:
-    kind = isBool       ? tile::ReduceKind::and_
+    return isBool       ? tile::ReduceKind::and_
            : isUnsigned ? tile::ReduceKind::umin
                         : tile::ReduceKind::min;
-    break;
   }
+  llvm_unreachable("all combiners are handled");
+}
+
+Emitted KernelEmitter::reduce(Combiner combiner, Type elementType,
+                              const Emitted &tile, int axis, bool nnan) {
+  tile::ReduceKind kind = getReduceKind(combiner, elementType);
   Emitted result;
   int64_t dim = 0;
   for (auto [i, current] : llvm::enumerate(tile.axes)) {

@@ -50,8 +50,7 @@ static LogicalResult emitRowScan(KernelEmitter &e, const Scan &scan) {
   Type element = getSignlessType(graphType);
   Type type = getAccumulatorType(element);
   Axes axes{Lane};
-  auto kind = scan.combiner == Combiner::Add ? tile::ReduceKind::add
-                                             : tile::ReduceKind::mul;
+  tile::ReduceKind kind = getReduceKind(scan.combiner, graphType);
   Value neutral = arith::ConstantOp::create(
       b, loc, cast<TypedAttr>(getNeutral(scan.combiner, type)));
   Value init = toTile(e, neutral);

@@ -7,6 +7,7 @@
 #include "Dialect/Tile/IR/Faults.h"
 #include "Families.h"
 #include "Lookups.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -34,7 +35,6 @@ private:
   };
   SmallVector<Merged> joinDims(ScatterElementsOp scatter);
   void choosePositions();
-  tile::ReduceKindAttr getKind();
   MaybeValue pick(Value positions, Value extent, int64_t column);
   MaybeValue place(ScatterElementsOp scatter);
   MaybeValue place(ScatterNDOp scatter);
@@ -107,26 +107,6 @@ void ElementScatter::choosePositions() {
     return count && *count < INT32_MAX;
   });
   type = b.getIntegerType(isSmall ? 32 : 64);
-}
-
-/// Returns how updates are combined with elements, or null if they replace
-/// them.
-tile::ReduceKindAttr ElementScatter::getKind() {
-  using K = tile::ReduceKind;
-  bool isUnsigned = getElementTypeOrSelf(data).isUnsignedInteger();
-  auto kind = [&](K value) {
-    return tile::ReduceKindAttr::get(b.getContext(), value);
-  };
-  switch (getReduction(op)) {
-  case ScatterReduction::Max:
-    return kind(isUnsigned ? K::umax : K::max);
-  case ScatterReduction::Min:
-    return kind(isUnsigned ? K::umin : K::min);
-  case ScatterReduction::Add:
-    return kind(K::add);
-  default:
-    return {};
-  }
 }
 
 /// Returns the positions in [0, extent) that the indices at these positions of
@@ -246,9 +226,13 @@ LogicalResult ElementScatter::run() {
   // Updates beyond the last one are dropped.
   Value places = arith::SelectOp::create(
       b, loc, inside, *to, number(llvm::maxIntN(type.getIntOrFloatBitWidth())));
+  tile::ReduceKindAttr kind; // null: the updates replace elements
+  if (auto combiner = getCombiner(op))
+    kind = tile::ReduceKindAttr::get(
+        b.getContext(), getReduceKind(*combiner, getElementTypeOrSelf(data)));
   tile::ScatterOp::create(b, loc, tile, memory, ValueRange(), places,
                           /*static_offsets=*/ArrayRef<int64_t>{0}, /*along=*/0,
-                          /*dims=*/ArrayRef<int64_t>{-1}, getKind());
+                          /*dims=*/ArrayRef<int64_t>{-1}, kind);
   return success();
 }
 

@@ -29,6 +29,10 @@ private:
   Axes axes;
 };
 
+/// Returns the kind of `tile.reduce` that combines elements of a graph type.
+tile::ReduceKind getReduceKind(graph::Combiner combiner,
+                               mlir::Type elementType);
+
 /// Returns a tile without dims that holds the scalar.
 inline mlir::Value toTile(KernelEmitter &e, mlir::Value scalar) {
   return tile::BroadcastOp::create(

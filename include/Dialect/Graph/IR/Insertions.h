@@ -16,8 +16,9 @@ llvm::SmallVector<InsertSliceOp> getInsertions(mlir::Value result);
 /// insertions or its scatter replace, or null.
 mlir::Value getUpdated(mlir::Value result);
 
-/// Returns the reduction of a scatter.
-ScatterReduction getReduction(mlir::Operation *scatter);
+/// Returns how a scatter combines updates with elements, or nothing if they
+/// replace these.
+std::optional<Combiner> getCombiner(mlir::Operation *scatter);
 
 /// Returns true if the result of a scatter does not depend on the order of its
 /// updates, and atomic operations combine them.

@@ -167,18 +167,28 @@ Value adze::graph::getUpdated(Value result) {
   return insertions.empty() ? Value() : insertions.back().getDest();
 }
 
-ScatterReduction adze::graph::getReduction(Operation *scatter) {
+std::optional<Combiner> adze::graph::getCombiner(Operation *scatter) {
   auto elements = dyn_cast<ScatterElementsOp>(scatter);
-  return elements ? elements.getReduction()
-                  : cast<ScatterNDOp>(scatter).getReduction();
+  switch (elements ? elements.getReduction()
+                   : cast<ScatterNDOp>(scatter).getReduction()) {
+  case ScatterReduction::None:
+    return std::nullopt;
+  case ScatterReduction::Add:
+    return Combiner::Add;
+  case ScatterReduction::Mul:
+    return Combiner::Mul;
+  case ScatterReduction::Max:
+    return Combiner::Max;
+  case ScatterReduction::Min:
+    return Combiner::Min;
+  }
+  llvm_unreachable("all reductions are handled");
 }
 
 bool adze::graph::mayReorderUpdates(Operation *scatter) {
-  ScatterReduction reduction = getReduction(scatter);
-  bool isSum = reduction == ScatterReduction::Add;
-  return reduction != ScatterReduction::Mul &&
-         !(isSum &&
-           isa<FloatType>(getElementTypeOrSelf(scatter->getResult(0))));
+  std::optional<Combiner> combiner = getCombiner(scatter);
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(scatter->getResult(0)));
+  return combiner != Combiner::Mul && !(combiner == Combiner::Add && isFloat);
 }
 
 LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,

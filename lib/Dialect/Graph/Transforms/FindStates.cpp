@@ -2,6 +2,7 @@
 //
 // graph-find-states: finds results that update states held by arguments, in
 // buffers of the caller.
+#include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/IR/IntegerBounds.h"
 #include "Dialect/Graph/IR/States.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -191,15 +192,12 @@ bool StateFinder::matchAppend(ConcatOp op, Update &update) {
 
 bool StateFinder::matchWrite(Operation *op, Update &update) {
   Value data = op->getOperand(0), indices = op->getOperand(1);
-  ScatterReduction reduction;
   if (auto scatter = dyn_cast<ScatterElementsOp>(op)) {
     update.axis = scatter.getAxis();
-    reduction = scatter.getReduction();
   } else {
     // The rows are the last of the indexed dims and all later ones.
     auto count = getConstant(getDims(indices).back());
     update.axis = count.value_or(0) - 1;
-    reduction = cast<ScatterNDOp>(op).getReduction();
   }
   if (auto concat = data.getDefiningOp<ConcatOp>()) {
     if (int64_t(concat.getAxis()) != update.axis || !data.hasOneUse() ||
@@ -208,8 +206,7 @@ bool StateFinder::matchWrite(Operation *op, Update &update) {
     data = concat.getInputs().front();
     update.zeroed = true;
   }
-  if (reduction != ScatterReduction::None || update.axis < 0 ||
-      !setPast(data, update))
+  if (getCombiner(op) || update.axis < 0 || !setPast(data, update))
     return false;
   // A negative index would count from the end of the buffer.
   return isNeverNegative(indices) || getConstant(getRows(update));
