@@ -180,17 +180,30 @@ static bool hasSchedule(tile::KernelOp kernel, tile::CudaTargetAttr target) {
   return schedule && schedule.getGpu();
 }
 
-/// Halves the columns of a program that reduces the rows of two matrices, so
-/// that it has as many loads in flight as those of one had.
+/// Halves the columns of a program that reduces the rows of two matrices, and
+/// the warps that share its rows if they have several iterations, so that it
+/// has as many loads in flight as those of one had.
 static void halveBlocks(tile::KernelOp kernel) {
   auto bindings = kernel->getAttrOfType<DictionaryAttr>("tile.params");
-  auto columns = bindings ? bindings.getAs<IntegerAttr>("BLOCK_N") : nullptr;
-  if (!contains<tile::ReduceOp>(kernel) || !columns ||
-      columns.getInt() % 2 != 0)
+  if (!bindings || !contains<tile::ReduceOp>(kernel))
     return;
   NamedAttrList params(bindings);
   Builder b(kernel.getContext());
-  params.set("BLOCK_N", b.getI64IntegerAttr(columns.getInt() / 2));
+  auto halve = [&](StringRef name) {
+    auto size = bindings.getAs<IntegerAttr>(name);
+    if (!size || size.getInt() % 2 != 0)
+      return false;
+    int64_t half = size.getInt() / 2;
+    bool mayHalve =
+        llvm::all_of(kernel.getOps<tile::ParamOp>(), [&](tile::ParamOp param) {
+          return param.getName() != name || tile::mayBind(param, half);
+        });
+    if (mayHalve)
+      params.set(name, b.getI64IntegerAttr(half));
+    return mayHalve;
+  };
+  if (halve("BLOCK_N") && tile::countIterations(kernel) != 1)
+    halve("PARTS");
   kernel->setAttr("tile.params", params.getDictionary(kernel.getContext()));
 }
 

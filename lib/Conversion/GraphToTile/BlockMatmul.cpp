@@ -63,6 +63,7 @@ private:
     return isFew ? splitAxis(e, tile, Step, Warp, Block) : tile;
   }
   bool hasSides() const { return isFew && !byUnit; }
+  int64_t countCopiedBlocks();
   FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
   FailureOr<Emitted> emitRows(Value block);
   FailureOr<Emitted> emitNumbers(Value block, FloatType type);
@@ -336,6 +337,23 @@ LogicalResult BlockMatmul::store(const Emitted &total) {
   return e.storeOutputs(op.getResult(), ranges);
 }
 
+/// Returns the columns that a program may have for the matrix instruction: one
+/// block of its columns, or two that share the elements of the rows.
+static SmallVector<int64_t> listUnitColumns(AffineExpr columns) {
+  constexpr int64_t wide = 2 * kUnitColumns;
+  if (getKnown(columns) % wide == 0)
+    return {kUnitColumns, wide};
+  return {kUnitColumns};
+}
+
+/// Returns the most of these columns with which programs occupy almost all
+/// multiprocessors.
+static int64_t chooseUnitColumns(AffineExpr columns, int64_t multiprocessors) {
+  int64_t most = listUnitColumns(columns).back();
+  bool areEnough = getKnown(columns) / most * 8 >= multiprocessors * 7;
+  return areEnough ? most : kUnitColumns;
+}
+
 /// Sets the axes of columns and weights, and the place of a program of
 /// `programRows` rows.
 LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
@@ -344,7 +362,7 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
   if (!rows || !columns)
     return failure();
   Value blockN =
-      byUnit ? e.index(mostColumns)
+      byUnit ? e.param("BLOCK_N", mostColumns, listUnitColumns(result.back()))
              : e.param("BLOCK_N",
                        chooseBlock(getKnown(result.back()), mostColumns));
   e.pack(op.getRhs(), packBlocks(op, /*hasWords=*/true));
@@ -371,24 +389,38 @@ LogicalResult BlockMatmul::setAxes(int64_t mostColumns, Value programRows) {
 }
 
 /// Returns the warps that share the depth of a program for the matrix
-/// instruction, so that all programs have about 16 a multiprocessor, and the
-/// elements along the depth that each multiplies at a time: more for less
-/// warps. Few iterations of many warps are one, whose loads are all in flight;
-/// its elements are a multiple of `granule`.
+/// instruction, so that all programs have about 16 a multiprocessor and are
+/// resident at once, and the elements along the depth that each multiplies at a
+/// time, `leastDepth` at least. Few iterations of many warps are one, whose
+/// loads are all in flight; its elements are a multiple of `granule`.
 static std::pair<int64_t, int64_t> chooseWarps(int64_t programs, int64_t depth,
+                                               int64_t leastDepth,
                                                int64_t granule,
-                                               tile::CudaTargetAttr target) {
-  constexpr int64_t least = 4, most = 16, ofMultiprocessor = 16, usual = 128,
+                                               int64_t multiprocessors) {
+  constexpr int64_t least = 2, most = 16, ofMultiprocessor = 16, usual = 128,
                     fewIterations = 4;
-  int64_t multiprocessors = target ? target.getMultiprocessors() : usual;
   int64_t warps = std::clamp<int64_t>(
       llvm::bit_floor(uint64_t(ofMultiprocessor * multiprocessors / programs)),
       least, most);
-  int64_t each = warps == least ? 256 : 128,
+  int64_t each = std::max(usual, leastDepth),
           iterations = llvm::divideCeil(depth, warps * each);
+  if (warps < most && iterations == 1)
+    each *= 2; // the sums of fewer warps are added
   if (warps == most && iterations > 1 && iterations <= fewIterations)
     each = llvm::alignTo(llvm::divideCeil(depth, warps), granule);
   return {warps, each};
+}
+
+/// Returns the blocks of which a thread copies a scale and a zero point each to
+/// shared memory at once: a copy has four bytes at least.
+int64_t BlockMatmul::countCopiedBlocks() {
+  constexpr int64_t ofCopy = 32;
+  unsigned bitsOfBlock = ofCopy;
+  for (Value operand : {op.getScales(), op.getZeros()})
+    if (operand)
+      bitsOfBlock = std::min(
+          bitsOfBlock, getElementTypeOrSelf(operand).getIntOrFloatBitWidth());
+  return ofCopy / bitsOfBlock;
 }
 
 /// Emits one row in a program, or all for the matrix instruction. All threads
@@ -397,22 +429,22 @@ static std::pair<int64_t, int64_t> chooseWarps(int64_t programs, int64_t depth,
 LogicalResult BlockMatmul::emitFew() {
   int64_t mostColumns = 4, most = 16, ofWarp = 1024, blockSize = op.getBlock();
   if (byUnit) {
-    mostColumns = kUnitColumns;
-    int64_t columns = getKnown(getDims(op.getRhs())[0]);
+    AffineExpr columns = getDims(op.getResult()).back();
+    int64_t multiprocessors = e.gpu.getMultiprocessors();
+    mostColumns = chooseUnitColumns(columns, multiprocessors);
     std::tie(most, ofWarp) =
-        chooseWarps(llvm::divideCeil(columns, mostColumns), blocks * blockSize,
-                    kTogether * blockSize, e.gpu);
+        chooseWarps(llvm::divideCeil(getKnown(columns), mostColumns),
+                    blocks * blockSize, countCopiedBlocks() * blockSize,
+                    kTogether * blockSize, multiprocessors);
   }
   int64_t step =
       std::min(blocks, std::max<int64_t>(1, most * ofWarp / blockSize));
   int64_t usual = std::min<int64_t>(
       most, llvm::PowerOf2Ceil(llvm::divideCeil(step * blockSize, ofWarp)));
-  Value warps = e.param("PARTS", usual);
-  Value each = e.ceilDiv(e.index(step), warps);
-  if (byUnit && step > usual * kTogether) { // whole groups of packed blocks
-    Value together = e.index(kTogether);
-    each = e.mul(e.ceilDiv(each, together), together);
-  }
+  int64_t ofEach = llvm::divideCeil(step, usual);
+  if (byUnit && step > usual * kTogether) // whole groups of packed blocks
+    ofEach = llvm::alignTo(ofEach, kTogether);
+  Value warps = e.param("PARTS", usual), each = e.index(ofEach);
   if (failed(setAxes(mostColumns, e.index(byUnit ? kUnitRows : 1))))
     return failure();
   if (byUnit) {

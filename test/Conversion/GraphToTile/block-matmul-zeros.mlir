@@ -4,7 +4,7 @@
 
 // Zero points are bytes, which are converted once for each block.
 // CHECK: tile.kernel @zeros(
-// CHECK: arith.uitofp %{{.*}} : tensor<16x?x?xi8> to tensor<16x?x?xf32>
+// CHECK: arith.uitofp %{{.*}} : tensor<?x?x4xi8> to tensor<?x?x4xf32>
 // EMULATED-DAG: zeros: {{[1-9].*}} agree
 
 // Many rows are multiplied by weights of 16 bits: the difference from the zero point is exact, so

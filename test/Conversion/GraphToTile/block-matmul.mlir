@@ -30,11 +30,11 @@
 // CHECK: tile.dot %[[LEFT]], %[[RIGHT]], %{{.*}} : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
 // CHECK: tile.kernel @int4_few(
 // CHECK: %[[PARTS:.*]] = tile.param "PARTS"
-// CHECK: arith.ceildivui %c4{{.*}}, %[[PARTS]]
-// CHECK: tile.reshape {{.*}} to [%{{.*}}, %[[PARTS]], %{{.*}}, 4]
-// CHECK: %[[SIDES:.*]] = tile.reduce add {{.*}} dim 5 : tensor<?x?x?x4x2x4xf32>
+// CHECK: arith.muli %[[PARTS]], %c4
+// CHECK: tile.reshape {{.*}} to [%{{.*}}, %[[PARTS]], 4, 4]
+// CHECK: %[[SIDES:.*]] = tile.reduce add {{.*}} dim 5 : tensor<?x?x4x4x2x4xf32>
 // CHECK: %[[SUMS:.*]] = tile.reduce add %[[SIDES]] dim 4
-// CHECK: math.fma %{{.*}}, %{{.*}}, %[[SUMS]] : tensor<?x?x?x4xf32>
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[SUMS]] : tensor<?x?x4x4xf32>
 // CHECK: arith.addf %{{.*}} : tensor<?x?xf32>
 
 // FEW-DAG: int4_few: {{[1-9].*}} agree

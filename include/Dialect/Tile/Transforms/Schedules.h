@@ -29,6 +29,10 @@ llvm::SmallVector<ScheduleChoice> listSchedules(KernelOp kernel,
                                                 bool batchInvariant,
                                                 unsigned most);
 
+/// Returns the greatest number of iterations of the loops of a kernel with the
+/// parameters that it has on CPUs, or -1 if it is dynamic.
+int64_t countIterations(KernelOp kernel);
+
 /// Returns true if the parameter may be bound to the value.
 bool mayBind(ParamOp param, int64_t value);
 

@@ -85,9 +85,7 @@ static LogicalResult bindElements(KernelOp kernel) {
   return success();
 }
 
-/// Returns the greatest number of iterations of the loops of a kernel, or -1 if
-/// it is dynamic.
-static int64_t countIterations(KernelOp kernel) {
+int64_t countIterations(KernelOp kernel) {
   int64_t most = 1;
   kernel.walk([&](scf::ForOp loop) {
     auto end = getConstantIntValue(loop.getUpperBound());
