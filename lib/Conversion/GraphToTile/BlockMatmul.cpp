@@ -66,11 +66,13 @@ private:
   int64_t countCopiedBlocks();
   FailureOr<Emitted> load(Value operand, Value block, bool hasWords);
   FailureOr<Emitted> emitRows(Value block);
-  FailureOr<Emitted> emitNumbers(Value block, FloatType type);
-  FailureOr<std::pair<Emitted, Emitted>> emitFactors(Value block, Type type);
+  FailureOr<Emitted> emitNumbers(Value block);
+  FailureOr<Emitted> emitDifferences(Value block, FloatType type);
+  FailureOr<Emitted> emitOffsets(Value block);
   FailureOr<Emitted> emitWeights(Value block, FloatType type);
   FailureOr<Emitted> multiplyBlocks(Value block);
   FailureOr<Emitted> emitFloats(Value operand, Value block, Type type);
+  Value inHalves(APInt half, ArrayRef<int> axes);
   Emitted joinDepth(const Emitted &tile);
   Value sumInWarp(Emitted products);
   LogicalResult store(const Emitted &total);
@@ -175,112 +177,155 @@ FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
   return e.convert(rows, f32);
 }
 
+/// Returns constants of words, whose halves both are `half`.
+Value BlockMatmul::inHalves(APInt half, ArrayRef<int> axes) {
+  APInt word = APInt::getSplat(2 * halfBits, half);
+  return e.constant(e.builder().getI32IntegerAttr(word.getZExtValue()), axes);
+}
+
+/// Returns the bits of a power of two as a float.
+static APInt getPowerBits(FloatType type, int64_t exponent) {
+  return scalbn(APFloat::getOne(type.getFloatSemantics()), exponent,
+                APFloat::rmNearestTiesToEven)
+      .bitcastToAPInt();
+}
+
 /// Returns numbers for the weights q of the blocks from `block` on: q is placed
-/// in the significand of a float, 2^bits + q, so that no integer is converted.
-/// Both elements of a pair are placed at once in two floats of 16 bits. For few
-/// rows without a matrix instruction, a thread has one side of a word, which it
-/// shifts to its first element.
-FailureOr<Emitted> BlockMatmul::emitNumbers(Value block, FloatType type) {
+/// in the significand of an f32, 2^bits + q, so that no integer is converted.
+/// For few rows, a thread has one side of a word, which it shifts to its first
+/// element.
+FailureOr<Emitted> BlockMatmul::emitNumbers(Value block) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   auto packed = load(op.getRhs(), block, /*hasWords=*/true);
   if (failed(packed))
     return failure();
-  bool inPairs = type.getWidth() == halfBits;
   Axes axes = packed->axes;
   if (hasSides())
     axes.push_back(Side);
-  axes.push_back(inPairs ? Pair : hasSides() ? OfSide : Part);
+  axes.push_back(hasSides() ? OfSide : Part);
   auto word = [&](int64_t value, ArrayRef<int> of) {
     return e.constant(b.getI32IntegerAttr(value), of);
   };
-  auto inEach = [&](const APInt &bitsOfElement) { // of a word
-    return word(APInt::getSplat(2 * halfBits, bitsOfElement).getZExtValue(),
-                axes);
-  };
-  // Shifts words to the element at each position of an axis.
-  auto shift = [&](Value words, int axis, int64_t distance) -> Value {
-    Emitted at = e.emitPositions(axis, b.getI32Type());
-    bool hasHalves = axis == Part || axis == OfSide;
-    Value place = at.value;
-    if (hasHalves)
-      place = arith::ShRUIOp::create(b, loc, place, word(1, at.axes));
-    Value amount =
-        arith::MulIOp::create(b, loc, place, word(distance, at.axes));
-    if (hasHalves) {
-      Value half = arith::AndIOp::create(b, loc, at.value, word(1, at.axes));
-      amount = arith::AddIOp::create(
-          b, loc, amount,
-          arith::MulIOp::create(b, loc, half, word(halfBits, at.axes)));
-    }
-    return arith::ShRUIOp::create(b, loc, words,
-                                  e.broadcast({amount, at.axes}, axes));
-  };
   Value words = e.broadcast(*packed, axes);
-  if (hasSides())
-    words = shift(words, Side, halfBits / 2);
-  words = shift(words, axes.back(), bits);
-  APFloat least(getLevels()); // of a number
-  bool losesInfo;
-  least.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                &losesInfo);
-  words = arith::AndIOp::create(
-      b, loc, words, inEach(APInt::getLowBitsSet(type.getWidth(), bits)));
+  auto shift = [&](const Emitted &amount) {
+    words = arith::ShRUIOp::create(b, loc, words, e.broadcast(amount, axes));
+  };
+  auto multiply = [&](Value value, int64_t by, ArrayRef<int> of) -> Value {
+    return arith::MulIOp::create(b, loc, value, word(by, of));
+  };
+  if (hasSides()) {
+    Emitted side = e.emitPositions(Side, b.getI32Type());
+    shift({multiply(side.value, halfBits / 2, side.axes), side.axes});
+  }
+  Emitted at = e.emitPositions(axes.back(), b.getI32Type());
+  Value pair = arith::ShRUIOp::create(b, loc, at.value, word(1, at.axes)),
+        half = arith::AndIOp::create(b, loc, at.value, word(1, at.axes));
+  shift({arith::AddIOp::create(b, loc, multiply(pair, bits, at.axes),
+                               multiply(half, halfBits, at.axes)),
+         at.axes});
+  words = arith::AndIOp::create(b, loc, words, word((1 << bits) - 1, axes));
   words = arith::ShLIOp::create(b, loc, words,
-                                word(getSignificandBits(type) - bits, axes));
-  words = arith::OrIOp::create(b, loc, words, inEach(least.bitcastToAPInt()));
-  if (!inPairs)
-    return Emitted{
-        arith::BitcastOp::create(b, loc, e.tileType(axes, type), words), axes};
-  axes.push_back(Half);
-  return Emitted{tile::BitcastOp::create(b, loc, words, TypeAttr::get(type)),
+                                word(getSignificandBits(f32) - bits, axes));
+  words = arith::OrIOp::create(
+      b, loc, words, word(getPowerBits(f32, bits).getZExtValue(), axes));
+  return Emitted{arith::BitcastOp::create(b, loc, e.tileType(axes, f32), words),
                  axes};
 }
 
-/// Returns the numbers s and o of each block for which a weight is s * (x + o),
-/// where x is the number of emitNumbers.
-FailureOr<std::pair<Emitted, Emitted>> BlockMatmul::emitFactors(Value block,
-                                                                Type type) {
+/// Returns the differences from the zero point of the weights q of the blocks
+/// from `block` on, which are exact in 16 bits. Both elements of a pair are
+/// placed at once in the significands of two floats, p + q for a power of two
+/// p. The pairs that fit into a significand stay at their places, so that they
+/// are shifted together, and have powers of their own.
+FailureOr<Emitted> BlockMatmul::emitDifferences(Value block, FloatType type) {
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  auto packed = load(op.getRhs(), block, /*hasWords=*/true);
+  FailureOr<Emitted> zeros = Emitted{number(getLevels() / 2, {}, type), {}};
+  if (op.getZeros())
+    zeros = emitFloats(op.getZeros(), block, type);
+  if (failed(packed) || failed(zeros))
+    return failure();
+  int64_t significand = getSignificandBits(type), together = significand / bits;
+  Axes axes = packed->axes;
+  axes.push_back(Pair);
+  Emitted pairs = e.emitPositions(Pair, b.getI32Type());
+  const Axes &ofPairs = pairs.axes;
+  auto word = [&](int64_t value) {
+    return e.constant(b.getI32IntegerAttr(value), ofPairs);
+  };
+  auto on = [&](Value value) { return e.broadcast({value, ofPairs}, axes); };
+  Value group = arith::DivUIOp::create(b, loc, pairs.value, word(together)),
+        inGroup = arith::RemUIOp::create(b, loc, pairs.value, word(together)),
+        place = arith::MulIOp::create(b, loc, inGroup, word(bits)),
+        distance = arith::MulIOp::create(b, loc, group, word(together * bits)),
+        mask = arith::ShLIOp::create(
+            b, loc, inHalves(APInt::getLowBitsSet(halfBits, bits), ofPairs),
+            place),
+        lower = arith::MulIOp::create(
+            b, loc, place,
+            inHalves(APInt::getOneBitSet(halfBits, significand), ofPairs)),
+        powers = arith::SubIOp::create(
+            b, loc, inHalves(getPowerBits(type, significand), ofPairs), lower);
+  Value words = e.broadcast(*packed, axes);
+  words = arith::ShRUIOp::create(b, loc, words, on(distance));
+  words = arith::AndIOp::create(b, loc, words, on(mask));
+  words = arith::OrIOp::create(b, loc, words, on(powers));
+  auto toFloats = [&](Value value) {
+    return tile::BitcastOp::create(b, loc, value, TypeAttr::get(type));
+  };
+  Axes ofOffsets = zeros->axes;
+  ofOffsets.append({Pair, Half});
+  axes.push_back(Half);
+  Value offsets = arith::AddFOp::create(
+      b, loc, e.broadcast({toFloats(powers), {Pair, Half}}, ofOffsets),
+      e.broadcast(*zeros, ofOffsets));
+  return Emitted{arith::SubFOp::create(b, loc, toFloats(words),
+                                       e.broadcast({offsets, ofOffsets}, axes)),
+                 axes};
+}
+
+/// Returns the numbers o of each block for which a weight is s * (x + o), where
+/// x is the number of emitNumbers and s the scale.
+FailureOr<Emitted> BlockMatmul::emitOffsets(Value block) {
+  FailureOr<Emitted> zeros = Emitted{number(getLevels() / 2, {}), {}};
+  if (op.getZeros())
+    zeros = emitFloats(op.getZeros(), block, f32);
+  if (failed(zeros))
+    return failure();
+  Value offsets = arith::SubFOp::create(
+      e.builder(), e.loc(), number(-getLevels(), zeros->axes), zeros->value);
+  return Emitted{offsets, zeros->axes};
+}
+
+/// Returns the dequantized weights of the blocks from `block` on. The product
+/// of an exact difference with the scale is rounded once; f32 needs one
+/// operation.
+FailureOr<Emitted> BlockMatmul::emitWeights(Value block, FloatType type) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   auto scales = emitFloats(op.getScales(), block, type);
   if (failed(scales))
     return failure();
-  Axes axes = scales->axes;
-  FailureOr<Emitted> zeros;
-  if (op.getZeros())
-    zeros = emitFloats(op.getZeros(), block, type);
-  else
-    zeros = Emitted{number(getLevels() / 2, axes, type), axes};
-  if (failed(zeros))
-    return failure();
-  Value offsets = arith::SubFOp::create(
-      b, loc, number(-getLevels(), axes, type), zeros->value);
-  return std::pair(*scales, Emitted{offsets, axes});
-}
-
-/// Returns the dequantized weights of the blocks from `block` on. A number of
-/// 16 bits has q minus the zero point exactly, so that their product with the
-/// scale is rounded once; f32 needs one operation.
-FailureOr<Emitted> BlockMatmul::emitWeights(Value block, FloatType type) {
-  auto numbers = emitNumbers(block, type);
-  auto factors = emitFactors(block, type);
-  if (failed(numbers) || failed(factors))
-    return failure();
-  OpBuilder &b = e.builder();
-  Location loc = e.loc();
-  const Emitted &scales = factors->first, &offsets = factors->second;
-  Axes axes = numbers->axes;
   if (type.getWidth() == halfBits) {
-    Value exact = arith::AddFOp::create(b, loc, numbers->value,
-                                        e.broadcast(offsets, axes));
-    return Emitted{
-        arith::MulFOp::create(b, loc, exact, e.broadcast(scales, axes)), axes};
+    auto exact = emitDifferences(block, type);
+    if (failed(exact))
+      return failure();
+    return Emitted{arith::MulFOp::create(b, loc, exact->value,
+                                         e.broadcast(*scales, exact->axes)),
+                   exact->axes};
   }
-  Value shift = arith::MulFOp::create(b, loc, scales.value, offsets.value);
+  auto numbers = emitNumbers(block);
+  auto offsets = emitOffsets(block);
+  if (failed(numbers) || failed(offsets))
+    return failure();
+  const Axes &axes = numbers->axes;
+  Value shift = arith::MulFOp::create(b, loc, scales->value,
+                                      e.broadcast(*offsets, scales->axes));
   return Emitted{math::FmaOp::create(b, loc, numbers->value,
-                                     e.broadcast(scales, axes),
-                                     e.broadcast({shift, scales.axes}, axes)),
+                                     e.broadcast(*scales, axes),
+                                     e.broadcast({shift, scales->axes}, axes)),
                  axes};
 }
 
@@ -289,35 +334,38 @@ FailureOr<Emitted> BlockMatmul::emitWeights(Value block, FloatType type) {
 /// summed before they are scaled.
 FailureOr<Emitted> BlockMatmul::multiplyBlocks(Value block) {
   Type element = getElementTypeOrSelf(op.getLhs());
-  auto numbers = emitNumbers(block, byUnit ? cast<FloatType>(element) : f32);
+  auto weights = byUnit ? emitDifferences(block, cast<FloatType>(element))
+                        : emitNumbers(block);
   auto x = emitRows(block);
-  auto factors = emitFactors(block, f32);
-  if (failed(numbers) || failed(x) || failed(factors))
+  auto scales = emitFloats(op.getScales(), block, f32);
+  if (failed(weights) || failed(x) || failed(scales))
     return failure();
   OpBuilder &b = e.builder();
   Location loc = e.loc();
-  *numbers = e.convert(*numbers, f32);
-  Axes axes = numbers->axes;
+  Emitted numbers = e.convert(*weights, f32);
+  Axes axes = numbers.axes, summed{OfSide, Side};
   if (byUnit) {
     axes.insert(axes.begin(), Row);
-    // The instruction adds the elements of rows where it adds products.
-    *x = {e.broadcast(*x, axes), axes};
-  }
-  Value each = arith::MulFOp::create(b, loc, e.broadcast(*x, axes),
-                                     e.broadcast(*numbers, axes),
-                                     arith::FastMathFlags::contract);
-  Emitted sums{each, axes}, rows = *x;
-  Axes summed{OfSide, Side};
-  if (byUnit)
     summed = {Pair, Half, Word};
-  for (int axis : summed) {
-    sums = e.reduce(Combiner::Add, f32, sums, axis);
-    rows = e.reduce(Combiner::Add, f32, rows, axis);
   }
+  auto sum = [&](Emitted tile) {
+    for (int axis : summed)
+      tile = e.reduce(Combiner::Add, f32, tile, axis);
+    return tile;
+  };
+  Value each = arith::MulFOp::create(b, loc, e.broadcast(*x, axes),
+                                     e.broadcast(numbers, axes),
+                                     arith::FastMathFlags::contract);
+  Emitted sums = sum({each, axes});
   auto on = [&](const Emitted &tile) { return e.broadcast(tile, sums.axes); };
-  Value unscaled =
-      math::FmaOp::create(b, loc, on(rows), on(factors->second), sums.value);
-  return Emitted{arith::MulFOp::create(b, loc, unscaled, on(factors->first),
+  if (!byUnit) {
+    auto offsets = emitOffsets(block);
+    if (failed(offsets))
+      return failure();
+    sums.value =
+        math::FmaOp::create(b, loc, on(sum(*x)), on(*offsets), sums.value);
+  }
+  return Emitted{arith::MulFOp::create(b, loc, sums.value, on(*scales),
                                        arith::FastMathFlags::contract),
                  sums.axes};
 }

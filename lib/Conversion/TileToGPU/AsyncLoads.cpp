@@ -26,7 +26,8 @@ static bool onlyLoads(scf::ForOp loop) {
 /// into shared memory; without stages, threads load what they need.
 Stream KernelLowering::findStream(scf::ForOp loop) {
   constexpr int64_t leastBytes = 32, ofCopy = 4, ofReductions = 16384;
-  constexpr int64_t mostStages = 8, residentThreads = 768;
+  // Elements of the rows are loaded behind the copies that are in flight.
+  constexpr int64_t mostStages = 2, residentThreads = 768;
   Stream stream;
   if (!plan.hasContractions() || !onlyLoads(loop))
     return stream;

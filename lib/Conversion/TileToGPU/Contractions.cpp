@@ -142,39 +142,14 @@ static std::optional<Contraction> findProduct(tile::ReduceOp last,
   return setUnit(c, target) ? std::optional(c) : std::nullopt;
 }
 
-/// Returns a sum of the right operand of a product as a product with ones.
-static std::optional<Contraction> findSum(tile::ReduceOp last,
-                                          const Contraction &product) {
-  Contraction c = product;
-  c.lhs.tile = {};
-  if (!findSums(last, c) || c.summed != product.summed ||
-      tileType(c.source).getShape() != tileType(product.source).getShape())
-    return std::nullopt;
-  Contraction::Operand operand = findOperand(c.source);
-  if (operand.tile != product.rhs.tile || operand.dims != product.rhs.dims)
-    return std::nullopt;
-  return c;
-}
-
 llvm::DenseMap<Operation *, Contraction>
 findContractions(tile::KernelOp kernel, tile::CudaTargetAttr target) {
   llvm::DenseMap<Operation *, Contraction> found;
-  if (!target)
-    return found;
-  SmallVector<Contraction> products;
-  kernel.walk([&](tile::ReduceOp op) {
-    if (auto product = findProduct(op, target)) {
-      products.push_back(*product);
-      found[op] = *product;
-    }
-  });
-  if (products.empty())
-    return found;
-  kernel.walk([&](tile::ReduceOp op) {
-    for (const Contraction &product : products)
-      if (auto sum = found.contains(op) ? std::nullopt : findSum(op, product))
-        found[op] = *sum;
-  });
+  if (target)
+    kernel.walk([&](tile::ReduceOp op) {
+      if (auto product = findProduct(op, target))
+        found[op] = *product;
+    });
   return found;
 }
 

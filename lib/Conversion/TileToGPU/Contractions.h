@@ -28,7 +28,7 @@ Reduced getReduced(tile::ReduceOp last,
 /// the right one has `columns`, and both have all other dims.
 struct Contraction {
   struct Operand {
-    mlir::Value tile;                 ///< null: all elements are one
+    mlir::Value tile;
     llvm::SmallVector<unsigned> dims; ///< of the source that its dims are
   };
 
@@ -40,8 +40,6 @@ struct Contraction {
 };
 
 /// Returns the contractions of a specialised kernel, by their last reduction.
-/// If some are products, sums of their right operands are contractions with
-/// ones, which are then at the same places.
 llvm::DenseMap<mlir::Operation *, Contraction>
 findContractions(tile::KernelOp kernel, tile::CudaTargetAttr target);
 

@@ -34,11 +34,8 @@ Fragment KernelLowering::multiplyByUnit(const Contraction &c) {
   for (unsigned dim = 0; dim < axes.size(); ++dim)
     if (!llvm::is_contained(c.summed, dim))
       kept.push_back(dim);
-  Fragment rhs = emit(c.rhs.tile, select(rhsAxes, c.rhs.dims)), lhs;
-  if (c.lhs.tile)
-    lhs = emit(c.lhs.tile, select(axes, c.lhs.dims));
-  Value one =
-      arith::ConstantOp::create(b, loc, b.getFloatAttr(c.unit.getLhs(), 1.0));
+  Fragment rhs = emit(c.rhs.tile, select(rhsAxes, c.rhs.dims)),
+           lhs = emit(c.lhs.tile, select(axes, c.lhs.dims));
   SmallVector<Place> depth;
   forEachElement(select(axes, c.summed), [&](Registers regs, int64_t) {
     depth.push_back(llvm::to_vector(regs));
@@ -49,9 +46,8 @@ Fragment KernelLowering::multiplyByUnit(const Contraction &c) {
     for (const Place &place : ArrayRef(depth).slice(first, both)) {
       for (auto [dim, reg] : llvm::zip_equal(c.summed, place))
         at[dim] = reg;
-      pair.push_back(isRight       ? rhs[getNumber(rhsAxes, c.rhs.dims, at)]
-                     : lhs.empty() ? one
-                                   : lhs[getNumber(axes, c.lhs.dims, at)]);
+      pair.push_back(isRight ? rhs[getNumber(rhsAxes, c.rhs.dims, at)]
+                             : lhs[getNumber(axes, c.lhs.dims, at)]);
     }
     return product.fromPair(makeVector(pair));
   };

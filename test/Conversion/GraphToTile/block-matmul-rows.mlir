@@ -14,20 +14,23 @@
 // SPECIAL: tile.kernel @int4_few(
 // SPECIAL: scf.for {{.*}} to %c80{{.*}} step %c128{{.*}} iter_args({{.*}} -> (tensor<8x16x16xf32>)
 
-// Few rows of 16 bits are one tile, which the matrix instruction of a warp multiplies. Numbers
-// in place of the weights are placed in the significands of two floats at a time. Products and
-// the elements of the rows are added in the same places, before products are scaled.
+// Few rows of 16 bits are one tile, which the matrix instruction of a warp multiplies. Weights
+// are placed in the significands of two floats at a time, so that their differences from the zero
+// point are exact. Two elements of a half stay at their places in a significand of f16. Products
+// are added before they are scaled.
 // CHECK: tile.kernel @int4(
 // CHECK-SAME: adze.versions = [@int4_to_1024, @int4_to_256, @int4_few]
 // CHECK: tile.kernel @int4_few(
 // CHECK: arith.cmpi ule, %{{.*}}, %c8
 // CHECK: %[[BITS:.*]] = arith.andi %{{.*}} : tensor<?x?x{{.*}}x4x4xi32>
-// CHECK: %[[HIGH:.*]] = arith.shli %[[BITS]]
-// CHECK: %[[BOTH:.*]] = arith.ori %[[HIGH]]
-// CHECK: tile.bitcast %[[BOTH]] to f16 : tensor<?x?x{{.*}}x4x4xi32> -> tensor<?x?x{{.*}}x4x4x2xf16>
+// CHECK: %[[BOTH:.*]] = arith.ori %[[BITS]]
+// CHECK: %[[SUMS:.*]] = tile.bitcast %[[BOTH]] to f16 : tensor<?x?x{{.*}}x4x4xi32> -> tensor<?x?x{{.*}}x4x4x2xf16>
+// CHECK: %[[EXACT:.*]] = arith.subf %[[SUMS]]
 // CHECK-NOT: tile.transpose
-// CHECK: arith.mulf %[[ROWS:.*]], %{{.*}} fastmath<contract> : tensor<8x?x?x{{.*}}x4x4x2xf32>
-// CHECK: tile.reduce add %[[ROWS]] dim 5
+// CHECK: %[[RIGHT:.*]] = arith.extf %[[EXACT]]
+// CHECK: %[[ALL:.*]] = tile.broadcast %[[RIGHT]]
+// CHECK: %[[EACH:.*]] = arith.mulf %{{.*}}, %[[ALL]] fastmath<contract> : tensor<8x?x?x{{.*}}x4x4x2xf32>
+// CHECK: tile.reduce add %[[EACH]] dim 5
 // CHECK: scf.yield %{{.*}} : tensor<8x?x?xf32>
 // CHECK: tile.reduce add %{{.*}} dim 2 : tensor<8x?x?xf32> -> tensor<8x?xf32>
 

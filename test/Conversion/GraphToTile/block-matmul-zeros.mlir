@@ -4,15 +4,15 @@
 
 // Zero points are bytes, which are converted once for each block.
 // CHECK: tile.kernel @zeros(
-// CHECK: arith.uitofp %{{.*}} : tensor<?x?x4xi8> to tensor<?x?x4xf32>
+// CHECK: arith.uitofp %{{.*}} : tensor<?x?x4xi8> to tensor<?x?x4xf16>
 // EMULATED-DAG: zeros: {{[1-9].*}} agree
 
 // Many rows are multiplied by weights of 16 bits: the difference from the zero point is exact, so
 // that the product with the scale is rounded once.
 // CHECK: tile.kernel @many(
-// CHECK: %[[PLACED:.*]] = tile.bitcast %{{.*}} to f16 : tensor<?x?x?x8xi32> -> tensor<?x?x?x8x2xf16>
 // CHECK: arith.uitofp %{{.*}} : tensor<?x?xi8> to tensor<?x?xf16>
-// CHECK: %[[NUMBERS:.*]] = arith.addf %[[PLACED]], {{.*}} : tensor<?x?x?x8x2xf16>
+// CHECK: %[[PLACED:.*]] = tile.bitcast %{{.*}} to f16 : tensor<?x?x?x8xi32> -> tensor<?x?x?x8x2xf16>
+// CHECK: %[[NUMBERS:.*]] = arith.subf %[[PLACED]], {{.*}} : tensor<?x?x?x8x2xf16>
 // CHECK: arith.mulf %[[NUMBERS]], {{.*}} : tensor<?x?x?x8x2xf16>
 // CHECK: tile.dot %{{.*}} : tensor<?x?xf16>, tensor<?x?xf16>, tensor<?x?xf32>
 // EMULATED-DAG: many: {{[1-9].*}} agree
