@@ -3,7 +3,7 @@
 // Windows of global memory: addresses, bounds and wide accesses.
 #include "DeviceBuilder.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
-#include "KernelLowering.h"
+#include "LoopStream.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -340,7 +340,7 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
     fail(op, "expected whole bytes of a kernel argument");
     return undefined(elementType, axes);
   }
-  if (streamed && streamed->loads.contains(op))
+  if (streamed && streamed->contains(op))
     return streamTile(op, axes);
   if (held.contains(op))
     return takeHeld(op, axes);
@@ -366,25 +366,20 @@ Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
   return f;
 }
 
-/// Emits a step of a stream of constants for a tile: copies to shared memory,
-/// where a thread has one place for each access, or reads from there.
+/// Emits a step of a stream for a tile: copies to shared memory, where a thread
+/// has one place for each access, or reads from there.
 Fragment KernelLowering::streamTile(tile::LoadOp op, const Axes &axes) {
   Type elementType = tileType(op.getResult()).getElementType();
   Access access(*this, op, axes);
   int64_t stride = countElements(axes, access.vectorDim + 1);
-  DeviceBuilder d(b, loc);
   Fragment f = undefined(elementType, axes);
   forEachElement(axes, [&](Registers regs, int64_t i) {
     if (access.width > 1 && regs[access.vectorDim] % access.width)
       return;
-    int64_t before = streamed->bytes * plan.getBlockThreads();
-    streamed->bytes += access.bytes();
-    streamed->narrowest = std::min(streamed->narrowest, access.bytes());
-    if (streamed->step == StreamStep::Count)
+    Value own = streamed->takePlace(access.bytes());
+    if (!own)
       return;
-    Value own = d.at(d.at(streamed->stage, before),
-                     d.mul(d.toI32(getThreadInBlock()), access.bytes()));
-    if (streamed->step == StreamStep::Copy)
+    if (streamed->copies())
       return access.copy(regs, own);
     Value loaded = loadVector(access.type(), own, access.width);
     for (int64_t j = 0; j < access.width; ++j)

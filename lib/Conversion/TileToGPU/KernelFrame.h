@@ -108,21 +108,6 @@ struct Share {
   int64_t count = 1, groups = 1;
 };
 
-enum class StreamStep { Count, Copy, Read };
-/// Constants of a loop that threads copy to shared memory ahead of their use.
-struct Stream {
-  llvm::SmallVector<mlir::Value> tiles;
-  llvm::DenseSet<mlir::Operation *> loads;
-  StreamStep step = StreamStep::Count;
-  /// Bytes of a thread, up to the access that is emitted; of the narrowest one.
-  int64_t bytes = 0, narrowest = 16;
-  /// The iterations in shared memory, the bytes of each in a block of threads,
-  /// and the iterations from a copy to its use.
-  int64_t stages = 0, stageBytes = 0, ahead = 0;
-  SharedTile memory;
-  mlir::Value stage; ///< pointer to that of the iteration
-};
-
 /// Emits an affine expression over non-negative indices.
 mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,

@@ -5,6 +5,7 @@
 #include "DeviceBuilder.h"
 #include "Dialect/Host/IR/Host.h"
 #include "LoopRing.h"
+#include "LoopStream.h"
 #include "Scans.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -200,7 +201,7 @@ void KernelLowering::forget(Block &block) {
 }
 
 /// Emits the terminator of the block under construction, with its tiles at
-/// their homes, and then the stage of a stream, if there is one.
+/// their homes, and then the stage of the loop, if it has stages.
 void KernelLowering::yieldTiles(Block &from, Value stage) {
   SmallVector<Value> values;
   for (Value v : from.getTerminator()->getOperands()) {
@@ -281,14 +282,11 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     else
       inits.push_back(map.lookup(v));
   }
-  Stream stream = findStream(loop);
-  bool isStream = stream.stages > 1;
-  if (isStream) {
-    beginStream(stream, loop);
-    inits.push_back(constant(0));
-  }
+  LoopStream stream(*this, loop);
   LoopRing operands(*this, loop);
-  if (!operands.isEmpty()) {
+  if (!stream.isEmpty()) {
+    inits.push_back(stream.begin());
+  } else if (!operands.isEmpty()) {
     operands.begin();
     inits.push_back(DeviceBuilder(b, loc).i32(0));
   }
@@ -318,12 +316,11 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     scopes.emplace_back();
     map.map(loop.getInductionVar(), made.getInductionVar());
     bind(loop.getRegionIterArgs(), made.getRegionIterArgs());
-    Value next;
-    if (isStream)
-      next = advanceStream(stream, loop, made.getInductionVar(),
-                           made.getRegionIterArgs().back());
-    if (!operands.isEmpty()) {
-      operands.enter(made.getInductionVar(), made.getRegionIterArgs().back());
+    Value at = made.getInductionVar(), next;
+    if (!stream.isEmpty()) {
+      next = stream.enter(at, made.getRegionIterArgs().back());
+    } else if (!operands.isEmpty()) {
+      operands.enter(at, made.getRegionIterArgs().back());
       next = operands.getNextStage();
     }
     lowerBlock(*loop.getBody());

@@ -11,6 +11,7 @@
 namespace adze::togpu {
 
 class LoopRing;
+class LoopStream;
 
 class KernelLowering {
 public:
@@ -36,6 +37,7 @@ private:
   friend class Access;
   friend class ComputedPositions;
   friend class LoopRing;
+  friend class LoopStream;
   friend class OperandProducer;
   friend class ScanLowering;
   friend class UnitProduct;
@@ -123,14 +125,6 @@ private:
     return !entry->getParent()->isAncestor(v.getParentRegion());
   }
 
-  // Constants that threads copy ahead of their use.
-  Stream findStream(mlir::scf::ForOp loop);
-  void emitStream(Stream &stream, StreamStep step, mlir::Value stage = {});
-  void copyAhead(Stream &stream, mlir::scf::ForOp loop, mlir::Value at,
-                 mlir::Value stage);
-  void beginStream(Stream &stream, mlir::scf::ForOp loop);
-  mlir::Value advanceStream(Stream &stream, mlir::scf::ForOp loop,
-                            mlir::Value at, mlir::Value stage);
   Fragment streamTile(tile::LoadOp op, const Axes &axes);
   Fragment takeHeld(tile::LoadOp op, const Axes &axes);
 
@@ -233,8 +227,8 @@ private:
   llvm::DenseMap<mlir::Operation *, Entry> held; ///< loaded in advance
   unsigned sharedLoops = 0;                      ///< around the insertion point
   int64_t operandsBegin = 0, operandsEnd = 0;    ///< in shared memory
-  Stream *streamed = nullptr; ///< while its loads are emitted
-  LoopRing *ring = nullptr;   ///< of the innermost loop
+  LoopStream *streamed = nullptr; ///< while its loads are emitted
+  LoopRing *ring = nullptr;       ///< of the innermost loop
   std::vector<std::unique_ptr<Axis>> axisPool;
   llvm::DenseMap<int, const Axis *> homes, chunkAxes;
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, Axes>> madeAxes;

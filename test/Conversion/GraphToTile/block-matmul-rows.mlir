@@ -43,6 +43,12 @@
 // CHECK-NOT: tile.bitcast
 // CHECK: tile.return
 
+// A significand of bf16 has one element of 4 bits.
+// CHECK: tile.kernel @brain_few(
+// CHECK: arith.divui %{{.*}}, %{{.*}} : tensor<4xi32>
+// CHECK: tile.bitcast %{{.*}} to bf16 : tensor<?x?x{{.*}}x4x4xi32> -> tensor<?x?x{{.*}}x4x4x2xbf16>
+
+// FEW-DAG: brain_few: {{[1-9].*}} agree
 // FEW-DAG: int4_few: {{[1-9].*}} agree
 // FEW-DAG: int4: 0 programs
 // FEW-DAG: bytes_few: {{[1-9].*}} agree
@@ -53,6 +59,7 @@
     units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>, #tile.unit<"mma", bf16 * bf16 + f32, [16, 8, 16]>]>
 #x = affine_map<()[s0] -> (s0, 80, 4, 8)>
 #b = affine_map<()[s0] -> (s0, 4, 4, 4)>
+#c = affine_map<()[s0] -> (s0, 4, 4, 8)>
 #y = affine_map<()[s0] -> (s0, 40)>
 module attributes {tile.targets = [#gpu]} {
   func.func private @int4(%x: tensor<?x80x4x8xf16, #x>, %w: tensor<40x80x4xi32>, %s: tensor<40x80xf16>) -> tensor<?x40xf16, #y> attributes {adze.kernel} {
@@ -65,6 +72,10 @@ module attributes {tile.targets = [#gpu]} {
   }
   func.func private @brain_bytes(%x: tensor<?x4x4x4xbf16, #b>, %w: tensor<40x4x4xi32>, %s: tensor<40x4xbf16>) -> tensor<?x40xbf16, #y> attributes {adze.kernel} {
     %0 = graph.block_matmul %x, %w, %s {bits = 8 : i64} : (tensor<?x4x4x4xbf16, #b>, tensor<40x4x4xi32>, tensor<40x4xbf16>) -> tensor<?x40xbf16, #y>
+    return %0 : tensor<?x40xbf16, #y>
+  }
+  func.func private @brain(%x: tensor<?x4x4x8xbf16, #c>, %w: tensor<40x4x4xi32>, %s: tensor<40x4xbf16>) -> tensor<?x40xbf16, #y> attributes {adze.kernel} {
+    %0 = graph.block_matmul %x, %w, %s {bits = 4 : i64} : (tensor<?x4x4x8xbf16, #c>, tensor<40x4x4xi32>, tensor<40x4xbf16>) -> tensor<?x40xbf16, #y>
     return %0 : tensor<?x40xbf16, #y>
   }
 }
