@@ -16,10 +16,10 @@
 #threads = #tile.schedule<unit = "threads", dims = [#tile.dim<"threads", 64>, #tile.dim<"split", 1>]>
 module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
     units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>]>]} {
-  tile.kernel @copies(%x: memref<8x384xi32> {tile.align = 256 : i64}, %w: memref<16x384xf16> {tile.align = 256 : i64, tile.constant}, %y: memref<8x16xf32> {tile.align = 256 : i64}) attributes {tile.schedule = #threads} {
+  tile.kernel @copies(%x: memref<8x256xi32> {tile.align = 256 : i64}, %w: memref<16x256xf16> {tile.align = 256 : i64, tile.constant}, %y: memref<8x16xf32> {tile.align = 256 : i64}) attributes {tile.schedule = #threads} {
     %c0 = arith.constant 0 : index
     %c128 = arith.constant 128 : index
-    %end = arith.constant 384 : index
+    %end = arith.constant 256 : index
     %f0 = arith.constant 0.0 : f32
     %m0 = arith.constant 7340032 : i32
     %one = arith.constant 1065353216 : i32
@@ -27,12 +27,12 @@ module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors =
     %ones = tile.broadcast %one to [8, 128] : i32 -> tensor<8x128xi32>
     %zero = tile.broadcast %f0 to [8, 16, 2] : f32 -> tensor<8x16x2xf32>
     %sum = scf.for %k = %c0 to %end step %c128 iter_args(%q = %zero) -> tensor<8x16x2xf32> {
-      %i = tile.load %x[0, %k] sizes [8, 128] : memref<8x384xi32> -> tensor<8x128xi32>
+      %i = tile.load %x[0, %k] sizes [8, 128] : memref<8x256xi32> -> tensor<8x128xi32>
       %low = arith.andi %i, %mask : tensor<8x128xi32>
       %bits = arith.ori %low, %ones : tensor<8x128xi32>
       %f = arith.bitcast %bits : tensor<8x128xi32> to tensor<8x128xf32>
       %a = arith.truncf %f : tensor<8x128xf32> to tensor<8x128xf16>
-      %b = tile.load %w[0, %k] sizes [16, 128] : memref<16x384xf16> -> tensor<16x128xf16>
+      %b = tile.load %w[0, %k] sizes [16, 128] : memref<16x256xf16> -> tensor<16x128xf16>
       %sa = tile.reshape %a to [8, 2, 64] : tensor<8x128xf16> -> tensor<8x2x64xf16>
       %sb = tile.reshape %b to [16, 2, 64] : tensor<16x128xf16> -> tensor<16x2x64xf16>
       %ea = arith.extf %sa : tensor<8x2x64xf16> to tensor<8x2x64xf32>
