@@ -14,23 +14,26 @@ using namespace adze::graph;
 /// Returns the number of lines of the result in a program, or null for one.
 /// Loads are shared by all lines whose windows overlap.
 static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
-  constexpr int64_t most = 4;
+  constexpr int64_t usual = 4, ofWide = 8, wideTaps = 25;
   if (conv.spatial < 2)
     return {};
   unsigned d = conv.spatial - 2;
   ConvOp op = conv.op;
   // Taps are unrolled. If the border is found at run time, processing rows one
-  // by one costs more.
-  int64_t maxTaps = conv.groups > 1                           ? 9
+  // by one costs more. On GPUs, an element loads all of its window otherwise.
+  int64_t maxTaps = e.gpu                                     ? 81
+                    : conv.groups > 1                         ? 9
                     : getKnown(conv.result[conv.spatial]) < 0 ? 81
-                                                              : 25;
-  int64_t taps = getKnown(conv.kernel(d));
+                                                              : wideTaps;
+  int64_t height = getKnown(conv.kernel(d)),
+          taps = height * getKnown(conv.kernel(d + 1));
   bool overlaps = op.getStrides()[d] == 1 && op.getDilations()[d] == 1 &&
-                  taps > 1 && taps * getKnown(conv.kernel(d + 1)) <= maxTaps;
-  int64_t height = getKnown(conv.result[d + 1]);
-  if (!overlaps || (height >= 0 && height < most))
+                  height > 1 && taps <= maxTaps;
+  int64_t most = e.gpu && taps > wideTaps ? ofWide : usual,
+          lines = getKnown(conv.result[d + 1]);
+  if (!overlaps || (lines >= 0 && lines < usual))
     return {};
-  return e.param("LINES", chooseBlock(height, most));
+  return e.param("LINES", chooseBlock(lines, most));
 }
 
 bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {

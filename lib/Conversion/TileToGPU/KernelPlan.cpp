@@ -251,80 +251,11 @@ bool KernelPlan::dependsOnRoot(Value tile) {
 // The plan of a kernel
 //===----------------------------------------------------------------------===//
 
-/// Returns the tile that the op stores, or null.
-static Value getStored(Operation *op) {
+Value getStored(Operation *op) {
   if (auto store = dyn_cast<tile::StoreOp>(op))
     return store.getValue();
   auto scatter = dyn_cast<tile::ScatterOp>(op);
   return scatter ? scatter.getValue() : Value();
-}
-
-/// Returns true if the kernel stores what it loads.
-static bool isCopy(tile::KernelOp kernel) {
-  return !kernel
-              .walk([](Operation *op) {
-                Value stored = getStored(op);
-                return !stored || stored.getDefiningOp<tile::LoadOp>()
-                           ? WalkResult::advance()
-                           : WalkResult::interrupt();
-              })
-              .wasInterrupted();
-}
-
-/// Returns the threads of a kernel that only loads, computes and stores tiles
-/// of so many elements. Each has a wide access of `each` elements. A thread of
-/// a copy has two, so that both are in flight, if there are enough programs to
-/// occupy all multiprocessors.
-int64_t KernelPlan::countStreamThreads(int64_t elements, int64_t each) {
-  constexpr int64_t fewest = 32, most = 256, accesses = 2, resident = 2048;
-  int64_t count = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(llvm::divideCeil(elements, each)), fewest, most);
-  int64_t enough = resident * getMultiprocessors();
-  int64_t programs = isCopy(kernel) ? getStaticPrograms(kernel) : -1;
-  while (count > fewest && programs * count / 2 >= enough &&
-         elements <= count / 2 * each * accesses)
-    count /= 2;
-  return count;
-}
-
-void KernelPlan::chooseThreads() {
-  // A thread of other kernels has a wide access of the widest element stored,
-  // or one element if it combines those of many loads, which it has at once.
-  constexpr int64_t accessBytes = 16, fewest = 4, most = 8, manyLoads = 16;
-  int64_t dots = 0, others = 1, warps = 0, bytes = accessBytes / most;
-  int64_t loads = 0;
-  bool reduces = false;
-  kernel.walk([&](Operation *op) {
-    loads += isa<tile::LoadOp>(op);
-    if (auto dot = dyn_cast<tile::DotOp>(op)) {
-      dots = std::max(dots, tileType(dot.getResult()).getNumElements());
-      if (findUnit(dot))
-        warps = std::max(warps, countWarps(dot));
-    } else if (Value stored = getStored(op)) {
-      others = std::max(others, tileType(stored).getNumElements());
-      bytes =
-          std::max<int64_t>(bytes, bytesOf(tileType(stored).getElementType()));
-    } else if (isa<tile::ReduceOp, tile::ScanOp>(op)) {
-      RankedTensorType source = tileType(op->getOperand(0));
-      int64_t words = llvm::divideCeil(bytesOf(source.getElementType()), 4);
-      others = std::max(others, source.getNumElements() * words);
-      reduces = true;
-    }
-  });
-  if (warps)
-    threads = warps * kWarp;
-  else if (dots)
-    threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(dots / 32), 128, 256);
-  else if (reduces && others > 16384)
-    threads = others > 32768 ? 1024 : 512;
-  else if (reduces && others <= kWarp * most)
-    threads = kWarp; // which needs no barriers
-  else if (reduces)
-    threads = std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(others, fewest)), kWarp, 256);
-  else
-    threads = countStreamThreads(
-        others, loads >= manyLoads ? 1 : std::max(fewest, accessBytes / bytes));
 }
 
 /// Distributes both dimensions of an accumulator together. Minimizes

@@ -76,6 +76,9 @@ mlir::FailureOr<llvm::SmallVector<Spread>>
 splitSpread(Spread whole, llvm::ArrayRef<int64_t> shape,
             llvm::ArrayRef<unsigned> dims);
 
+/// Returns the tile that the op stores, or null.
+mlir::Value getStored(mlir::Operation *op);
+
 /// Dimension classes and their distribution. Two dimensions are in one class if
 /// an operation relates their positions.
 class KernelPlan {
