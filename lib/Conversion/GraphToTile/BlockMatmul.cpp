@@ -72,6 +72,7 @@ private:
   FailureOr<Emitted> emitWeights(Value block, FloatType type);
   FailureOr<Emitted> multiplyBlocks(Value block);
   FailureOr<Emitted> emitFloats(Value operand, Value block, Type type);
+  FailureOr<Emitted> emitZeros(Value block, Type type);
   Value inHalves(APInt half, ArrayRef<int> axes);
   Emitted joinDepth(const Emitted &tile);
   Value sumInWarp(Emitted products);
@@ -163,6 +164,13 @@ FailureOr<Emitted> BlockMatmul::emitFloats(Value operand, Value block,
                  tile->axes};
 }
 
+/// Returns the zero points of blocks as floats, or that of all blocks.
+FailureOr<Emitted> BlockMatmul::emitZeros(Value block, Type type) {
+  if (op.getZeros())
+    return emitFloats(op.getZeros(), block, type);
+  return Emitted{number(getLevels() / 2, {}, type), {}};
+}
+
 /// Returns the elements of few rows that the blocks from `block` on multiply.
 FailureOr<Emitted> BlockMatmul::emitRows(Value block) {
   auto tile = e.emit(op.getLhs(), {{row, rowAxis, 1, rowSpan},
@@ -242,9 +250,7 @@ FailureOr<Emitted> BlockMatmul::emitDifferences(Value block, FloatType type) {
   OpBuilder &b = e.builder();
   Location loc = e.loc();
   auto packed = load(op.getRhs(), block, /*hasWords=*/true);
-  FailureOr<Emitted> zeros = Emitted{number(getLevels() / 2, {}, type), {}};
-  if (op.getZeros())
-    zeros = emitFloats(op.getZeros(), block, type);
+  auto zeros = emitZeros(block, type);
   if (failed(packed) || failed(zeros))
     return failure();
   int64_t significand = getSignificandBits(type), together = significand / bits;
@@ -289,9 +295,7 @@ FailureOr<Emitted> BlockMatmul::emitDifferences(Value block, FloatType type) {
 /// Returns the numbers o of each block for which a weight is s * (x + o), where
 /// x is the number of emitNumbers and s the scale.
 FailureOr<Emitted> BlockMatmul::emitOffsets(Value block) {
-  FailureOr<Emitted> zeros = Emitted{number(getLevels() / 2, {}), {}};
-  if (op.getZeros())
-    zeros = emitFloats(op.getZeros(), block, f32);
+  auto zeros = emitZeros(block, f32);
   if (failed(zeros))
     return failure();
   Value offsets = arith::SubFOp::create(
