@@ -93,14 +93,15 @@ int64_t countForCpu(Operation *op, int64_t elements, int64_t results,
     return std::min(all / partElements, mostParts);
   // A kernel reads a few columns of all rows. If the distance of rows is a
   // multiple of a page, they share sets of the caches, where the lines that
-  // are prefetched for the next columns would not remain.
-  constexpr int64_t pageBytes = 4096, rowsInPart = 32, mostSums = 256;
+  // are prefetched for the next columns would not remain: first-level caches
+  // have 8 to 12 lines in a set.
+  constexpr int64_t pageBytes = 4096, rowsInPart = 16;
   adze::tile::CpuTargetAttr cpu = adze::tile::findCpuTarget(op);
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   if (!cpu || inner * bytes % pageBytes != 0 || all * bytes <= cpu.getL2Bytes())
     return 1;
-  return std::min(elements / rowsInPart, mostSums);
+  return elements / rowsInPart;
 }
 
 /// Returns the most parts of `elements` elements that are profitable for

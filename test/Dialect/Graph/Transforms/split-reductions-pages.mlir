@@ -2,9 +2,9 @@
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M" --graph-split-reductions --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @pages
-// CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<2048x1024xf32>) -> tensor<1x64x32x1024xf32>
-// CHECK: %[[P:.*]] = graph.reduce_sum %[[X]] {axes = array<i64: 2>, keepdims = false} : (tensor<1x64x32x1024xf32>) -> tensor<1x64x1024xf32>
-// CHECK: graph.reduce_sum %[[P]] {axes = array<i64: 1>, keepdims = false} : (tensor<1x64x1024xf32>) -> tensor<1x1024xf32>
+// CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<2048x1024xf32>) -> tensor<1x128x16x1024xf32>
+// CHECK: %[[P:.*]] = graph.reduce_sum %[[X]] {axes = array<i64: 2>, keepdims = false} : (tensor<1x128x16x1024xf32>) -> tensor<1x128x1024xf32>
+// CHECK: graph.reduce_sum %[[P]] {axes = array<i64: 1>, keepdims = false} : (tensor<1x128x1024xf32>) -> tensor<1x1024xf32>
 func.func @pages(%x: tensor<2048x1024xf32>) -> tensor<1024xf32> {
   %0 = graph.reduce_sum %x {axes = array<i64: 0>, keepdims = false} : (tensor<2048x1024xf32>) -> tensor<1024xf32>
   return %0 : tensor<1024xf32>
