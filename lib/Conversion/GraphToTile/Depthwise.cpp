@@ -21,15 +21,17 @@ static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
   ConvOp op = conv.op;
   // Taps are unrolled. If the border is found at run time, processing rows one
   // by one costs more. On GPUs, an element loads all of its window otherwise.
-  int64_t maxTaps = e.gpu                                     ? 81
-                    : conv.groups > 1                         ? 9
-                    : getKnown(conv.result[conv.spatial]) < 0 ? 81
+  constexpr int64_t fewTaps = 9, manyTaps = 81;
+  bool isDevice = e.gpu && conv.isDepthwise();
+  int64_t maxTaps = isDevice                                  ? manyTaps
+                    : conv.groups > 1                         ? fewTaps
+                    : getKnown(conv.result[conv.spatial]) < 0 ? manyTaps
                                                               : wideTaps;
   int64_t height = getKnown(conv.kernel(d)),
           taps = height * getKnown(conv.kernel(d + 1));
   bool overlaps = op.getStrides()[d] == 1 && op.getDilations()[d] == 1 &&
                   height > 1 && taps <= maxTaps;
-  int64_t most = e.gpu && taps > wideTaps ? ofWide : usual,
+  int64_t most = isDevice && taps > wideTaps ? ofWide : usual,
           lines = getKnown(conv.result[d + 1]);
   if (!overlaps || (lines >= 0 && lines < usual))
     return {};
