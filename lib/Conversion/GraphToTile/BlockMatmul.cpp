@@ -464,15 +464,14 @@ static std::pair<int64_t, int64_t> chooseWarps(int64_t programs, int64_t depth,
 }
 
 /// Returns the blocks of which a thread copies a scale and a zero point each to
-/// shared memory at once: a copy has four bytes at least.
+/// shared memory at once.
 int64_t BlockMatmul::countCopiedBlocks() {
-  constexpr int64_t ofCopy = 32;
-  unsigned bitsOfBlock = ofCopy;
+  unsigned ofCopy = 8 * tile::kLeastCopyBytes, ofBlock = ofCopy;
   for (Value operand : {op.getScales(), op.getZeros()})
     if (operand)
-      bitsOfBlock = std::min(
-          bitsOfBlock, getElementTypeOrSelf(operand).getIntOrFloatBitWidth());
-  return ofCopy / bitsOfBlock;
+      ofBlock = std::min(ofBlock,
+                         getElementTypeOrSelf(operand).getIntOrFloatBitWidth());
+  return ofCopy / ofBlock;
 }
 
 /// Emits one row in a program, or all for the matrix instruction. All threads

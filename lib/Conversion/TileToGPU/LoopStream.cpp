@@ -3,6 +3,7 @@
 // Copies constants of the contractions in a loop ahead of their use.
 #include "LoopStream.h"
 #include "DeviceBuilder.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -30,7 +31,7 @@ LoopStream::LoopStream(KernelLowering &lowering, scf::ForOp loop)
   lowering.lowerScalars(loop, lowering.map.lookup(loop.getLowerBound()));
   emitConstants(Step::Count);
   lowering.forget(*loop.getBody());
-  chooseStages();
+  chooseDistance();
 }
 
 /// Finds the loads of constants, and their tiles.
@@ -47,24 +48,22 @@ void LoopStream::findLoads() {
   }
 }
 
-/// Chooses the number of stages that fit into shared memory: two at most, since
-/// other loads wait for all copies that are in flight.
-void LoopStream::chooseStages() {
-  constexpr int64_t leastBytes = 32, ofCopy = 4, ofReductions = 16384;
-  constexpr int64_t mostStages = 2, residentThreads = 768;
+/// Chooses the iterations from a copy to its use, if two stages fit into shared
+/// memory.
+void LoopStream::chooseDistance() {
+  constexpr int64_t leastBytes = 32, ofReductions = 16384;
+  constexpr int64_t residentThreads = 768;
   int64_t threads = lowering.plan.getBlockThreads(),
           all = lowering.plan.getSharedBytes(),
           share = std::min(all * threads / residentThreads,
-                           all - lowering.sharedBytes - ofReductions);
-  stageBytes = bytes * threads;
-  if (bytes < leastBytes || narrowest < ofCopy)
+                           all - lowering.sharedBytes - ofReductions),
+          stageBytes = bytes * threads;
+  if (bytes < leastBytes || narrowest < tile::kLeastCopyBytes ||
+      kStages * stageBytes > share)
     return;
-  int64_t trips = loop.getStaticTripCount()->getSExtValue();
-  stages = std::min({mostStages, share / stageBytes, trips});
-  ahead = stages == trips ? trips : stages - 1;
-  if (!isEmpty())
-    memory =
-        lowering.allocateShared(lowering.b.getI8Type(), {stages, stageBytes});
+  ahead = *loop.getStaticTripCount() == kStages ? kStages : kStages - 1;
+  memory =
+      lowering.allocateShared(lowering.b.getI8Type(), {kStages, stageBytes});
 }
 
 Value LoopStream::takePlace(int64_t accessBytes) {
@@ -119,8 +118,8 @@ void LoopStream::copyAhead(Value at, Value stageNumber) {
   NVVM::CpAsyncCommitGroupOp::create(b, lowering.loc);
 }
 
-/// Copies the first iterations: all of them, or those that leave one stage
-/// free.
+/// Copies the first iterations: all of a loop of two, or those that leave one
+/// stage free.
 Value LoopStream::begin() {
   Value at = lowering.map.lookup(loop.getLowerBound()),
         step = lowering.map.lookup(loop.getStep());
@@ -132,18 +131,18 @@ Value LoopStream::begin() {
 }
 
 Value LoopStream::enter(Value at, Value stageNumber) {
-  DeviceBuilder d(lowering.b, lowering.loc);
   NVVM::CpAsyncWaitGroupOp::create(lowering.b, lowering.loc, ahead - 1);
   lowering.lowerScalars(loop, at);
   emitConstants(Step::Read, stageNumber);
-  Value step = lowering.map.lookup(loop.getStep());
-  if (ahead < stages)
-    copyAhead(lowering.add(at, lowering.multiplyBy(step, ahead)),
-              d.getPrevious(stageNumber, stages));
+  Value step = lowering.map.lookup(loop.getStep()),
+        other = DeviceBuilder(lowering.b, lowering.loc)
+                    .getNext(stageNumber, kStages);
+  if (ahead < kStages)
+    copyAhead(lowering.add(at, lowering.multiplyBy(step, ahead)), other);
   else // the number of groups states which ones are complete
     NVVM::CpAsyncCommitGroupOp::create(lowering.b, lowering.loc);
   lowering.map.map(loop.getInductionVar(), at);
-  return d.getNext(stageNumber, stages);
+  return other;
 }
 
 } // namespace adze::togpu

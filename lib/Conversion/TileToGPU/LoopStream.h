@@ -9,7 +9,7 @@
 
 namespace adze::togpu {
 
-/// The stages of a loop in shared memory. A thread reads only what it has
+/// Two stages of a loop in shared memory. A thread reads only what it has
 /// copied, so that threads do not synchronize.
 class LoopStream {
 public:
@@ -17,7 +17,7 @@ public:
   /// constants do not fit into shared memory.
   LoopStream(KernelLowering &lowering, mlir::scf::ForOp loop);
 
-  bool isEmpty() const { return stages < 2; }
+  bool isEmpty() const { return !ahead; }
   bool contains(tile::LoadOp load) const { return loads.contains(load); }
   /// Starts the first copies, and returns the stage of the first iteration.
   mlir::Value begin();
@@ -34,9 +34,12 @@ public:
 
 private:
   enum class Step { Count, Copy, Read };
+  /// Other loads wait for all copies that are in flight, so more stages would
+  /// delay them.
+  static constexpr int64_t kStages = 2;
 
   void findLoads();
-  void chooseStages();
+  void chooseDistance();
   void emitConstants(Step next, mlir::Value stageNumber = {});
   void copyAhead(mlir::Value at, mlir::Value stageNumber);
 
@@ -44,9 +47,7 @@ private:
   mlir::scf::ForOp loop;
   llvm::DenseSet<mlir::Operation *> loads; ///< of constants
   llvm::SmallVector<mlir::Value> tiles;    ///< of these loads
-  /// The iterations in shared memory, the bytes of each in a block of threads,
-  /// and the iterations from a copy to its use.
-  int64_t stages = 0, stageBytes = 0, ahead = 0;
+  int64_t ahead = 0; ///< iterations from a copy to its use, or 0
   SharedTile memory;
   Step step = Step::Count;
   /// Bytes of a thread, up to the access that is emitted; of the narrowest one.

@@ -3,6 +3,7 @@
 // Products of operands that are copied to rings of chunks in shared memory (PTX
 // ISA, cp.async): while one chunk is multiplied, the next ones arrive.
 #include "DeviceBuilder.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "LoopRing.h"
 #include "UnitProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,9 +40,8 @@ void KernelLowering::forCopies(
 }
 
 /// Returns true if an operand is a window of memory whose elements are
-/// multiplied as they are, and accesses have at least four bytes.
+/// multiplied as they are, and threads can copy accesses.
 bool KernelLowering::mayCopy(Operand operand) {
-  constexpr int64_t leastBytes = 4;
   tile::LoadOp load = getLoad(operand.tile);
   if (!load || operand.isWhole() || plan.isPinned(load.getResult()) ||
       (plan.getBlocks() > 1 && !plan.sharesDepth()) ||
@@ -56,7 +56,7 @@ bool KernelLowering::mayCopy(Operand operand) {
   operand.stages = 2; // which the distribution depends on
   bool mayCopy = true;
   forCopies(operand, constant(0), [&](const Axes &from, const Axes &) {
-    mayCopy = mayCopy && getAccessBytes(load, from) >= leastBytes;
+    mayCopy = mayCopy && getAccessBytes(load, from) >= tile::kLeastCopyBytes;
   });
   return mayCopy;
 }

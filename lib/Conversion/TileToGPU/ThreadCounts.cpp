@@ -43,14 +43,13 @@ static bool shareLines(tile::LoadOp load, tile::LoadOp other) {
       load.getMemDims() != other.getMemDims() ||
       load.getSteps() != other.getSteps())
     return false;
+  int64_t inner = innermostTileDim(load);
+  if (inner < 0 || load.getSteps()[inner] != 1)
+    return false;
   SmallVector<OpFoldResult> from = load.getMixedOffsets(),
                             to = other.getMixedOffsets();
-  int64_t line = from.size() - 1;
-  for (auto [dim, step] : llvm::zip(load.getMemDims(), load.getSteps()))
-    if (dim == line)
-      return step == 1 &&
-             ArrayRef(from).drop_back() == ArrayRef(to).drop_back();
-  return false;
+  to[load.getMemDims()[inner]] = from[load.getMemDims()[inner]];
+  return from == to;
 }
 
 /// Returns the elements of a thread that only loads, computes and stores tiles

@@ -8,6 +8,10 @@
 
 namespace adze::tile {
 
+/// The least bytes that a thread copies from global to shared memory at once
+/// (PTX ISA, cp.async).
+inline constexpr int64_t kLeastCopyBytes = 4;
+
 /// Returns the bits of an element in memory; those of tf32, which is not a
 /// tensor type, are the bits of f32.
 int64_t getStorageBits(mlir::Type element);
