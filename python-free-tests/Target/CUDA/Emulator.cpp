@@ -3,6 +3,8 @@
 // Compiles the functions of a gpu.module for the host.
 #include "Emulator.h"
 #include "DeviceCalls.h"
+#include "Package/Package.h"
+#include "Target/CPU/CpuTarget.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -132,6 +134,15 @@ llvm::Expected<std::unique_ptr<Emulator>> compile(ModuleOp module) {
   if (!process)
     return process.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  auto target = cpu::CpuTarget::resolve("", "native");
+  if (!target)
+    return target.takeError();
+  // CPUs without bf16 call functions that round to it.
+  auto support = llvm::MemoryBuffer::getMemBuffer(
+      package::supportObject(target->elfMachine), "support",
+      /*RequiresNullTerminator=*/false);
+  if (llvm::Error problem = (*jit)->addObjectFile(std::move(support)))
+    return problem;
   if (llvm::Error problem = (*jit)->addIRModule(
           ThreadSafeModule(std::move(llvmModule), std::move(context))))
     return problem;
