@@ -1,6 +1,7 @@
 // Right operands of dots that several blocks of rows read are copied to scratch in
 // panels, before the loops over blocks.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: aopt %s -tile-specialize -tile-attach-targets="cpu=x86-64-v3 triple=x86_64 caches=512K,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=AVX2
 
 // Memory whose rows are far apart: rows of all panels are copied in memory order, and
 // those 8 rows ahead are prefetched; the dot then reads the panel only. A fits the
@@ -50,6 +51,11 @@ tile.kernel @strided(%a: memref<64x128xf32>, %b: memref<128x1024xf32>, %y: memre
 // CHECK: %[[AT:.*]] = arith.addi %[[NEXT]], %c8
 // CHECK: memref.prefetch %arg0[%[[AT]], %[[K]]], read, locality<2>
 // CHECK-COUNT-16: vector.fma
+// The 12 products of AVX2 take no longer than the instructions of a prefetch.
+// AVX2-LABEL: func.func @far(
+// AVX2: scf.for {{.*}} = %c0 to %c1024 step %c1 iter_args
+// AVX2-NOT: locality<2>
+// AVX2-COUNT-12: vector.fma
 tile.kernel @far(%a: memref<512x1024xf32>, %b: memref<1024x64xf32>, %y: memref<512x64xf32>) {
   %f0 = arith.constant 0.0 : f32
   %zero = tile.broadcast %f0 to [512, 64] : f32 -> tensor<512x64xf32>
