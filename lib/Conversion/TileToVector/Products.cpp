@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace adze::tile;
@@ -52,18 +53,120 @@ static Value createUnitProducts(OpBuilder &b, Location loc,
       .getResult(0);
 }
 
+/// Returns a constant of the type of `like` whose elements are `value`.
+static Value createSplat(OpBuilder &b, Location loc, Type like, int64_t value) {
+  auto number = b.getIntegerAttr(getElementTypeOrSelf(like), value);
+  auto vector = dyn_cast<VectorType>(like);
+  return arith::ConstantOp::create(
+      b, loc,
+      vector ? TypedAttr(DenseElementsAttr::get(vector, number)) : number);
+}
+
+/// Returns words of 16-bit integers that are the even or the odd bytes of
+/// `words`, which have bytes of type `element`.
+static Value extendHalf(OpBuilder &b, Location loc, Value words, bool isOdd,
+                        Type element) {
+  auto type = cast<VectorType>(words.getType());
+  auto pairs = VectorType::get(2 * type.getNumElements(), b.getI16Type());
+  constexpr int64_t byteBits = 8, evenBytes = 0xFF;
+  Value halves = vector::BitCastOp::create(b, loc, pairs, words),
+        shift = createSplat(b, loc, pairs, byteBits);
+  if (element.isUnsignedInteger())
+    return isOdd ? arith::ShRUIOp::create(b, loc, halves, shift).getResult()
+                 : arith::AndIOp::create(b, loc, halves,
+                                         createSplat(b, loc, pairs, evenBytes))
+                       .getResult();
+  if (!isOdd)
+    halves = arith::ShLIOp::create(b, loc, halves, shift);
+  return arith::ShRSIOp::create(b, loc, halves, shift);
+}
+
+/// Returns the greatest byte of words that a mask bounds, or of any.
+static uint64_t getGreatestByte(Value words) {
+  constexpr uint64_t any = 0xFF;
+  constexpr unsigned byteBits = 8;
+  auto masked = words.getDefiningOp<arith::AndIOp>();
+  if (!masked)
+    return any;
+  Value mask = masked.getRhs();
+  if (auto broadcast = mask.getDefiningOp<vector::BroadcastOp>())
+    mask = broadcast.getSource();
+  APInt bits;
+  if (!matchPattern(mask, m_ConstantInt(&bits)))
+    return any;
+  uint64_t greatest = 0;
+  for (unsigned at = 0; at < bits.getBitWidth(); at += byteBits)
+    greatest = std::max(greatest, bits.extractBitsAsZExtValue(byteBits, at));
+  return greatest;
+}
+
+/// Returns the sums of the products of pairs by the instruction of a unit.
+static Value multiplyPairs(OpBuilder &b, Location loc, TargetUnitAttr unit,
+                           Value x, Value y) {
+  int64_t lanes = unit.getShape()[1];
+  auto factors =
+      VectorType::get(unit.getGroup() * lanes, getSignless(unit.getLhs()));
+  auto split = [&](Value words) {
+    return vector::BitCastOp::create(b, loc, factors, words);
+  };
+  return LLVM::CallIntrinsicOp::create(
+             b, loc, VectorType::get(lanes, getSignless(unit.getAcc())),
+             b.getStringAttr(unit.getIntrinsic()),
+             ValueRange{split(x), split(y)})
+      .getResult(0);
+}
+
+/// Multiplies unsigned by signed bytes by the unit that sums the products of
+/// pairs in 16 bits, or returns null if the target has none or if the sums may
+/// saturate.
+static Value multiplyBoundedBytes(OpBuilder &b, Location loc,
+                                  CpuTargetAttr target, ProductAttr product,
+                                  Value x, Value y) {
+  Type lhs = product.getLhs(), rhs = product.getRhs();
+  if (rhs.isUnsignedInteger()) {
+    std::swap(lhs, rhs);
+    std::swap(x, y);
+  }
+  constexpr uint64_t greatestSum = 0x7FFF, greatestSigned = 0x80;
+  TargetUnitAttr unit = target.findUnit(lhs, rhs, b.getIntegerType(16, true));
+  if (!unit || 2 * getGreatestByte(x) * greatestSigned > greatestSum)
+    return {};
+  return multiplyPairs(b, loc, unit, x, y);
+}
+
+/// Multiplies bytes by the target's units that sum the products of pairs, or
+/// returns null if it has none. Bytes without a bound are extended to 16 bits.
+static Value createPairProducts(OpBuilder &b, Location loc,
+                                CpuTargetAttr target, ProductAttr product,
+                                Value x, Value y, Value sum) {
+  auto type = dyn_cast<VectorType>(sum.getType());
+  TargetUnitAttr unit = target.findPairUnit();
+  auto isByte = [](Type type) {
+    return isa<IntegerType>(type) && type.getIntOrFloatBitWidth() == 8;
+  };
+  if (!type || !unit || unit.getShape()[1] != type.getNumElements() ||
+      !isByte(product.getLhs()) || !isByte(product.getRhs()))
+    return {};
+  auto add = [&](Value x, Value y) {
+    sum = arith::AddIOp::create(b, loc, sum, multiplyPairs(b, loc, unit, x, y));
+  };
+  if (Value sums = multiplyBoundedBytes(b, loc, target, product, x, y)) {
+    add(sums, createSplat(b, loc, sums.getType(), 1));
+    return sum;
+  }
+  for (bool isOdd : {false, true})
+    add(extendHalf(b, loc, x, isOdd, product.getLhs()),
+        extendHalf(b, loc, y, isOdd, product.getRhs()));
+  return sum;
+}
+
 /// Extracts element `i` of words, extended to the type of the sum.
 static Value extractElement(OpBuilder &b, Location loc, Value words, int64_t i,
                             Type element, Type sum) {
   unsigned width = element.getIntOrFloatBitWidth(),
            wide = getElementTypeOrSelf(words).getIntOrFloatBitWidth();
-  auto shift = [&](int64_t by) -> Value {
-    return arith::ConstantOp::create(
-        b, loc,
-        isa<VectorType>(words.getType())
-            ? TypedAttr(DenseElementsAttr::get(
-                  cast<VectorType>(words.getType()), b.getI32IntegerAttr(by)))
-            : TypedAttr(b.getI32IntegerAttr(by)));
+  auto shift = [&](int64_t by) {
+    return createSplat(b, loc, words.getType(), by);
   };
   if (isa<FloatType>(element)) {
     Value low = arith::ShRUIOp::create(b, loc, words, shift(i * width));
@@ -84,6 +187,8 @@ Value adze::tile::createWordProducts(OpBuilder &b, Location loc,
                                      CpuTargetAttr target, ProductAttr product,
                                      Value x, Value y, Value sum) {
   if (Value result = createUnitProducts(b, loc, target, product, x, y, sum))
+    return result;
+  if (Value result = createPairProducts(b, loc, target, product, x, y, sum))
     return result;
   int64_t elements = getElementTypeOrSelf(x).getIntOrFloatBitWidth() /
                      product.getLhs().getIntOrFloatBitWidth();

@@ -150,6 +150,40 @@ Error CpuTarget::checkCaches(StringRef caches) {
   return parseCaches(caches, facts);
 }
 
+/// Adds x86's multiplications of integers that sum the products of pairs.
+static void addPairUnits(mlir::Builder &b, uint64_t features, int64_t bits,
+                         SmallVectorImpl<tile::TargetUnitAttr> &units) {
+  auto integer = [&](unsigned width, bool isSigned = true) {
+    return b.getIntegerType(width, isSigned);
+  };
+  auto add = [&](StringRef name, unsigned width, bool isSigned,
+                 StringRef intrinsic) {
+    units.push_back(tile::TargetUnitAttr::get(
+        b.getContext(), name, integer(width, isSigned), integer(width),
+        integer(2 * width), {1, bits / (2 * width), 2}, /*group=*/2,
+        intrinsic));
+  };
+  struct Level {
+    int64_t bits;
+    uint64_t feature; // of both intrinsics
+    StringRef words, bytes;
+  } levels[] = {{512, ADZE_X86_AVX512BW, "llvm.x86.avx512.pmaddw.d.512",
+                 "llvm.x86.avx512.pmaddubs.w.512"},
+                {256, ADZE_X86_AVX2, "llvm.x86.avx2.pmadd.wd",
+                 "llvm.x86.avx2.pmadd.ub.sw"},
+                {128, ADZE_X86_SSE42, "llvm.x86.sse2.pmadd.wd",
+                 "llvm.x86.ssse3.pmadd.ub.sw.128"},
+                {128, /*feature=*/0, "llvm.x86.sse2.pmadd.wd", ""}};
+  const auto *level = llvm::find_if(levels, [&](const Level &level) {
+    return level.bits == bits && (features & level.feature) == level.feature;
+  });
+  if (level == std::end(levels))
+    return;
+  add("pmaddwd", 16, /*isSigned=*/true, level->words);
+  if (!level->bytes.empty())
+    add("pmaddubsw", 8, /*isSigned=*/false, level->bytes);
+}
+
 //===--- The attribute ----------------------------------------------------===//
 
 Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
@@ -162,13 +196,17 @@ Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
       return std::move(error);
   mlir::Builder builder(&context);
   SmallVector<tile::TargetUnitAttr> units;
-  constexpr uint64_t vnni = ADZE_X86_AVX512VNNI | ADZE_X86_AVX512VL;
   bool isX86 = elfMachine == ELF::EM_X86_64;
-  if (isX86 && (moduleFeatures & vnni) == vnni)
+  if (isX86)
+    addPairUnits(builder, moduleFeatures, vectorBits(), units);
+  constexpr uint64_t vnni = ADZE_X86_AVX512VNNI | ADZE_X86_AVX512VL;
+  constexpr unsigned wordBits = 32;
+  if (isX86 &&
+      ((moduleFeatures & vnni) == vnni || (moduleFeatures & ADZE_X86_AVXVNNI)))
     units.push_back(tile::TargetUnitAttr::get(
         &context, "vnni", builder.getIntegerType(8, false),
         builder.getIntegerType(8, true), builder.getIntegerType(32, true),
-        {1, 16, 4},
+        {1, vectorBits() / wordBits, 4},
         /*group=*/4, "llvm.x86.avx512.vpdpbusd"));
   if (isX86 && (moduleFeatures & ADZE_X86_AVX512BF16))
     units.push_back(tile::TargetUnitAttr::get(
@@ -177,7 +215,7 @@ Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
         "llvm.x86.avx512bf16.dpbf16ps"));
   auto addMatrixUnit = [&](uint64_t feature, StringRef name, mlir::Type lhs,
                            mlir::Type rhs, mlir::Type acc, int64_t depth) {
-    constexpr int64_t rows = 16, columns = 16, wordBits = 32;
+    constexpr int64_t rows = 16, columns = 16;
     if (!isX86 || !(moduleFeatures & ADZE_X86_AMX_TILE) ||
         !(moduleFeatures & feature))
       return;

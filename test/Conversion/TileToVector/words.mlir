@@ -1,6 +1,7 @@
 // Products of words: four bytes or two bf16 in each element, by one instruction if the
-// CPU has it, else element by element.
+// CPU has it, else by pairs of 16-bit integers, else element by element.
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v3 triple=x86_64" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PAIRS
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
 // RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids caches=2M,64M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=MATRICES
 // RUN: aopt %s -convert-tile-to-linalg -split-input-file | FileCheck %s --check-prefix=LINALG
@@ -18,6 +19,14 @@
 // rows.
 // MATRICES-LABEL: func.func @nibbles(
 // MATRICES: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// The mask bounds the weights, so that sums of two products fit into 16 bits.
+// PAIRS-LABEL: func.func @nibbles(
+// PAIRS: %[[LOW:.*]] = arith.andi {{.*}} : vector<8xi32>
+// PAIRS: %[[W:.*]] = vector.bitcast %[[LOW]] : vector<8xi32> to vector<32xi8>
+// PAIRS: %[[X:.*]] = vector.bitcast {{.*}} : vector<8xi32> to vector<32xi8>
+// PAIRS: %[[PAIRS:.*]] = llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"(%[[W]], %[[X]])
+// PAIRS: %[[SUMS:.*]] = llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[PAIRS]], %{{.*}})
+// PAIRS: arith.addi %{{.*}}, %[[SUMS]]
 // PLAIN-LABEL: func.func @nibbles(
 // PLAIN-NOT: llvm.call_intrinsic
 // PLAIN: arith.shrsi {{.*}} : vector<16xi32>
@@ -39,10 +48,18 @@ tile.kernel @nibbles(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64x
 
 // -----
 
-// No instruction for signed bytes on both sides.
+// There is no instruction for signed bytes on both sides, and none for any bytes that
+// does not saturate: the even and the odd bytes are extended to 16 bits.
 // CHECK-LABEL: func.func @signed(
-// CHECK-NOT: llvm.call_intrinsic
-// CHECK: arith.muli {{.*}} : vector<16xi32>
+// CHECK-NOT: vpdpbusd
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
+// PAIRS-LABEL: func.func @signed(
+// PAIRS-NOT: pmadd.ub.sw
+// PAIRS: %[[HIGH:.*]] = arith.shli %[[X:.*]], {{.*}} : vector<16xi16>
+// PAIRS: %[[EVEN:.*]] = arith.shrsi %[[HIGH]], {{.*}} : vector<16xi16>
+// PAIRS: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[EVEN]], %{{.*}})
+// PAIRS: %[[ODD:.*]] = arith.shrsi %[[X]], {{.*}} : vector<16xi16>
+// PAIRS: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[ODD]], %{{.*}})
 tile.kernel @signed(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64xi32>) {
   %zero = arith.constant dense<0> : tensor<4x64xi32>
   %a = tile.load %x[0, 0] sizes [4, 8] : memref<4x8xi32> -> tensor<4x8xi32>
@@ -72,10 +89,16 @@ tile.kernel @floats(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64xf
 
 // -----
 
-// Dynamic rows: nothing is read beyond the last one.
+// Dynamic rows: nothing is read beyond the last one. Any unsigned bytes by signed ones:
+// their sums could saturate 16 bits.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: memref.dim
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// PAIRS-LABEL: func.func @dynamic(
+// PAIRS: memref.dim
+// PAIRS-NOT: pmadd.ub.sw
+// PAIRS: %[[EVEN:.*]] = arith.andi {{.*}} : vector<16xi16>
+// PAIRS: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%{{.*}}, %[[EVEN]])
 tile.kernel @dynamic(%x: memref<?x8xi32>, %w: memref<8x64xi32>, %y: memref<?x64xi32>) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

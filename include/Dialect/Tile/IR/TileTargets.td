@@ -32,8 +32,10 @@ def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
     `shape` is [m, n, k] of one instruction. `group` elements along k are adjacent
     in a register. `intrinsic` is the LLVM intrinsic whose operands are the
     accumulator and both factors as vectors, without the suffix of its result
-    type. A CPU unit with m > 1 is a matrix unit with tile registers (AMX).
-    Elements of tf32 are f32 in memory.
+    type. The x86 units `pmaddwd` and `pmaddubsw` return sums of pairs without an
+    accumulator, and their intrinsics have complete names. A CPU unit with m > 1
+    is a matrix unit with tile registers (AMX). Elements of tf32 are f32 in
+    memory.
 
     ```mlir
     #tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4,
@@ -105,6 +107,12 @@ def Tile_CpuTargetAttr : TileAttr<"CpuTarget", "cpu", [CodegenTargetAttrInterfac
     bool has(CpuTrait trait) const;
     /// Returns the unit of these element types, or null.
     TargetUnitAttr findUnit(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type acc) const;
+    /// Returns the unit that sums the products of pairs of 16-bit integers, or
+    /// null.
+    TargetUnitAttr findPairUnit() const;
+    /// Returns true if a unit multiplies bytes, as they are or as 16-bit
+    /// integers.
+    bool multipliesBytes() const;
     /// Returns the unit that multiplies matrices of these element types, or
     /// null.
     TargetUnitAttr findMatrixUnit(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type acc) const;

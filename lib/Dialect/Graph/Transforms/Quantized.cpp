@@ -70,7 +70,7 @@ bool adze::graph::haveUnit(Operation *op) {
   return !targets.empty() && llvm::all_of(targets, [&](Attribute target) {
     auto cpu = dyn_cast<adze::tile::CpuTargetAttr>(target);
     auto gpu = dyn_cast<adze::tile::CudaTargetAttr>(target);
-    return (cpu && cpu.findUnit(lhs, rhs, sum)) ||
+    return (cpu && cpu.multipliesBytes()) ||
            (gpu && gpu.findUnit(lhs, rhs, sum));
   });
 }

@@ -127,6 +127,22 @@ TargetUnitAttr CpuTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
                         acc);
 }
 
+TargetUnitAttr CpuTargetAttr::findPairUnit() const {
+  auto integer = [&](unsigned bits) {
+    return IntegerType::get(getContext(), bits, IntegerType::Signed);
+  };
+  return findUnit(integer(16), integer(16), integer(32));
+}
+
+bool CpuTargetAttr::multipliesBytes() const {
+  auto integer = [&](unsigned bits, IntegerType::SignednessSemantics sign) {
+    return IntegerType::get(getContext(), bits, sign);
+  };
+  return findPairUnit() || findUnit(integer(8, IntegerType::Unsigned),
+                                    integer(8, IntegerType::Signed),
+                                    integer(32, IntegerType::Signed));
+}
+
 TargetUnitAttr CpuTargetAttr::findMatrixUnit(Type lhs, Type rhs,
                                              Type acc) const {
   return tile::findUnit(selectUnits(*this, /*ofMatrices=*/true), lhs, rhs, acc);

@@ -1,5 +1,5 @@
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server" --graph-form-block-products --cse --split-input-file | FileCheck %s
-// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v3" --graph-form-block-products --split-input-file | FileCheck %s --check-prefix=PLAIN
+// RUN: aopt %s -tile-attach-targets="cpu=sandybridge triple=x86_64" --graph-form-block-products --split-input-file | FileCheck %s --check-prefix=PLAIN
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server" --graph-form-block-products=form=false --split-input-file | FileCheck %s --check-prefix=PLAIN
 
 // Byte 0x21 has 1 in the low bits, which are first: the word of elements 1, 2, 1, 2, ..

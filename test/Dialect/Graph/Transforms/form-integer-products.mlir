@@ -1,7 +1,7 @@
 // Products of dequantized bytes are computed in integers on targets that have a unit for
 // them, and nowhere else. For GPUs, pixels are padded to multiples of 16 bytes.
 // RUN: aopt %s -tile-attach-targets=cpu=znver4 -graph-form-integer-products -graph-fold-constants -canonicalize -split-input-file | FileCheck %s
-// RUN: aopt %s -tile-attach-targets=cpu=x86-64-v3 -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT
+// RUN: aopt %s -tile-attach-targets="cpu=sandybridge triple=x86_64" -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT
 // RUN: aopt %s -tile-attach-targets=cuda=sm_80 -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=GPU
 // RUN: aopt %s -tile-attach-targets=cuda=sm_90a -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=GPU
 // RUN: aopt %s -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT

@@ -1,8 +1,8 @@
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server" --graph-quantize-weights="bits=4 block=16" --split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server" --graph-quantize-weights="bits=8 block=16" --split-input-file | FileCheck %s --check-prefix=BYTES
 // RUN: aopt %s -tile-attach-targets="cpu=icelake-server" --graph-quantize-weights="bits=4 block=16" --split-input-file --remarks-filter-failed=.* --remarks-filter-analyse=.* 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: not aopt %s -tile-attach-targets="cpu=x86-64-v3" --graph-quantize-weights --split-input-file 2>&1 | FileCheck %s --check-prefix=REFUSED
-// REFUSED: error: unsupported: --weights-precision=int4: x86-64-v3 has no instruction for products of 'ui8' by 'si8'; leave the flag out, or name another CPU by --mcpu
+// RUN: not aopt %s -tile-attach-targets="cpu=sandybridge triple=x86_64" --graph-quantize-weights --split-input-file 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: error: unsupported: --weights-precision=int4: sandybridge has no instruction for products of 'ui8' by 'si8'; leave the flag out, or name another CPU by --mcpu
 // RUN: not aopt %s -tile-attach-targets="cpu=icelake-server" --graph-quantize-weights="bits=3 block=16" --split-input-file 2>&1 | FileCheck %s --check-prefix=BITS
 // BITS: error: expected 4 or 8 bits and a block of a multiple of 16, but got 3 and 16
 
