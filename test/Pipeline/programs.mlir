@@ -1,8 +1,8 @@
 // A module for CPUs and GPUs has a program for each: that for CPUs is, after each stage,
 // the one of a module for CPUs only.
 // RUN: rm -rf %t && mkdir -p %t/one %t/two
-// RUN: cd %t/one && atranslate %s --mcpu=x86-64-v4 --target=cpu --emit=llvm --dump-phases=. -o m.mlir
-// RUN: cd %t/two && atranslate %s --mcpu=x86-64-v4 --target=cpu --target=cuda:sm_90a --emit=llvm --dump-phases=. -o m.mlir
+// RUN: cd %t/one && atranslate %s --mcpu=x86-64-v3 --target=cpu --emit=llvm --dump-phases=. -o m.mlir
+// RUN: cd %t/two && atranslate %s --mcpu=x86-64-v3 --target=cpu --target=cuda:sm_90a --emit=llvm --dump-phases=. -o m.mlir
 // RUN: cd %t/one && for f in [0-9]*.mlir; do diff $f %t/two/$f || exit 1; done
 // RUN: ls %t/two | FileCheck %s --check-prefix=FILES
 // RUN: FileCheck %s --check-prefix=CPU < %t/two/2-tile.mlir
@@ -21,9 +21,9 @@
 // GPU: BLOCK_Y
 
 // The text of all programs is one module, and can be compiled for any of them.
-// RUN: atranslate %s --mcpu=x86-64-v4 --target=cpu --target=cuda:sm_90a --emit=tile -o %t/both.mlir
+// RUN: atranslate %s --mcpu=x86-64-v3 --target=cpu --target=cuda:sm_90a --emit=tile -o %t/both.mlir
 // RUN: FileCheck %s --check-prefix=BOTH < %t/both.mlir
-// RUN: atranslate %t/both.mlir --mcpu=x86-64-v4 --target=cpu -o %t/cpu.so && arun %t/cpu.so --random
+// RUN: atranslate %t/both.mlir --mcpu=x86-64-v3 --target=cpu -o %t/cpu.so && arun %t/cpu.so --random
 // RUN: atranslate %t/both.mlir --target=cuda:sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=PTX
 // RUN: atranslate %s --target=cpu --target=cuda:sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=PTX
 // BOTH: module {
@@ -39,10 +39,10 @@
 // NONE: error: {{.*}}expected the text to have a module for GPUs (#tile.cuda)
 
 // Weights that both have are stored once; the filter's panels differ.
-// RUN: atranslate %s --mcpu=x86-64-v4 --target=cpu -o %t/one.so && atranslate %s --target=cuda:sm_90a -o %t/gpu.so
-// RUN: atranslate %s --mcpu=x86-64-v4 --target=cpu --target=cuda:sm_90a -o %t/two.so
+// RUN: atranslate %s --mcpu=x86-64-v3 --target=cpu -o %t/one.so && atranslate %s --target=cuda:sm_90a -o %t/gpu.so
+// RUN: atranslate %s --mcpu=x86-64-v3 --target=cpu --target=cuda:sm_90a -o %t/two.so
 // RUN: arun %t/two.so --info --json | FileCheck %s --check-prefix=INFO
-// INFO: "variants": [{"name": "x86-64-v4"
+// INFO: "variants": [{"name": "x86-64-v3"
 // INFO: "device_images": [{"target": "cuda:sm_90a"
 
 func.func @main(%x: tensor<1x64x56x56xf16> {graph.name = "x"}) -> (tensor<1x16x14x14xf16> {graph.name = "y"}) {
