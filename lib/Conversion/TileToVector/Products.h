@@ -14,8 +14,9 @@ mlir::Type getSignless(mlir::Type type);
 
 /// Returns the sum, lane by lane, of `sum` and the products of the elements of
 /// `product` in the words `x` and `y`. This is one instruction if the target
-/// has a unit for it, else a multiply-add for each element. The operands are
-/// scalars, or vectors of equal length.
+/// has a unit for it, several if it has one for pairs of 16-bit integers, else a
+/// multiply-add for each element. The operands are scalars, or vectors of equal
+/// length.
 mlir::Value createWordProducts(mlir::OpBuilder &b, mlir::Location loc,
                                CpuTargetAttr target, ProductAttr product,
                                mlir::Value x, mlir::Value y, mlir::Value sum);
