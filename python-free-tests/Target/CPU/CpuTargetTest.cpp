@@ -74,7 +74,11 @@ TEST_F(CpuAttrTest, InstructionsAreUnitsAndFeatures) {
   auto v3 = llvm::cantFail(getAttr("x86_64-linux-gnu", "x86-64-v3"));
   EXPECT_EQ(v3.getVectorBytes(), 32);
   EXPECT_TRUE(v3.has(CpuFeature::lane_permute));
-  EXPECT_THAT(v3.getUnits(), IsEmpty());
+  EXPECT_THAT(v3.findPairUnit().getShape(), ElementsAre(1, 8, 2));
+  EXPECT_TRUE(v3.multipliesBytes());
+  auto avx = llvm::cantFail(getAttr("x86_64-linux-gnu", "sandybridge"));
+  EXPECT_THAT(avx.getUnits(), IsEmpty());
+  EXPECT_FALSE(avx.multipliesBytes());
   auto zen4 = llvm::cantFail(getAttr("x86_64-linux-gnu", "znver4"));
   EXPECT_EQ(zen4.getVectorBytes(), 64);
   EXPECT_TRUE(zen4.has(CpuTrait::split_vector_loads));
