@@ -1,5 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #include "Products.h"
+#include "Transforms/FloatBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -7,6 +8,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace adze;
 using namespace adze::tile;
 
 Type adze::tile::getSignless(Type type) {
@@ -53,15 +55,6 @@ static Value createUnitProducts(OpBuilder &b, Location loc,
       .getResult(0);
 }
 
-/// Returns a constant of the type of `like` whose elements are `value`.
-static Value createSplat(OpBuilder &b, Location loc, Type like, int64_t value) {
-  auto number = b.getIntegerAttr(getElementTypeOrSelf(like), value);
-  auto vector = dyn_cast<VectorType>(like);
-  return arith::ConstantOp::create(
-      b, loc,
-      vector ? TypedAttr(DenseElementsAttr::get(vector, number)) : number);
-}
-
 /// Returns words of 16-bit integers that are the even or the odd bytes of
 /// `words`, which have bytes of type `element`.
 static Value extendHalf(OpBuilder &b, Location loc, Value words, bool isOdd,
@@ -70,12 +63,14 @@ static Value extendHalf(OpBuilder &b, Location loc, Value words, bool isOdd,
   auto pairs = VectorType::get(2 * type.getNumElements(), b.getI16Type());
   constexpr int64_t byteBits = 8, evenBytes = 0xFF;
   Value halves = vector::BitCastOp::create(b, loc, pairs, words),
-        shift = createSplat(b, loc, pairs, byteBits);
+        shift = createSplat(b, loc, pairs, b.getI16IntegerAttr(byteBits));
   if (element.isUnsignedInteger())
-    return isOdd ? arith::ShRUIOp::create(b, loc, halves, shift).getResult()
-                 : arith::AndIOp::create(b, loc, halves,
-                                         createSplat(b, loc, pairs, evenBytes))
-                       .getResult();
+    return isOdd
+               ? arith::ShRUIOp::create(b, loc, halves, shift).getResult()
+               : arith::AndIOp::create(
+                     b, loc, halves,
+                     createSplat(b, loc, pairs, b.getI16IntegerAttr(evenBytes)))
+                     .getResult();
   if (!isOdd)
     halves = arith::ShLIOp::create(b, loc, halves, shift);
   return arith::ShRSIOp::create(b, loc, halves, shift);
@@ -151,7 +146,7 @@ static Value createPairProducts(OpBuilder &b, Location loc,
     sum = arith::AddIOp::create(b, loc, sum, multiplyPairs(b, loc, unit, x, y));
   };
   if (Value sums = multiplyBoundedBytes(b, loc, target, product, x, y)) {
-    add(sums, createSplat(b, loc, sums.getType(), 1));
+    add(sums, createSplat(b, loc, sums.getType(), b.getI16IntegerAttr(1)));
     return sum;
   }
   for (bool isOdd : {false, true})
@@ -166,7 +161,7 @@ static Value extractElement(OpBuilder &b, Location loc, Value words, int64_t i,
   unsigned width = element.getIntOrFloatBitWidth(),
            wide = getElementTypeOrSelf(words).getIntOrFloatBitWidth();
   auto shift = [&](int64_t by) {
-    return createSplat(b, loc, words.getType(), by);
+    return createSplat(b, loc, words.getType(), b.getI32IntegerAttr(by));
   };
   if (isa<FloatType>(element)) {
     Value low = arith::ShRUIOp::create(b, loc, words, shift(i * width));

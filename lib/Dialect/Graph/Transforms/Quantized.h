@@ -35,7 +35,8 @@ std::optional<int64_t> getZeroPoint(mlir::Value value);
 /// with one zero point.
 std::optional<Dequantized> matchDequantized(mlir::Value value);
 
-/// Returns true if all targets of the op have a unit for ui8 * si8 + si32.
+/// Returns true if all targets of the op have a unit for ui8 * si8 + si32, or
+/// one for pairs of 16-bit integers, which multiplies extended bytes.
 bool haveUnit(mlir::Operation *op);
 /// Returns true if they do and are CPUs.
 bool areCpusWithUnit(mlir::Operation *op);
